@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let provider = Provider::builder(&registry)
         .context(ProviderContext::new().with_agent_id("gardener"))
         .rules(rules)
-        .auditor(auditor.clone())
+        .layer(auditor.clone())
         .build()?;
 
     let send = recorded(include_str!("replies.json"));

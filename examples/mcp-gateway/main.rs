@@ -89,7 +89,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let auditor = Auditor::builder(records.clone()).start()?;
     let provider = Provider::builder(&Registry::new(tools)?)
         .rules(Rules::builder().exclude(["*__sell_out"]).build()?)
-        .auditor(auditor.clone())
+        .layer(auditor.clone())
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);

@@ -80,7 +80,7 @@ async fn model(request: Value) -> Result<Value, String> {
 
 /// Serves the one function.
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let provider = Provider::builder(&Registry::new(toolset![fahrenheit])?).otel(Otel::new()).build()?;
+    let provider = Provider::builder(&Registry::new(toolset![fahrenheit])?).layer(Otel::new()).build()?;
     Server::new(provider).name("units").stdio().await?;
     Ok(())
 }
@@ -99,7 +99,7 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
     let mut tools = client.tools().await?;
     tools.push(engine.tool(weather()));
     let context = ProviderContext::new().with_agent_id("forecaster");
-    let provider = Provider::builder(&Registry::new(tools)?).context(context).otel(Otel::new()).build()?;
+    let provider = Provider::builder(&Registry::new(tools)?).context(context).layer(Otel::new()).build()?;
     let mut agent = Loop::new(&provider, WireFormat::Anthropic, model)?.with_model("a-model");
     let said = agent.run("How warm is it?").await.text()?;
     client.close().await;

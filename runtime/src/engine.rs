@@ -48,34 +48,15 @@
 //! # }
 //! ```
 
-#[cfg(feature = "runtime")]
-mod arguments;
-#[cfg(feature = "executor")]
-pub mod command;
-#[cfg(feature = "runtime")]
-pub mod dynamic;
-#[cfg(feature = "runtime")]
 mod engines;
-#[cfg(feature = "executor")]
-pub mod executor;
-#[cfg(feature = "runtime")]
-mod functions;
-#[cfg(feature = "http")]
-pub mod http;
-#[cfg(any(feature = "http", all(feature = "mcp", feature = "typed")))]
-mod limit;
-#[cfg(feature = "runtime")]
-mod local;
-#[cfg(feature = "mcp")]
-pub mod mcp;
-#[cfg(any(feature = "http", feature = "mcp"))]
-pub(crate) mod tape;
-#[cfg(feature = "typed")]
-pub mod typed;
 
-#[cfg(feature = "runtime")]
-pub use engines::{Engine, EngineProblem, Engines, EnginesError};
-#[cfg(feature = "runtime")]
-pub use functions::FunctionTable;
-#[cfg(any(feature = "http", feature = "mcp"))]
-pub use tape::Tape;
+pub use engines::{EngineProblem, Engines, EnginesError};
+#[cfg(feature = "executor")]
+pub use toolgen_exec::{self as executor, command};
+#[cfg(feature = "http")]
+pub use toolgen_http as http;
+#[cfg(feature = "typed")]
+pub use toolgen_kernel::engine::typed;
+pub use toolgen_kernel::engine::{Engine, FunctionTable, Tape, dynamic};
+#[cfg(feature = "mcp")]
+pub use toolgen_mcp::client as mcp;

@@ -98,85 +98,38 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// So that what the macros write is valid in this crate, too.
-extern crate self as toolgen_runtime;
-
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
-#[cfg(feature = "runtime")]
-pub mod agent;
-mod base;
-#[cfg(feature = "builtin")]
-pub mod builtin;
-#[cfg(feature = "runtime")]
-pub mod call;
 pub mod engine;
-pub mod function;
-#[cfg(feature = "runtime")]
-pub mod layers;
-#[cfg(feature = "runtime")]
-pub mod provider;
-#[cfg(feature = "runtime")]
-pub mod registry;
-#[cfg(feature = "mcp-server")]
-pub mod serve;
-#[cfg(feature = "runtime")]
-pub mod store;
-#[cfg(feature = "runtime")]
-pub mod wire;
 
-/// Calls of tools in tests: one by one, and whole runs that were recorded.
-#[cfg(feature = "runtime")]
-pub mod testing {
-    pub use crate::function::testing::*;
-    #[cfg(any(feature = "http", feature = "mcp"))]
-    pub use crate::layers::cassette;
-    #[cfg(feature = "audit")]
-    pub use crate::layers::replay;
+/// Agents: the calls of a turn, the agent loop, state maps, and agents that are tools of other agents.
+pub mod agent {
+    #[cfg(feature = "agent")]
+    pub use toolgen_agent::*;
+    pub use toolgen_kernel::provider::dispatch;
 }
 
-#[cfg(feature = "runtime")]
-#[doc(inline)]
-pub use {
-    agent::dispatch::{DispatchOptions, Dispatched, Strategy},
-    base::future::BoxFuture,
-    call::context::ToolContext,
-    call::control::{Control, Effect, InputRequest},
-    call::error::ToolError,
-    call::principal::Principal,
-    call::result::{Content, ResourceData, ToolResult},
-    call::session::{Session, Sessions},
-    call::tool::AgentTool,
-    call::values::ContextValues,
-    call::{ToolCall, ToolResponse},
-    engine::Engines,
-    engine::dynamic::DynamicTool,
-    function::inject::{Progress, Service},
-    function::{FunctionTool, ToolFunction},
-    layers::breaker::CircuitBreaker,
-    layers::depends::Dependencies,
-    layers::repeat::RepeatGuard,
-    provider::{Provider, ProviderBuilder, ProviderContext},
-    registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
-};
+/// Serves the tools of a [`Provider`] to clients outside the program.
+#[cfg(feature = "mcp-server")]
+pub mod serve {
+    pub use toolgen_mcp::server as mcp;
+}
 
-#[cfg(feature = "typed")]
+/// Calls of tools in tests: one by one, and whole runs that were recorded.
+pub mod testing {
+    pub use toolgen_kernel::function::testing::*;
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    pub use toolgen_kernel::layers::cassette;
+    pub use toolgen_kernel::layers::replay;
+}
+
+#[cfg(feature = "builtin")]
+pub use toolgen_builtin as builtin;
+pub use toolgen_store as store;
+pub use toolgen_wire as wire;
+
 #[doc(inline)]
-pub use engine::typed::{TypedItems, TypedTool};
+pub use engine::Engines;
 #[doc(inline)]
-pub use function::input::ToolInput;
-#[cfg(feature = "runtime")]
-#[doc(inline)]
-pub use tokio_util::sync::CancellationToken;
-#[doc(inline)]
-pub use toolgen_core::{
-    Call, Def, Effects, Frozen, Hidden, Limits, List, RequestPlan, Schema, Shape, Text, Tool, ToolName,
-    ToolSpec, printable, schema, spec, visible,
-};
+pub use toolgen_kernel::*;
 #[cfg(feature = "macros")]
 #[doc(inline)]
-pub use toolgen_macros::ToolInput;
-#[cfg(all(feature = "macros", feature = "runtime"))]
-#[doc(inline)]
-pub use toolgen_macros::{tool, tools, toolset};
+pub use toolgen_macros::{ToolInput, tool, tools, toolset};

@@ -24,7 +24,7 @@ const RUST: &str = "Item Output Target Owned Error Iterator IntoIter Rhs Box Vec
 
 /// Returns the words of most of these modules, and of the macros: words of one are those of its document.
 fn words(modules: &[String]) -> BTreeSet<String> {
-    let runtime = Path::new("../../runtime/src");
+    let runtime = Path::new("../../runtime/kernel/src");
     let mut modules_with: BTreeMap<String, usize> = BTreeMap::new();
     for text in modules {
         for word in of(text) {
@@ -34,7 +34,7 @@ fn words(modules: &[String]) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         modules_with.into_iter().filter(|(_, count)| *count >= 5).map(|(word, _)| word).collect();
     for file in MACROS {
-        println!("cargo::rerun-if-changed=../../runtime/src/{file}");
+        println!("cargo::rerun-if-changed=../../runtime/kernel/src/{file}");
         let text = fs::read_to_string(runtime.join(file)).expect("a source of the runtime");
         // What they define, and what they import; the functions between have a scope of their own.
         let parts = text.split("\n}\n").filter(|part| match file {

@@ -3,8 +3,6 @@
 pub mod canonical;
 pub(crate) mod check;
 pub mod const_text;
-#[cfg(test)]
-pub(crate) mod cpu_time;
 pub mod entity;
 pub mod frozen;
 pub mod hidden;

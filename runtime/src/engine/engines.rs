@@ -5,29 +5,11 @@ use std::sync::Arc;
 
 use toolgen_core::internal::{CallKind, kind_of_call};
 
-use super::local::LocalEngine;
-use crate::base::frozen::{Frozen, Text};
-use crate::call::provider_context::FactoryError;
-use crate::call::tool::AgentTool;
-use crate::spec::plan::{Call, Tool};
-
-/// Runs compiled tools of a kind: it says which, and makes them callable.
-pub trait Engine: Send + Sync {
-    /// Whether this engine runs the tool.
-    fn runs(&self, tool: &Tool) -> bool;
-
-    /// Makes the tool callable. An agent gets its tools from `others`: the finished tools of the same list, without
-    /// agents.
-    ///
-    /// # Errors
-    ///
-    /// What the tool lacks, and how to add it.
-    fn make(
-        &self,
-        tool: Frozen<Tool>,
-        others: &[Arc<dyn AgentTool>],
-    ) -> Result<Arc<dyn AgentTool>, FactoryError>;
-}
+use toolgen_kernel::base::frozen::{Frozen, Text};
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::engine::Engine;
+use toolgen_kernel::engine::local::LocalEngine;
+use toolgen_kernel::spec::plan::{Call, Tool};
 
 /// The engines of a program, which make compiled tools of any kind callable. Clones share them.
 ///
@@ -71,7 +53,7 @@ impl Engines {
     pub fn new() -> Engines {
         let engines = Engines(vec![Arc::new(LocalEngine)]);
         #[cfg(feature = "executor")]
-        let engines = engines.with(super::command::CommandEngine::new());
+        let engines = engines.with(toolgen_exec::command::CommandEngine::new());
         engines
     }
 

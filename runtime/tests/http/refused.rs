@@ -19,7 +19,7 @@ async fn called(engine: HttpEngineBuilder, plan: RequestPlan) -> (ToolResponse, 
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new([engine.build().unwrap().tool(tool(plan))]).unwrap();
-    let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();
+    let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
     let answer = provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
     auditor.flush().await.unwrap();
     let row = sink.rows().remove(0).outcome.unwrap().to_json();

@@ -128,7 +128,7 @@ async fn records_hold_the_arguments_that_run() {
         let (server, sink) = (Server::ok(), MemorySink::new());
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
-        let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();
+        let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
         provider.call(ToolCall::new("c1", "t", given), &ctx()).await;
         auditor.flush().await.unwrap();
         let parameters: Vec<Value> = sink.rows().iter().map(|row| row.intent.parameters.clone()).collect();

@@ -247,11 +247,34 @@ fn every_setter_of_the_builder_has_a_row() {
     let rows = rows::all();
     let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["build"]).collect();
     let sources = [
-        include_str!("../../src/provider/builder.rs"),
-        include_str!("../../src/provider/builder/approvals.rs"),
+        include_str!("../../kernel/src/provider/builder.rs"),
+        include_str!("../../kernel/src/provider/builder/approvals.rs"),
     ];
     let setters = sources.into_iter().flat_map(|source| named(source, "    pub fn "));
     let unknown: Vec<_> = setters.filter(|setter| !known.contains(setter)).collect();
+    assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
+}
+
+/// A replay stands for the tools themselves: `stores/replay` runs it.
+#[test]
+fn every_layer_of_the_kernel_has_a_row() {
+    let rows = rows::all();
+    let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["Replay"]).collect();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("kernel/src/layers");
+    let mut folders = vec![folder];
+    let mut layers = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+                continue;
+            }
+            let source = std::fs::read_to_string(entry.path()).unwrap();
+            layers.extend(named(&source, "\nimpl Layer for ").map(str::to_owned));
+        }
+    }
+    assert!(layers.len() > 9, "{layers:?}");
+    let unknown: Vec<_> = layers.iter().filter(|layer| !known.contains(&layer.as_str())).collect();
     assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
 }
 

@@ -78,7 +78,7 @@ async fn a_long_id_is_answered_whole_and_recorded_in_short() {
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let told = events.clone();
     let provider =
-        provider().auditor(auditor.clone()).on_event(move |event| told.note(event.id.to_string())).build();
+        provider().layer(auditor.clone()).on_event(move |event| told.note(event.id.to_string())).build();
     let provider = provider.unwrap();
     let turn = ToolContext::new("turn", "");
     for (name, arguments) in

@@ -117,7 +117,7 @@ pub(crate) fn provider(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> 
         ))
         .middleware(Opinion)
         .approver(Opinion)
-        .auditor(auditor)
+        .layer(auditor)
         .hooks(watching)
         .on_event(move |event: Event| match event.kind {
             EventKind::ToolCall { .. } => count(&seen.calls),

@@ -96,7 +96,7 @@ async fn dispatch(provider: &Provider, calls: Vec<ToolCall>) -> Vec<ToolResponse
 async fn recorded(program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).bytes(true).start().unwrap();
-    program(&builder().auditor(auditor.clone()).build().unwrap()).await;
+    program(&builder().layer(auditor.clone()).build().unwrap()).await;
     auditor.shutdown().await;
     let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
     // As it stands in a file.
@@ -105,5 +105,5 @@ async fn recorded(program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
 
 fn replaying(run: &RecordedRun) -> (Replay, Provider) {
     let replay = Replay::of(run.clone());
-    (replay.clone(), builder().replay(&replay).build().unwrap())
+    (replay.clone(), builder().layer(replay.clone()).build().unwrap())
 }

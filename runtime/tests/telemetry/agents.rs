@@ -32,7 +32,7 @@ async fn a_loop_is_a_span_with_its_turns_and_calls_inside() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
     let context = ProviderContext::new().with_agent_id("clerk");
-    let provider = Provider::builder(&registry).context(context).otel(telemetry.otel()).build().unwrap();
+    let provider = Provider::builder(&registry).context(context).layer(telemetry.otel()).build().unwrap();
     let turn = ToolContext::new("turn", "")
         .with_session(Session::new("s-1"))
         .with_dialect(WireFormat::Anthropic.dialect());
@@ -106,7 +106,7 @@ async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
     let agent =
         SubAgentTool::builder("explore", LoopRunner::new(model)).tools(toolset![add]).build().unwrap();
     let registry = Registry::new([std::sync::Arc::new(agent)]).unwrap();
-    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("outer", "explore", json!({"task": "1 + 2?"}));
     let answer = provider.call(call, &ToolContext::new("turn", "")).await;
     assert_eq!(answer.text(), "3", "{answer:?}");
@@ -126,7 +126,7 @@ async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
 async fn a_loop_that_is_stopped_says_why() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
-    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let mut fails = |_: Transcript| async { Err::<ModelTurn, _>("the key hunter2 is not known") };
     let run = run_loop(&provider, &mut fails, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;

@@ -49,7 +49,10 @@ async fn hang() {
 }
 
 pub(crate) fn provider(otel: Otel) -> Provider {
-    Provider::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap()).otel(otel).build().unwrap()
+    Provider::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap())
+        .layer(otel)
+        .build()
+        .unwrap()
 }
 
 fn call(name: &'static str, arguments: Value) -> ToolCall {
@@ -205,7 +208,7 @@ async fn without_the_layer_or_the_library_there_is_nothing_and_calls_run() {
     let arguments = json!({"user": "me", "pin": "0"});
     for provider in [
         Provider::builder(&registry).build().unwrap(),
-        Provider::builder(&registry).otel(Otel::new()).build().unwrap(),
+        Provider::builder(&registry).layer(Otel::new()).build().unwrap(),
     ] {
         assert_eq!(provider.call(call("login", arguments.clone()), &turn()).await.text(), "me 0");
     }

@@ -42,7 +42,7 @@ async fn told(decided: Approval) -> Vec<(String, Vec<String>)> {
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("really?".into()))
         .approver(move |_: &ApprovalRequest, _: &ToolContext| decided.lock().unwrap().take().unwrap())
         .input_handler(Answers)
-        .otel(telemetry.otel())
+        .layer(telemetry.otel())
         .build()
         .unwrap();
     provider.call(ToolCall::new("c", "order", json!({})), &ToolContext::new("turn", "")).await;
@@ -67,7 +67,7 @@ async fn a_request_that_is_repeated_is_an_event() {
     let retries = Retries::default().first(Duration::from_millis(1));
     let engine = HttpEngine::builder().base_url(&service.url).retries(retries).build().unwrap();
     let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();
-    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("c", "get", json!({}));
     let answer = provider.call(call, &ToolContext::new("turn", "")).await;
     assert!(answer.outcome.is_ok(), "{answer:?}");

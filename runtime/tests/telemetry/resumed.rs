@@ -18,7 +18,7 @@ fn provider(otel: Option<Otel>) -> Provider {
     let builder = Provider::builder(&Registry::new(toolset![delete]).unwrap()).approval_key([7; 32]);
     let builder = builder.middleware(ask);
     match otel {
-        Some(otel) => builder.otel(otel),
+        Some(otel) => builder.layer(otel),
         None => builder,
     }
     .build()

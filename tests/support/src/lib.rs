@@ -3,6 +3,7 @@
 #![allow(missing_docs, missing_debug_implementations, reason = "helpers of tests")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod cpu_time;
 pub mod golden;
 pub mod http;
 pub mod mutants;
@@ -14,6 +15,8 @@ pub mod processes;
 #[cfg(unix)]
 pub mod redis;
 pub mod scratch;
+
+pub use cpu_time::cpu_time;
 
 /// Rows of JSON, for tables of tests: a comma divides the cells of a row, and a semicolon ends it. Each row is a tuple.
 #[macro_export]

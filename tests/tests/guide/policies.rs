@@ -189,7 +189,7 @@ mod records {
         let sink = MemorySink::new();
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
         let registry = Registry::new(toolset![open_door]).unwrap();
-        let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();
+        let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
         let call = ToolCall::new("1", "open_door", json!({"pin": "0815"}));
         assert_eq!(provider.call(call, &ToolContext::new("turn", "")).await.text(), "true");
         auditor.flush().await.unwrap();

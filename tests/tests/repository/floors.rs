@@ -1,5 +1,5 @@
-//! The floors of the runtime: the folders of its two crates are layers, and a module names only modules of its own floor and
-//! of lower ones.
+//! The floors of the kernel and of what lies below it: the folders of the two crates are layers, and a module names only
+//! modules of its own floor and of lower ones. Above the kernel, floors are crates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,13 @@ const FLOORS: &[&[&str]] = &[
     &["spec"],
     &["call"],
     &["function"],
-    &["wire", "engine", "registry"],
+    &["engine", "registry"],
     &["layers"],
     &["provider"],
-    &["agent"],
-    &["builtin", "serve", "store"],
 ];
 
 /// The crates of the floors: the lower ones are compiled once for a program and its build script.
-const CRATES: [&str; 2] = ["runtime/core/src", "runtime/src"];
+const CRATES: [&str; 2] = ["runtime/core/src", "runtime/kernel/src"];
 
 /// What stands beside the floors: the lists of them, what generated code names, and what the crates have in common.
 const BESIDE: &[&str] = &["lib", "private", "internal"];

@@ -90,16 +90,25 @@ fn no_machine_is_mentioned() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Whether a file is code of a crate that is published.
+fn is_published(file: &str) -> bool {
+    ["runtime/", "tool-macros/", "toolgen/"].iter().any(|of| file.starts_with(of))
+        && file.contains("/src/")
+        && !file.starts_with("runtime/adapters/")
+}
+
+/// Whether a file is code that programs and build scripts run.
+fn is_library(file: &str) -> bool {
+    is_published(file) && !["tool-macros/", "toolgen/cli/"].iter().any(|of| file.starts_with(of))
+}
+
 /// Printing belongs to the command line, and to the directives of a build script.
 #[test]
 fn libraries_do_not_print() {
     let mut found = Vec::new();
     for path in files(&[".rs"]) {
         let name = relative(&path);
-        let library = ["runtime/core/src", "runtime/src", "toolgen/src"]
-            .iter()
-            .any(|library| name.starts_with(library));
-        if !library || name.starts_with("toolgen/src/build.rs") || is_test(&path) {
+        if !is_library(&name) || name.starts_with("toolgen/src/build.rs") || is_test(&path) {
             continue;
         }
         for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
@@ -121,8 +130,7 @@ fn errors_read_well_when_main_returns_them() {
     let mut found = Vec::new();
     for path in files(&[".rs"]).iter().filter(|path| !is_test(path)) {
         let (name, text) = (relative(path), fs::read_to_string(path).unwrap());
-        let shipped = ["runtime/core/src", "runtime/src", "toolgen/src", "toolgen/cli/src"];
-        if !shipped.iter().any(|from| name.starts_with(from)) {
+        if !is_published(&name) {
             continue;
         }
         for line in text.lines().filter(|line| line.starts_with("impl")) {
@@ -190,77 +198,81 @@ const LONGEST_FUNCTION: usize = 80;
 /// What of the world outside code may touch where, and why there. Tests may touch anything.
 const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
-        "runtime/src/base/private.rs",
+        "runtime/kernel/src/base/private.rs",
         &["std::fs"],
         "makes the files of records, which hold arguments and results, for their owner alone",
     ),
     (
-        "runtime/src/builtin/place.rs",
+        "runtime/builtin/src/place.rs",
         &["cap_std::fs", "std::fs"],
         "opens, reads and writes files below a directory, for tools",
     ),
-    ("runtime/src/builtin/walk.rs", &["std::fs"], "lists directories below one, for tools"),
+    ("runtime/builtin/src/walk.rs", &["std::fs"], "lists directories below one, for tools"),
     (
-        "runtime/src/call/folder.rs",
+        "runtime/kernel/src/call/folder.rs",
         &["cap_std::fs", "std::fs"],
         "opens files below a directory that is held open",
     ),
     (
-        "runtime/src/call/roots.rs",
+        "runtime/kernel/src/call/roots.rs",
         &["std::fs"],
         "follows links, so that none leads out of a session's folders",
     ),
-    ("runtime/src/engine/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
+    ("runtime/exec/src/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
     (
-        "runtime/src/engine/executor/container/removal.rs",
+        "runtime/exec/src/container/removal.rs",
         &["std::process::Command"],
         "removes a container when a call is dropped",
     ),
     (
-        "runtime/src/engine/executor/descriptors.rs",
+        "runtime/exec/src/descriptors.rs",
         &["std::fs", "std::process::Command"],
         "keeps the open files of this process from programs",
     ),
     (
-        "runtime/src/engine/executor/process.rs",
+        "runtime/exec/src/process.rs",
         &["std::env", "std::fs", "tokio::process"],
         "looks for programs and starts them, with what they may inherit",
     ),
     (
-        "runtime/src/engine/executor/sandbox/linux.rs",
+        "runtime/exec/src/sandbox/linux.rs",
         &["std::env", "std::fs"],
         "makes a program's directory for temporary files",
     ),
-    ("runtime/src/engine/executor/sandbox/linux/group.rs", &["std::fs"], "makes control groups"),
+    ("runtime/exec/src/sandbox/linux/group.rs", &["std::fs"], "makes control groups"),
     (
-        "runtime/src/engine/executor/sandbox/linux/landlock.rs",
+        "runtime/exec/src/sandbox/linux/landlock.rs",
         &["std::fs"],
         "lists the directories that stay open to a program",
     ),
-    ("runtime/src/engine/http/env.rs", &["std::env"], "reads credentials"),
+    ("runtime/http/src/env.rs", &["std::env"], "reads credentials"),
     (
-        "runtime/src/engine/http/files.rs",
+        "runtime/http/src/files.rs",
         &["cap_std::fs", "std::fs"],
         "reads the files that arguments name, and writes those that answers become",
     ),
-    ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
+    ("runtime/mcp/src/client/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
     (
-        "runtime/src/engine/mcp/stdio/input.rs",
+        "runtime/mcp/src/client/stdio/input.rs",
         &["tokio::process"],
         "writes to the programs that are MCP servers",
     ),
-    ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
-    ("runtime/src/layers/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
-    ("runtime/src/layers/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
-    ("runtime/src/layers/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
+    ("runtime/kernel/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
     (
-        "runtime/src/registry/contract.rs",
+        "runtime/kernel/src/layers/audit/reader/lines.rs",
+        &["std::fs"],
+        "reads the records of a file that is named",
+    ),
+    ("runtime/kernel/src/layers/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
+    ("runtime/kernel/src/layers/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
+    (
+        "runtime/kernel/src/registry/contract.rs",
         &["std::env", "std::fs"],
         "reads the lock of a test, and writes it if the variable asks for it",
     ),
-    ("runtime/src/store/audit.rs", &["std::fs"], "reads how the file of a log that is named begins"),
-    ("runtime/src/store/audit/sqlite/owner.rs", &["std::fs"], "says by a locked file that a writer is alive"),
-    ("runtime/src/store/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
+    ("runtime/store/src/audit.rs", &["std::fs"], "reads how the file of a log that is named begins"),
+    ("runtime/store/src/audit/sqlite/owner.rs", &["std::fs"], "says by a locked file that a writer is alive"),
+    ("runtime/store/src/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     (
         "toolgen/src/frontend/manifest/files.rs",
@@ -478,12 +490,7 @@ fn packages_hold_what_their_code_includes() {
     let mut wrong = Vec::new();
     for path in files(&[".rs"]) {
         let name = relative(&path);
-        let Some(package) = ["runtime/core", "runtime", "tool-macros", "toolgen", "toolgen/cli"]
-            .iter()
-            .find(|name_of| name.starts_with(&format!("{name_of}/src/")))
-        else {
-            continue;
-        };
+        let Some((package, _)) = name.split_once("/src/").filter(|_| is_published(&name)) else { continue };
         for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
             for mark in ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \""] {
                 let Some((_, rest)) = line.split_once(mark) else { continue };

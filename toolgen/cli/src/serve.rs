@@ -202,7 +202,7 @@ fn provider(
             )
             .rules(rules.clone())
             .default_timeout(Duration::from_secs(task.requests.timeout))
-            .auditor(auditor.clone())
+            .layer(auditor.clone())
             .hooks(Told);
         // Without a rule, all tools would be meant.
         if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }

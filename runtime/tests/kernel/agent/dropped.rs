@@ -72,7 +72,7 @@ async fn a_loop_that_is_dropped_anywhere_leaves_no_call_open() {
     });
     let helper = SubAgentTool::builder("helper", runner).tools(toolset![step]).build().unwrap();
     let registry = Registry::new(toolset![(helper), step]).unwrap();
-    let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();
+    let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
     let mut finished = 0;
     for (in_tasks, strategy) in [
         (false, Strategy::Parallel),

@@ -11,7 +11,7 @@ use crate::prelude::*;
 async fn every_answer_has_its_record_and_every_record_its_answer() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = Bench::new().builder().auditor(auditor.clone()).build().unwrap();
+    let provider = Bench::new().builder().layer(auditor.clone()).build().unwrap();
     let (token, stop) = (CancellationToken::new(), CancellationToken::new());
     stop.cancel();
     for (token, calls) in [(token, 1..=3), (stop, 4..=6)] {

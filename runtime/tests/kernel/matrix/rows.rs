@@ -136,7 +136,7 @@ pub(crate) fn gates() -> Vec<Row> {
         ),
         row(
             "requirement",
-            &["dependencies"],
+            &["dependencies", "Dependencies"],
             |s| {
                 s.world.closed.store(true, Ordering::SeqCst);
                 s
@@ -152,7 +152,7 @@ pub(crate) fn deciders() -> Vec<Row> {
     vec![
         row(
             "rate",
-            &["rate_limit"],
+            &["rate_limit", "Limited"],
             |s| {
                 s.build(|b, world| {
                     let world = Arc::clone(world);
@@ -166,7 +166,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         row("layer", &["layer"], |s| s.build(|b, _| b.layer(Twice(AtomicUsize::new(0)))), checks::rate),
         row(
             "repeats",
-            &["repeat_limit"],
+            &["repeat_limit", "Repeats"],
             |s| s.build(|b, _| b.repeat_limit(std::num::NonZeroU32::new(FAILURES))),
             checks::failures,
         ),
@@ -194,7 +194,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         ),
         row(
             "breaker",
-            &["breaker"],
+            &["breaker", "CircuitBreaker"],
             |s| {
                 let settings =
                     BreakerSettings::DEFAULT.with_failures(std::num::NonZeroU32::new(FAILURES).unwrap());
@@ -204,7 +204,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         ),
         row(
             "modify",
-            &["middleware"],
+            &["middleware", "Decides"],
             |s| s.build(|b, w| b.middleware(By(Arc::clone(w), prefix))),
             checks::modified,
         ),
@@ -294,7 +294,7 @@ pub(crate) fn watchers() -> Vec<Row> {
     vec![
         row(
             "pages",
-            &["pages", "without_pages"],
+            &["pages", "without_pages", "Pages"],
             |s| s.build(|b, _| b.pages(Pages::new(ResultLimit::bytes(LONGEST)))),
             checks::short,
         ),
@@ -304,7 +304,12 @@ pub(crate) fn watchers() -> Vec<Row> {
             |s| s.build(|b, _| b.discovery(Discovery::new())),
             checks::named_as_called,
         ),
-        row("voice", &["voice"], |s| s.build(|b, _| b.voice(Voice::HELPERS)), checks::named_as_called),
+        row(
+            "voice",
+            &["voice", "Voice"],
+            |s| s.build(|b, _| b.voice(Voice::HELPERS)),
+            checks::named_as_called,
+        ),
         row("hooks", &["hooks"], |s| s.build(|b, w| b.hooks(Watch(Arc::clone(w)))), checks::hooks),
         row(
             "events",
@@ -319,19 +324,19 @@ pub(crate) fn watchers() -> Vec<Row> {
         ),
         row(
             "audit",
-            &["auditor"],
+            &["Auditor"],
             |s| {
                 s.build(|b, w| {
                     let sink = MemorySink::new();
                     let auditor = Auditor::builder(sink.clone()).start().unwrap();
                     *w.sink.lock().unwrap() = Some((sink, auditor.clone()));
-                    b.auditor(auditor)
+                    b.layer(auditor)
                 })
             },
             checks::audited,
         ),
-        row("trace", &["trace"], |s| s.build(|b, _| b.trace(Trace::new().with_content())), checks::traced),
-        row("otel", &["otel"], |s| s.build(|b, _| b.otel(crate::matrix::spans::otel())), checks::traced),
+        row("trace", &["Trace"], |s| s.build(|b, _| b.layer(Trace::new().with_content())), checks::traced),
+        row("otel", &["Otel"], |s| s.build(|b, _| b.layer(crate::matrix::spans::otel())), checks::traced),
         row("redactor", &["redactor"], |s| s.build(|b, _| b.redactor(Redactor::new())), |_| {}),
     ]
 }

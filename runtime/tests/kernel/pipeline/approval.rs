@@ -411,13 +411,13 @@ async fn what_was_approved_at_once_cannot_be_resumed_as_well() {
 async fn records_say_who_approved() {
     let (ran, sink) = (Journal::default(), MemorySink::new());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let built = provider(&ran, &[asks]).auditor(auditor.clone()).build().unwrap();
+    let built = provider(&ran, &[asks]).layer(auditor.clone()).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     built.resume(request.clone().approved_by("Eve"), &turn()).await;
     built.resume(request.approved_by("Eve"), &turn()).await;
     let built = provider(&ran, &[asks])
         .approver(Approves(Journal::default()))
-        .auditor(auditor.clone())
+        .layer(auditor.clone())
         .build()
         .unwrap();
     built.call(ToolCall::new("c1", "write", json!({"path": "/y"})), &turn()).await;

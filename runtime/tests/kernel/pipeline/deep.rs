@@ -63,7 +63,7 @@ fn on_a_thread<F: Future<Output = ()>>(run: impl FnOnce() -> F + Send + 'static)
 fn provider() -> ProviderBuilder {
     let registry = Registry::new(toolset![anything, dig, ask]).unwrap();
     let auditor = Auditor::builder(MemorySink::new()).start().unwrap();
-    Provider::builder(&registry).auditor(auditor).on_event(drop)
+    Provider::builder(&registry).layer(auditor).on_event(drop)
 }
 
 const TOO_DEEP: &str = "The call was not executed: its arguments are nested more than 128 levels deep.";

@@ -169,7 +169,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
     let provider = builder(&ran)
         .middleware(asks)
         .approver(Approves(Arc::clone(&asked)))
-        .auditor(auditor.clone())
+        .layer(auditor.clone())
         .on_event(move |event| seen.lock().unwrap().push(event))
         .build()
         .unwrap();

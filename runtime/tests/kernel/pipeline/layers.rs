@@ -7,8 +7,9 @@ use toolgen_runtime::layers::{Called, Invocation, Layer, Next, Observer, Outcome
 
 use super::{Journal, call, provider};
 use crate::prelude::*;
+use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 
-/// The stages whose layers do more than observe.
+/// The stages whose layers stand before and after what lies further in.
 const BETWEEN: [Stage; 4] = [Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];
 
 /// Notes what it sees of a call, and does as it is told.
@@ -40,6 +41,11 @@ impl Layer for Noting {
             .then(|| -> BoxFuture<'a, _> { Box::pin(async { Err(ToolError::failed_with("NO", "not now")) }) })
     }
 
+    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, Decision>> {
+        self.journal.note(format!("{} about {}", self.name, request.arguments));
+        None
+    }
+
     fn around<'a>(&'a self, _: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             self.journal.note(format!("{} in", self.name));
@@ -61,7 +67,9 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
     let journal = Journal::default();
     let mut builder = provider();
     // The other way round: stages order them.
-    assert_eq!(Stage::ALL[1..], BETWEEN);
+    let rest = [Stage::Record, Stage::Trace, Stage::Decide];
+    assert!(Stage::ALL.iter().all(|stage| BETWEEN.contains(stage) != rest.contains(stage)));
+    assert!(Stage::ALL.is_sorted());
     for stage in Stage::ALL.into_iter().rev() {
         for name in ["first", "second"] {
             let name = format!("{stage:?} {name}").leak();
@@ -78,6 +86,8 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
         "Result second before add".to_owned(),
         "Arguments first before add".to_owned(),
         "Arguments second before add".to_owned(),
+        r#"Decide first about {"a":1,"b":2}"#.to_owned(),
+        r#"Decide second about {"a":1,"b":2}"#.to_owned(),
         "Around first before add".to_owned(),
         "Around second before add".to_owned(),
         "Around first in".to_owned(),
@@ -107,7 +117,7 @@ async fn a_layer_that_refuses_a_call_answers_it_and_those_further_out_see_the_an
         let refusing = Noting { refuses: true, ..Noting::new("refusing", stage, &journal) };
         let inner = Noting::new("inner", Stage::Around, &journal);
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
-        let builder = provider().auditor(auditor.clone());
+        let builder = provider().layer(auditor.clone());
         let provider = builder.layer(outer).layer(refusing).layer(inner).build().unwrap();
         let response = call(&provider, "add", json!({"a": 1, "b": 2})).await;
         assert_eq!(response.outcome.unwrap_err().code(), "NO", "{stage:?}");

@@ -57,7 +57,7 @@ async fn a_long_name_is_cut_wherever_it_appears() {
     let events = Arc::<Mutex<Vec<String>>>::default();
     let seen = Arc::clone(&events);
     let provider = Provider::builder(&registry())
-        .auditor(auditor.clone())
+        .layer(auditor.clone())
         .on_event(move |event| seen.lock().unwrap().push(event.to_json().to_string()))
         .hide_forbidden()
         .build()

@@ -42,7 +42,7 @@ fn values(ctx: &ToolContext) -> String {
 fn provider(context: ProviderContext, sink: &MemorySink) -> (Provider, Auditor) {
     let registry = Registry::new(toolset![session_start, session_log, session_find, values]).unwrap();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = Provider::builder(&registry).context(context).auditor(auditor.clone()).build().unwrap();
+    let provider = Provider::builder(&registry).context(context).layer(auditor.clone()).build().unwrap();
     (provider, auditor)
 }
 

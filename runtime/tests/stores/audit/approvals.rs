@@ -36,7 +36,7 @@ async fn child_process() {
     let auditor = Auditor::builder(SqliteSink::open(&database).unwrap()).durable(true).start().unwrap();
     let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(asks)
-        .auditor(auditor)
+        .layer(auditor)
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(Approvals::on(SqliteStore::open(&database).unwrap()))
         .build()

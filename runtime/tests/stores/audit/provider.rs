@@ -83,7 +83,7 @@ fn picture() -> ToolResult {
 
 fn provider(auditor: &Auditor) -> ProviderBuilder {
     let registry = Registry::new(toolset![login, act, hang, wait, crash, forward, picture, confirm]).unwrap();
-    Provider::builder(&registry).auditor(auditor.clone()).repeat_limit(None)
+    Provider::builder(&registry).layer(auditor.clone()).repeat_limit(None)
 }
 
 fn memory() -> (MemorySink, Auditor) {

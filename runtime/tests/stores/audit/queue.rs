@@ -378,7 +378,7 @@ async fn what_was_granted_and_cannot_be_recorded_stays_granted() {
     let approvals = Approvals::on(MemoryStore::new());
     let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
-        .auditor(auditor)
+        .layer(auditor)
         .approval_queue(approvals.clone())
         .build()
         .unwrap();

@@ -23,7 +23,7 @@ async fn double(ctx: &ToolContext, value: i64) -> Result<String, ToolError> {
 fn provider(sink: impl AuditSink + 'static) -> (Provider, Auditor) {
     let auditor = Auditor::builder(sink).start().unwrap();
     let registry = Registry::new(toolset![add, double]).unwrap();
-    (Provider::builder(&registry).auditor(auditor.clone()).build().unwrap(), auditor)
+    (Provider::builder(&registry).layer(auditor.clone()).build().unwrap(), auditor)
 }
 
 /// Two turns, the first of two calls that make others, and a call of the program.

@@ -139,7 +139,7 @@ fn watching(registry: &Registry) -> (ProviderBuilder, MemorySink, Auditor, Seen)
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = seen.clone();
     let provider = Provider::builder(registry)
-        .auditor(auditor.clone())
+        .layer(auditor.clone())
         .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()));
     (provider, sink, auditor, seen)
 }

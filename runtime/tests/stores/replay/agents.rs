@@ -39,7 +39,7 @@ async fn conversation(provider: &Provider, replies: Vec<Value>) -> Value {
 async fn recorded(builder: ProviderBuilder, program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    program(&builder.auditor(auditor.clone()).build().unwrap()).await;
+    program(&builder.layer(auditor.clone()).build().unwrap()).await;
     auditor.shutdown().await;
     RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap()
 }
@@ -51,13 +51,13 @@ async fn a_loop_gets_the_same_conversation_without_the_world() {
     let asked = world::asked();
     assert_eq!((asked, run.calls().len()), (3, 3));
     let replay = Replay::of(run);
-    let again = conversation(&builder().replay(&replay).build().unwrap(), replies(100)).await;
+    let again = conversation(&builder().layer(replay.clone()).build().unwrap(), replies(100)).await;
     replay.finish().unwrap();
     assert_eq!(again, first);
     assert_eq!(world::asked(), asked);
 
     let replay = replay.again();
-    conversation(&builder().replay(&replay).build().unwrap(), replies(99)).await;
+    conversation(&builder().layer(replay.clone()).build().unwrap(), replies(99)).await;
     let why = replay.finish().unwrap_err().to_string();
     assert!(why.contains("/cents: expected 100, found 99"), "{why}");
 }
@@ -95,7 +95,7 @@ async fn a_sub_agent_runs_and_its_calls_are_answered() {
     assert_eq!(world::asked(), 1);
 
     let replay = Replay::of(run);
-    assert_eq!(ask(&builder().replay(&replay).build().unwrap()).await, "Found: ada has 7 and 9 of 10");
+    assert_eq!(ask(&builder().layer(replay.clone()).build().unwrap()).await, "Found: ada has 7 and 9 of 10");
     replay.finish().unwrap();
     assert_eq!(world::asked(), 1);
 }

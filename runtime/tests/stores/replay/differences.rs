@@ -133,7 +133,7 @@ async fn a_tool_may_be_answered_whole() {
     let run = shop().await;
     let (replay, _) = replaying(&run);
     let replay = replay.answering_whole(["refund_all"]);
-    let provider = super::builder().replay(&replay).build().unwrap();
+    let provider = super::builder().layer(replay.clone()).build().unwrap();
     call(&provider, "find_orders", json!({"customer": "ada"})).await;
     call(&provider, "refund", json!({"order": 7, "cents": 100})).await;
     call(&provider, "refund", json!({"order": 9, "cents": 50})).await;

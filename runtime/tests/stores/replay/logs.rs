@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 async fn written(sink: impl AuditSink + 'static, program: impl AsyncFnOnce(&Provider)) {
     let auditor = Auditor::builder(sink).start().unwrap();
-    program(&builder().auditor(auditor.clone()).build().unwrap()).await;
+    program(&builder().layer(auditor.clone()).build().unwrap()).await;
     auditor.shutdown().await;
 }
 
@@ -124,7 +124,7 @@ async fn calls_that_ran_at_the_same_time_have_no_order() {
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new(toolset![meet]).unwrap();
     let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(Barrier::new(2)));
-    let provider = Provider::builder(&registry).context(context).auditor(auditor.clone()).build().unwrap();
+    let provider = Provider::builder(&registry).context(context).layer(auditor.clone()).build().unwrap();
     for _ in 0..2 {
         tokio::join!(call(&provider, "meet", json!({})), async {
             tokio::time::sleep(Duration::from_millis(30)).await;

@@ -138,7 +138,7 @@ async fn layers_decide_anew_and_what_they_decide_is_compared() {
     let arguments = || json!({"order": 7, "cents": 5});
     let free = recorded(async |provider| drop(call(provider, "refund", arguments()).await)).await;
     let replay = Replay::of(free);
-    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
     let answer = call(&provider, "refund", arguments()).await;
     assert_eq!(answer.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
     let why = replay.finish().unwrap_err().to_string();
@@ -156,7 +156,7 @@ async fn an_approved_call_is_resumed() {
 
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = builder().middleware(Ask).auditor(auditor.clone()).build().unwrap();
+    let provider = builder().middleware(Ask).layer(auditor.clone()).build().unwrap();
     let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
     let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
     provider.resume(*request, &turn()).await;
@@ -165,11 +165,11 @@ async fn an_approved_call_is_resumed() {
     assert_eq!(run.calls().len(), 2);
 
     let replay = Replay::of(run);
-    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
     assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
     // Without the middleware nothing asks.
     let replay = replay.again();
-    let why = builder().replay(&replay).build().unwrap().rerun_in(&replay, &turn()).await.unwrap_err();
+    let why = builder().layer(replay.clone()).build().unwrap().rerun_in(&replay, &turn()).await.unwrap_err();
     assert!(why.to_string().contains("+ found    it ran"), "{why}");
 }
 
@@ -184,7 +184,7 @@ async fn a_call_that_was_denied_is_denied_again() {
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let approvals = Approvals::on(MemoryStore::new());
     let provider = builder().middleware(Ask).approval_queue(approvals.clone());
-    let provider = provider.auditor(auditor.clone()).build().unwrap();
+    let provider = provider.layer(auditor.clone()).build().unwrap();
     let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
     let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
     approvals.deny(request.queue_id(), "Grace", "Too much.").await.unwrap();
@@ -194,7 +194,7 @@ async fn a_call_that_was_denied_is_denied_again() {
     assert_eq!(run.calls().len(), 2);
 
     let replay = Replay::of(run);
-    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
     assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
 }
 
@@ -233,7 +233,7 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
     let letters = || Provider::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(ask_first);
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = letters().approver(grace).auditor(auditor.clone()).build().unwrap();
+    let provider = letters().approver(grace).layer(auditor.clone()).build().unwrap();
     let mut outcomes = Vec::new();
     for to in ["ada", "bob", "eve", "zoe"] {
         outcomes.push(call(&provider, "send_letter", json!({"to": to})).await.text());
@@ -249,12 +249,12 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
     for approver in [true, false] {
         let replay = Replay::of(run.clone());
         let provider = || {
-            let provider = letters().replay(&replay);
+            let provider = letters().layer(replay.clone());
             if approver { provider.approver(nobody) } else { provider }.build().unwrap()
         };
         assert_eq!(provider().rerun_in(&replay, &turn()).await, Ok(()));
         let replay = replay.again();
-        let provider = letters().approver(nobody).replay(&replay).build().unwrap();
+        let provider = letters().approver(nobody).layer(replay.clone()).build().unwrap();
         for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {
             assert_eq!(call(&provider, "send_letter", json!({"to": to})).await.text(), *outcome);
         }
@@ -263,7 +263,7 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
     // Where nobody approves, that is the difference, and not the defaults.
     let text = text.replace(r#""approved": "Grace","#, "");
     let replay = Replay::of(RecordedRun::parse(&text).unwrap());
-    let provider = letters().replay(&replay).build().unwrap();
+    let provider = letters().layer(replay.clone()).build().unwrap();
     call(&provider, "send_letter", json!({"to": "ada"})).await;
     let why = replay.finish().unwrap_err().to_string();
     assert!(why.contains("refused with APPROVAL_REQUIRED") && !why.contains("/subject"), "{why}");
@@ -285,7 +285,7 @@ async fn pages_come_back_as_they_were_read() {
     let pages = || Pages::new(ResultLimit::bytes(10_000));
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = Provider::builder(&registry).pages(pages()).auditor(auditor.clone()).build().unwrap();
+    let provider = Provider::builder(&registry).pages(pages()).layer(auditor.clone()).build().unwrap();
     let first = call(&provider, "novel", json!({})).await;
     let text = first.text();
     let said = text.split_once("handle").unwrap().1;
@@ -296,7 +296,7 @@ async fn pages_come_back_as_they_were_read() {
     auditor.shutdown().await;
 
     let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap());
-    let provider = Provider::builder(&registry).pages(pages()).replay(&replay).build().unwrap();
+    let provider = Provider::builder(&registry).pages(pages()).layer(replay.clone()).build().unwrap();
     assert_eq!(call(&provider, "novel", json!({})).await.text(), first.text());
     assert_eq!(call(&provider, "read_result", reads).await.text(), second.text());
     replay.finish().unwrap();
@@ -316,7 +316,7 @@ replay_test!(
 );
 
 replay_test!(the_program_makes_the_recorded_calls, "tests/stores/replay/weather.json", |replay| {
-    let provider = Provider::builder(&Registry::new(toolset![weather])?).replay(&replay).build()?;
+    let provider = Provider::builder(&Registry::new(toolset![weather])?).layer(replay.clone()).build()?;
     assert_eq!(call(&provider, "weather", json!({"city": "Ulm"})).await.text(), "It rains in Ulm.");
 });
 
@@ -325,7 +325,7 @@ replay_test!(
     a_difference_is_told_rather_than_what_it_leads_to,
     "tests/stores/replay/weather.json",
     |replay| {
-        let provider = Provider::builder(&Registry::new(toolset![weather])?).replay(&replay).build()?;
+        let provider = Provider::builder(&Registry::new(toolset![weather])?).layer(replay.clone()).build()?;
         assert_eq!(call(&provider, "weather", json!({"city": "Rom"})).await.text(), "It rains in Rom.");
     }
 );

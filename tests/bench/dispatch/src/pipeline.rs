@@ -92,7 +92,7 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
         .pages(Pages::new(ResultLimit::bytes(1 << 16)))
         .hooks(Idle)
         .on_event(|event| drop(black_box(event)))
-        .auditor(auditor.clone());
+        .layer(auditor.clone());
     vec![
         ("bare", build(builder()), turn(), "noop"),
         ("no guard against repeats", build(builder().repeat_limit(None)), turn(), "noop"),
@@ -106,9 +106,9 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
         ("pages", build(builder().pages(Pages::new(ResultLimit::bytes(1 << 16)))), turn(), "noop"),
         ("hooks", build(builder().hooks(Idle)), turn(), "noop"),
         ("events", build(builder().on_event(|event| drop(black_box(event)))), turn(), "noop"),
-        ("records", build(builder().auditor(auditor.clone())), turn(), "noop"),
+        ("records", build(builder().layer(auditor.clone())), turn(), "noop"),
         // The interface of OpenTelemetry alone: no library is there that would make spans of it.
-        ("telemetry, no library", build(builder().otel(Otel::new())), turn(), "noop"),
+        ("telemetry, no library", build(builder().layer(Otel::new())), turn(), "noop"),
         ("all of these", build(all), turn().with_principal(principal()).with_session(Session::new("s")), "needs"),
     ]
 }

@@ -55,7 +55,7 @@ pub async fn run(settings: &Settings) -> Result<(), Anything> {
     let auditor = auditor(&settings.records)?;
     let providers = (0..settings.agents).map(|number| {
         let context = ProviderContext::new().with_agent_id(format!("agent-{number}"));
-        Provider::builder(&registry).context(context).auditor(auditor.clone()).build()
+        Provider::builder(&registry).context(context).layer(auditor.clone()).build()
     });
     let providers: Vec<Provider> = providers.collect::<Result<_, _>>()?;
     let ready = began.elapsed();

@@ -185,7 +185,7 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     )
     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It acts.".to_owned()))
     .approval_queue(approvals)
-    .auditor(auditor.clone())
+    .layer(auditor.clone())
     .build()
     .unwrap();
     let turn = ToolContext::new("turn", "");

@@ -9,9 +9,9 @@ use toolgen_test_support::rows;
 
 use super::transform::{completed, under_wire_names};
 use super::{ArgumentProblemKind, decode};
-use crate::base::cpu_time::cpu_time;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::schema::shape::read::read_document;
+use toolgen_test_support::cpu_time;
 
 fn decoded(schema: &Value, arguments: &Value, dialect: &Dialect) -> Result<Value, Vec<String>> {
     let mut problems = Vec::new();

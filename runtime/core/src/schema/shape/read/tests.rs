@@ -3,10 +3,10 @@ use serde_json::json;
 use toolgen_test_support::rows;
 
 use super::*;
-use crate::base::cpu_time::cpu_time;
 use crate::schema::shape::arbitrary;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::{Access, ArrayRules, Extra, Kind, Literal, NumberRules, StringRules, UnionMode};
+use toolgen_test_support::cpu_time;
 
 /// Reads a schema and returns the canonical text, which says everything about a shape.
 fn text(schema: &Value) -> String {

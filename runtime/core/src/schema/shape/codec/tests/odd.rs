@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{both, rendered};
-use crate::base::cpu_time::cpu_time;
 use crate::base::frozen::List;
 use crate::schema::dialect::{ANTHROPIC_STRICT, JSON_SCHEMA, OPENAI_STRICT};
 use crate::schema::shape::decode::decode;
@@ -14,6 +13,7 @@ use crate::schema::shape::decode::tests::oracle::arguments;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
 use crate::schema::shape::{Field, Kind, ObjectRules, Shape, StringRules, UnionMode, UnionRules, encode};
+use toolgen_test_support::cpu_time;
 
 #[test]
 fn a_place_that_is_null_is_a_place() {

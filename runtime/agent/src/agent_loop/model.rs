@@ -1,0 +1,67 @@
+//! What a loop needs from a language model.
+
+use super::{ModelTurn, Transcript};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::provider::Provider;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_wire::RefusedTools;
+
+/// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`](super::run_loop).
+pub trait Model: Send {
+    /// The reason why the model could not answer.
+    type Error: Send;
+
+    /// Returns the model's next turn for a transcript.
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
+
+    /// Returns what is known of the model, for spans and metrics; nothing by default.
+    fn about(&self) -> ModelInfo {
+        ModelInfo::default()
+    }
+
+    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect in which it is shown
+    /// them, if it is known; by default nothing happens, because the program does it.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the model cannot be shown, with all reasons.
+    fn offer(&mut self, _: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+        Ok(None)
+    }
+}
+
+impl<F, Said, E> Model for F
+where
+    F: FnMut(Transcript) -> Said + Send,
+    Said: Future<Output = Result<ModelTurn, E>> + Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, E>> {
+        Box::pin(async move { self(transcript.clone()).await })
+    }
+}
+
+/// What is known of a model, for spans and metrics. Empty fields are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelInfo {
+    /// The provider, by the names of OpenTelemetry's conventions: `openai`, `anthropic`, `gcp.gemini`, `aws.bedrock`.
+    pub provider: &'static str,
+    /// The operation, by the names of these conventions: `chat`, `generate_content`; empty means `chat`.
+    pub operation: &'static str,
+    /// The name of the model that is asked.
+    pub model: Text,
+    /// Whether replies are streamed.
+    pub streamed: bool,
+}
+
+impl ModelInfo {
+    /// Creates the information from the names of the provider and of the model.
+    #[must_use]
+    pub fn new(provider: &'static str, model: impl Into<Text>) -> ModelInfo {
+        ModelInfo { provider, model: model.into(), ..ModelInfo::default() }
+    }
+}

@@ -1,0 +1,144 @@
+//! A transcript as the messages of a provider.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{Entry, ModelTurn, Transcript};
+use toolgen_kernel::base::discreet::discreet_debug;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_wire::conversation::Conversation;
+use toolgen_wire::{AnswerOptions, WireFormat};
+
+/// A transcript as the messages of a provider, and the parts of it that they cannot carry.
+#[derive(Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Rendered {
+    /// The messages or items of a request, oldest first.
+    pub messages: Vec<Value>,
+    /// What the messages lack.
+    pub lost: Vec<Lost>,
+}
+
+discreet_debug!(Rendered: lost; messages);
+
+/// A part of a transcript's entry that messages of another format cannot carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The number of the entry, from zero.
+    pub entry: usize,
+    /// What it is, such as `thinking` or `thoughtSignature`.
+    pub what: Text,
+    /// The name of the format that can carry it. Empty if none can.
+    pub only_in: Text,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "entry {} loses `{}`", self.entry, self.what)?;
+        if self.only_in.is_empty() { Ok(()) } else { write!(f, ", which only {} can carry", self.only_in) }
+    }
+}
+
+impl Transcript {
+    /// Renders the transcript as the messages of a request.
+    ///
+    /// A turn that came from the same format goes back as it came, byte by byte: with its reasoning and signatures, in
+    /// their order. A turn from another format goes as its text and its calls, whose IDs become nine letters and
+    /// digits, which every provider takes; what else it had is reported in [`lost`](Rendered::lost).
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolgen_runtime::agent::agent_loop::{Entry, Transcript};
+    /// use toolgen_runtime::wire::WireFormat;
+    ///
+    /// # fn main() -> Result<(), toolgen_runtime::wire::WireError> {
+    /// let mut transcript = Transcript::user("1 + 2?");
+    /// let reply = json!({ "role": "assistant", "stop_reason": "end_turn", "content": [
+    ///     { "type": "thinking", "thinking": "Easy.", "signature": "c2ln" },
+    ///     { "type": "text", "text": "3." },
+    /// ] });
+    /// transcript.push(Entry::Model(WireFormat::Anthropic.turn(&reply)?.into()));
+    ///
+    /// let same = transcript.messages(WireFormat::Anthropic);
+    /// assert_eq!(same.messages[1]["content"], reply["content"]);
+    /// let other = transcript.messages(WireFormat::OpenAiChat);
+    /// assert_eq!(other.messages[1], json!({ "role": "assistant", "content": "3." }));
+    /// assert_eq!(other.lost[0].to_string(), "entry 1 loses `thinking`, which only anthropic can carry");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn messages(&self, format: WireFormat) -> Rendered {
+        self.messages_with(format, &AnswerOptions::default())
+    }
+
+    /// As [`messages`](Self::messages), with options for the answers to calls.
+    #[must_use]
+    pub fn messages_with(&self, format: WireFormat, options: &AnswerOptions<'_>) -> Rendered {
+        let mut conversation = Conversation::new(format);
+        let mut lost = Vec::new();
+        // Whether the last turn of the model goes back as it came, so that answers keep the IDs of its calls.
+        let mut is_own = false;
+        for (entry, said) in self.iter().enumerate() {
+            let mut lose = |what: Text, only_in: Text| lost.push(Lost { entry, what, only_in });
+            match said {
+                Entry::User(text) => {
+                    if conversation.user(text).is_err() {
+                        lose("message".into(), Text::default());
+                    }
+                }
+                Entry::Model(turn) => {
+                    is_own = turn.kept.format == format.name();
+                    if is_own {
+                        conversation.kept(&turn.kept.messages);
+                        continue;
+                    }
+                    for what in &turn.kept.only_here {
+                        lose(what.clone(), turn.kept.format.clone());
+                    }
+                    if conversation.model(&turn.text, &calls(turn)).is_err() {
+                        lose("turn".into(), Text::default());
+                    }
+                }
+                Entry::Answer(response) => {
+                    let response =
+                        if is_own { Cow::Borrowed(&**response) } else { Cow::Owned(renamed(response)) };
+                    conversation.answer(&response, options);
+                }
+            }
+        }
+        Rendered { messages: conversation.messages, lost }
+    }
+}
+
+/// Returns the calls of a turn with IDs that every provider takes.
+fn calls(turn: &ModelTurn) -> Vec<ToolCall> {
+    let mut calls = turn.calls.clone();
+    calls.iter_mut().for_each(|call| call.id = portable(&call.id));
+    calls
+}
+
+fn renamed(response: &ToolResponse) -> ToolResponse {
+    let mut renamed = response.clone();
+    renamed.id = portable(&response.id);
+    renamed
+}
+
+/// Returns an ID of nine letters and digits, always the same for the same one. Mistral takes no other length.
+fn portable(id: &str) -> Text {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let digest = Sha256::digest(id);
+    let mut number = digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let mut written = String::with_capacity(9);
+    for _ in 0..9 {
+        let digit = usize::try_from(number % 36).unwrap_or_default();
+        written.push(char::from(DIGITS[digit]));
+        number /= 36;
+    }
+    written.into()
+}

@@ -1,0 +1,382 @@
+//! Models behind a function that sends JSON, and loops over them.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::{LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::Dialects;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::provider::Provider;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::spec::ToolSpec;
+use toolgen_wire::{
+    PlanError, RefusedTools, Request, Stream, StreamError, Turn, WireError, WireFormat, merge,
+};
+
+/// Sends a request and reads the turn that comes back.
+type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;
+
+/// A model that is reached by a function which sends JSON and knows nothing about conversations.
+///
+/// It builds whole requests from a [`Transcript`] and reads the replies, so it can be given to
+/// [`run_loop`](super::run_loop) and to sub-agents, which offer it their tools unless it has others. A [`Loop`]
+/// combines one with a provider of tools.
+pub struct WireModel<'a, E> {
+    format: WireFormat,
+    tools: Value,
+    system: String,
+    model: String,
+    options: Value,
+    streamed: bool,
+    ask: Ask<'a, E>,
+}
+
+/// The reason why a model behind a function gave no turn.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelError<E> {
+    /// The format has no requests to a model.
+    Request(WireError),
+    /// The function failed; contains its error.
+    Send(E),
+    /// What came back is not a reply, or is the error that the provider sent in place of one.
+    Reply(WireError),
+    /// What was streamed back is not a reply, or is the error that the provider sent in place of one.
+    Stream(StreamError),
+    /// The turn has no calls but ones that cannot be answered.
+    Unanswerable(Vec<WireError>),
+}
+
+impl<E> ModelError<E> {
+    fn tell(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        send: impl Fn(&E, &mut fmt::Formatter<'_>) -> fmt::Result,
+    ) -> fmt::Result {
+        match self {
+            ModelError::Request(why) => write!(f, "{why}"),
+            ModelError::Send(why) => {
+                f.write_str("the request to the model failed: ")?;
+                send(why, f)
+            }
+            ModelError::Reply(why) => write!(f, "the reply of the model: {why}"),
+            ModelError::Stream(why) => write!(f, "the reply of the model: {why}"),
+            ModelError::Unanswerable(problems) => {
+                f.write_str("the model made only calls that cannot be answered")?;
+                problems.iter().try_for_each(|problem| write!(f, "; {problem}"))
+            }
+        }
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for ModelError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, E::fmt)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for ModelError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, E::fmt)
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for ModelError<E> {}
+
+impl<E> fmt::Debug for WireModel<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WireModel")
+            .field("format", &self.format)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, E: Send + 'a> WireModel<'a, E> {
+    /// Creates a model from a function that sends a request and returns the reply. An answer that is not a reply, such
+    /// as an error in JSON, may be returned as well: it is reported in the provider's words.
+    pub fn new<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
+    where
+        F: FnMut(Value) -> Reply + Send + 'a,
+        Reply: Future<Output = Result<Value, E>> + Send + 'a,
+    {
+        WireModel::asking(format, false, move |request| {
+            let reply = send(request);
+            Box::pin(async move {
+                format.turn(&reply.await.map_err(ModelError::Send)?).map_err(ModelError::Reply)
+            })
+        })
+    }
+
+    /// Creates a model from a function that sends a request and adds what is streamed back to a [`Stream`], which also
+    /// tells it what is new.
+    pub fn streaming<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
+    where
+        F: FnMut(Value, Stream) -> Reply + Send + 'a,
+        Reply: Future<Output = Result<Stream, E>> + Send + 'a,
+    {
+        WireModel::asking(format, true, move |request| {
+            let reply = send(request, format.stream());
+            Box::pin(
+                async move { reply.await.map_err(ModelError::Send)?.finish().map_err(ModelError::Stream) },
+            )
+        })
+    }
+
+    fn asking(
+        format: WireFormat,
+        streamed: bool,
+        ask: impl FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a,
+    ) -> WireModel<'a, E> {
+        let (tools, options) = (Value::Null, json!({}));
+        let (system, model) = (String::new(), String::new());
+        WireModel { format, tools, system, model, options, streamed, ask: Box::new(ask) }
+    }
+
+    /// Sets the name of the model. If it is part of the URL, as for Gemini and Bedrock, it is not written.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// Sets the instructions to the model.
+    #[must_use]
+    pub fn with_system(mut self, system: impl Into<String>) -> Self {
+        self.system = system.into();
+        self
+    }
+
+    /// Sets further members of each request, such as `{"max_tokens": 1000}`. Objects are merged, everything else replaces
+    /// what the request has.
+    #[must_use]
+    pub fn with_options(mut self, options: Value) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Sets the tools, as [`WireFormat::tools`] gives them.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Value) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Offers the tools with these specifications.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect of the format cannot express, with all reasons.
+    pub fn offering<'s>(self, specs: impl IntoIterator<Item = &'s ToolSpec>) -> Result<Self, RefusedTools> {
+        let tools = self.format.tools(specs)?;
+        Ok(self.with_tools(tools))
+    }
+
+    /// Returns the request that asks for the next turn of a transcript.
+    ///
+    /// # Errors
+    ///
+    /// If the format has no requests to a model.
+    pub fn request(&self, transcript: &Transcript) -> Result<Value, WireError> {
+        let request = Request::new(transcript.messages(self.format).messages)
+            .with_model(&self.model)
+            .with_system(&self.system)
+            .with_tools(self.tools.clone())
+            .streamed(self.streamed);
+        let mut request = self.format.request(request)?;
+        merge(&mut request, &self.options);
+        Ok(request)
+    }
+
+    async fn ask(&mut self, request: Result<Value, WireError>) -> Result<ModelTurn, ModelError<E>> {
+        let turn = (self.ask)(request.map_err(ModelError::Request)?).await?;
+        if turn.calls.is_empty() && !turn.calls.problems.is_empty() {
+            return Err(ModelError::Unanswerable(turn.calls.problems));
+        }
+        Ok(turn.into())
+    }
+}
+
+impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
+    type Error = ModelError<E>;
+
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, ModelError<E>>> {
+        let request = self.request(transcript);
+        Box::pin(self.ask(request))
+    }
+
+    fn about(&self) -> ModelInfo {
+        let (provider, operation) = match self.format {
+            WireFormat::OpenAiChat | WireFormat::OpenAiResponses => ("openai", "chat"),
+            WireFormat::Anthropic => ("anthropic", "chat"),
+            WireFormat::Gemini => ("gcp.gemini", "generate_content"),
+            WireFormat::Bedrock => ("aws.bedrock", "chat"),
+            _ => ("", ""),
+        };
+        ModelInfo { provider, operation, model: self.model.clone().into(), streamed: self.streamed }
+    }
+
+    fn offer(&mut self, provider: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+        if self.tools.is_null() {
+            self.tools = self.format.tools(provider.specs())?;
+        }
+        Ok(Some(self.format.dialect()))
+    }
+}
+
+/// An agent: tools, a model behind a function that sends JSON, and how often they may take turns.
+///
+/// ```
+/// # use serde_json::{Value, json};
+/// use toolgen_runtime::agent::agent_loop::Loop;
+/// use toolgen_runtime::wire::WireFormat;
+/// use toolgen_runtime::{Registry, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let provider = Registry::new(toolset![add])?.provider(Default::default());
+/// // Stands for a request over HTTP to `/v1/messages`.
+/// let send = |request: Value| async move {
+///     let answer = &request["messages"][2]["content"][0]["content"];
+///     Ok::<_, String>(match answer.as_str() {
+///         None => json!({ "content": [{ "type": "tool_use", "id": "1", "name": "add", "input": { "a": 1, "b": 2 } }] }),
+///         Some(sum) => json!({ "content": [{ "type": "text", "text": format!("It is {sum}.") }] }),
+///     })
+/// };
+/// let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
+/// assert_eq!(agent.run("1 + 2?").await.text()?, "It is 3.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Loop<'a, E> {
+    provider: &'a Provider,
+    model: WireModel<'a, E>,
+    context: ToolContext,
+    /// The dialects of the tools, if they were planned.
+    planned: Option<Dialects>,
+    limits: LoopOptions,
+}
+
+impl<'a, E: Send + 'a> Loop<'a, E> {
+    /// Creates an agent with the tools of a provider and a function that sends a request and returns the reply, see
+    /// [`WireModel::new`].
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect of the format cannot express, with all reasons.
+    pub fn new<F, Reply>(
+        provider: &'a Provider,
+        format: WireFormat,
+        send: F,
+    ) -> Result<Loop<'a, E>, RefusedTools>
+    where
+        F: FnMut(Value) -> Reply + Send + 'a,
+        Reply: Future<Output = Result<Value, E>> + Send + 'a,
+    {
+        Loop::of(provider, WireModel::new(format, send))
+    }
+
+    /// Creates an agent whose model streams its replies, see [`WireModel::streaming`].
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect of the format cannot express, with all reasons.
+    pub fn streaming<F, Reply>(
+        provider: &'a Provider,
+        format: WireFormat,
+        send: F,
+    ) -> Result<Loop<'a, E>, RefusedTools>
+    where
+        F: FnMut(Value, Stream) -> Reply + Send + 'a,
+        Reply: Future<Output = Result<Stream, E>> + Send + 'a,
+    {
+        Loop::of(provider, WireModel::streaming(format, send))
+    }
+
+    fn of(provider: &'a Provider, model: WireModel<'a, E>) -> Result<Loop<'a, E>, RefusedTools> {
+        let context = ToolContext::new("loop", "").with_dialect(model.format.dialect());
+        let model = model.offering(provider.specs())?;
+        Ok(Loop { provider, model, context, planned: None, limits: LoopOptions::new() })
+    }
+
+    /// Sets the name of the model, see [`WireModel::with_model`].
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = self.model.with_model(model);
+        self
+    }
+
+    /// Sets the instructions to the model.
+    #[must_use]
+    pub fn with_system(mut self, system: impl Into<String>) -> Self {
+        self.model = self.model.with_system(system);
+        self
+    }
+
+    /// Sets further members of each request, see [`WireModel::with_options`].
+    #[must_use]
+    pub fn with_options(mut self, options: Value) -> Self {
+        self.model = self.model.with_options(options);
+        self
+    }
+
+    /// Sets the tools of each request, as [`WireFormat::tools_in`] gives them: those of the provider in the dialect of the
+    /// format by default. The context must have the same dialect.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Value) -> Self {
+        self.model = self.model.with_tools(tools);
+        self
+    }
+
+    /// Shows the tools in a dialect such as [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT), as far as it
+    /// takes them and the limits of a request allow, and the others in the lax dialect of the same provider, see
+    /// [`WireFormat::plan`]. Calls are read in the dialects in which their tools are shown, whatever the context says.
+    ///
+    /// # Errors
+    ///
+    /// All tools that neither dialect can express, or that there are too many tools.
+    pub fn with_plan(mut self, dialect: &'static Dialect) -> Result<Self, PlanError> {
+        let plan = self.model.format.plan(dialect, self.provider.specs())?;
+        self.planned = Some(plan.dialects());
+        Ok(self.with_tools(plan.into_tools()))
+    }
+
+    /// Sets the context of the calls: its token ends the loop, and its principal, services and session are those of the
+    /// calls. If it names a dialect, see [`ToolContext::with_dialect`], that must be the one of the tools; it need not
+    /// name one.
+    #[must_use]
+    pub fn with_context(mut self, context: ToolContext) -> Self {
+        self.context = match context.turn().dialects {
+            Some(_) => context,
+            None => context.with_dialect(self.model.format.dialect()),
+        };
+        self
+    }
+
+    /// Sets how often the model is asked and what ends the loop.
+    #[must_use]
+    pub fn with_limits(mut self, limits: LoopOptions) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Runs until the model is done, see [`run_loop`](super::run_loop), starting from a message of the user or from a
+    /// transcript.
+    pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<ModelError<E>> {
+        let context = self.context.clone();
+        let context = match &self.planned {
+            Some(dialects) => context.with_dialect(dialects.clone()),
+            None => context,
+        };
+        run_loop(self.provider, &mut self.model, &context, transcript.into(), &self.limits).await
+    }
+}

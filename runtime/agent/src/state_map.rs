@@ -1,0 +1,234 @@
+//! Mapping the signals of completion tools to the states of a program.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::spec::ToolSpec;
+
+/// Maps each signal of a completion tool to the state that follows it.
+///
+/// It is checked against the tools when it is built, so that no tool leads to a missing state and no entry is unused.
+///
+/// ```
+/// use toolgen_runtime::agent::state_map::StateMap;
+/// use toolgen_runtime::{Registry, tool, toolset};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum State {
+///     PlanReview,
+///     Done,
+/// }
+///
+/// /// Hands in a plan.
+/// #[tool(complete(next_state = "PLAN_REVIEW"))]
+/// fn submit_plan() {}
+///
+/// /// There is nothing to do.
+/// #[tool(complete(next_state = "DONE"))]
+/// fn mark_story_complete() {}
+///
+/// let registry = Registry::new(toolset![submit_plan, mark_story_complete])?;
+/// let provider = registry.provider(Default::default());
+/// let states = StateMap::builder()
+///     .on("PLAN_REVIEW", State::PlanReview)
+///     .on("DONE", State::Done)
+///     .build(provider.specs())?;
+/// assert_eq!(states.next("DONE"), Ok(&State::Done));
+/// assert_eq!(states.next("NOWHERE").unwrap_err().to_string(), "unknown tool transition");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateMap<S> {
+    states: BTreeMap<Text, S>,
+}
+
+/// A builder for a [`StateMap`].
+#[derive(Clone, Debug)]
+pub struct StateMapBuilder<S> {
+    /// The signals with their states, and whether a specification must declare them.
+    entries: Vec<(Text, S, bool)>,
+}
+
+impl<S> StateMap<S> {
+    /// Returns a builder without entries.
+    #[must_use]
+    pub fn builder() -> StateMapBuilder<S> {
+        StateMapBuilder { entries: Vec::new() }
+    }
+
+    /// Returns the state that follows a signal.
+    ///
+    /// # Errors
+    ///
+    /// `unknown tool transition`, for a signal that is not in the map: one that a tool made up while it ran.
+    pub fn next(&self, signal: &str) -> Result<&S, UnknownTransition> {
+        let found = self.states.iter().find(|(known, _)| known.as_str() == signal);
+        found
+            .map(|(_, state)| state)
+            .ok_or_else(|| UnknownTransition { signal: Text::from(signal.to_owned()) })
+    }
+
+    /// Returns the signals and their states, sorted by signal.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &S)> {
+        self.states.iter().map(|(signal, state)| (signal.as_str(), state))
+    }
+}
+
+impl<S> StateMapBuilder<S> {
+    /// Adds a signal that a tool declares, and the state that follows it.
+    #[must_use]
+    pub fn on(mut self, signal: impl Into<Text>, state: S) -> StateMapBuilder<S> {
+        self.entries.push((signal.into(), state, true));
+        self
+    }
+
+    /// Adds a signal that a tool gives only when it runs, with `next_state` in its result or with
+    /// [`Control::complete`](toolgen_kernel::Control::complete), and the state that follows it.
+    #[must_use]
+    pub fn on_undeclared(mut self, signal: impl Into<Text>, state: S) -> StateMapBuilder<S> {
+        self.entries.push((signal.into(), state, false));
+        self
+    }
+
+    /// Checks the entries against the tools of an agent: those of [`Provider::specs`](toolgen_kernel::Provider::specs), or of a
+    /// whole registry. A completion tool without a signal just ends the loop and needs no entry.
+    ///
+    /// # Errors
+    ///
+    /// All problems at once.
+    pub fn build<'a>(
+        self,
+        tools: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<StateMap<S>, StateMapError> {
+        let mut problems = Vec::new();
+        let mut given: BTreeMap<&str, &str> = BTreeMap::new();
+        for spec in tools {
+            let signal = spec.completion.as_ref().map_or("", |completion| &*completion.next_state);
+            if signal.is_empty() {
+                continue;
+            }
+            given.insert(signal, spec.name.as_str());
+            if !self.entries.iter().any(|(known, ..)| known.as_str() == signal) {
+                let (tool, signal) = (spec.name.to_text(), Text::from(signal.to_owned()));
+                problems.push(StateProblem::UnknownSignal { tool, signal });
+            }
+        }
+        let mut states = BTreeMap::new();
+        for (signal, state, declared) in self.entries {
+            if declared && !given.contains_key(signal.as_str()) {
+                problems.push(StateProblem::NeverGiven { signal: signal.clone() });
+            }
+            if states.insert(signal.clone(), state).is_some() {
+                problems.push(StateProblem::Twice { signal });
+            }
+        }
+        if problems.is_empty() { Ok(StateMap { states }) } else { Err(StateMapError { problems }) }
+    }
+}
+
+/// A signal that a [`StateMap`] does not know: `unknown tool transition`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UnknownTransition {
+    /// The signal.
+    pub signal: Text,
+}
+
+impl fmt::Display for UnknownTransition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown tool transition")
+    }
+}
+
+toolgen_core::__readable_debug!(UnknownTransition);
+
+impl std::error::Error for UnknownTransition {}
+
+/// The problems of building a [`StateMap`]: first the tools whose signals are not in the map, in the order of the
+/// tools, then the invalid entries, in their order.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StateMapError {
+    /// The problems.
+    pub problems: Vec<StateProblem>,
+}
+
+/// A problem with a [`StateMap`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateProblem {
+    /// `tool '{tool}' gives the signal '{signal}', which is not in the map`
+    UnknownSignal {
+        /// The tool.
+        tool: Text,
+        /// Its signal.
+        signal: Text,
+    },
+    /// `no tool gives the signal '{signal}'`
+    NeverGiven {
+        /// The signal.
+        signal: Text,
+    },
+    /// `the signal '{signal}' is in the map twice`
+    Twice {
+        /// The signal.
+        signal: Text,
+    },
+}
+
+impl fmt::Display for StateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateProblem::UnknownSignal { tool, signal } => {
+                write!(f, "tool '{tool}' gives the signal '{signal}', which is not in the map")
+            }
+            StateProblem::NeverGiven { signal } => write!(f, "no tool gives the signal '{signal}'"),
+            StateProblem::Twice { signal } => write!(f, "the signal '{signal}' is in the map twice"),
+        }
+    }
+}
+
+impl fmt::Display for StateMapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+toolgen_core::__readable_debug!(StateMapError);
+
+impl std::error::Error for StateMapError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgen_kernel::spec::{Completion, ToolName};
+
+    fn tool(name: &'static str, next_state: Option<&'static str>) -> ToolSpec {
+        let completion = next_state.map(|state| Completion { next_state: Text::Static(state) });
+        ToolSpec { name: ToolName::new(name), completion, ..ToolSpec::EMPTY }
+    }
+
+    #[test]
+    fn everything_wrong_with_a_map_is_told_when_it_is_built() {
+        let tools = [tool("submit_plan", Some("REVIEW")), tool("done", Some("MERGE")), tool("shell", None)];
+        let built = StateMap::builder().on("REVIEW", 1).on("ENDED", 2).on("REVIEW", 3).build(&tools);
+        assert_eq!(
+            built.unwrap_err().to_string(),
+            "tool 'done' gives the signal 'MERGE', which is not in the map\n\
+             no tool gives the signal 'ENDED'\n\
+             the signal 'REVIEW' is in the map twice"
+        );
+    }
+
+    #[test]
+    fn a_signal_of_the_run_is_only_known_if_it_is_in_the_map() {
+        let tools = [tool("done", Some("MERGE")), tool("stop", Some(""))];
+        let states = StateMap::builder().on("MERGE", 1).on_undeclared("ABORTED", 2).build(&tools).unwrap();
+        assert_eq!((states.next("MERGE"), states.next("ABORTED")), (Ok(&1), Ok(&2)));
+        assert_eq!(states.next("merge").unwrap_err().to_string(), "unknown tool transition");
+        assert_eq!(states.iter().collect::<Vec<_>>(), [("ABORTED", &2), ("MERGE", &1)]);
+    }
+}

@@ -1,0 +1,360 @@
+//! Agents that are tools of other agents.
+//!
+//! A [`SubAgentTool`] takes a task, has an [`AgentRunner`] carry it out, and returns the outcome as a text. What a
+//! model is and how it is reached is up to the runner; [`LoopRunner`] is a runner based on
+//! [`run_loop`](crate::agent_loop::run_loop).
+//!
+//! A sub-agent cannot be resumed. If one of its calls waits for an approval or for input, it ends with an error that names
+//! the call, with the code `APPROVAL_REQUIRED` or `INPUT_REQUIRED`. Where tools of sub-agents need approvals, set an
+//! [`Approver`](toolgen_kernel::layers::middleware::Approver) that decides while the sub-agent runs
+//! ([`ProviderBuilder::approver`]), and for input an [`InputHandler`](toolgen_kernel::layers::control::InputHandler).
+//!
+//! A sub-agent cannot start others: none of its tools may be a sub-agent, which is checked when it is built, and a
+//! sub-agent that is nested in any other way refuses to run.
+
+mod builder;
+mod engine;
+mod monitor;
+mod runner;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use builder::{SubAgentBuilder, SubAgentError};
+pub use engine::AgentEngine;
+pub use monitor::AgentMonitor;
+pub use runner::LoopRunner;
+
+use toolgen_kernel::base::discreet::discreet_debug;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::session::Session;
+use toolgen_kernel::call::tool::{AgentTool, MISSING_TASK};
+use toolgen_kernel::provider::{Provider, ProviderBuilder};
+use toolgen_kernel::registry::Registry;
+use toolgen_kernel::spec::ToolSpec;
+
+/// The result of a sub-agent that produced no text.
+const NO_TEXT: &str = "(sub-agent produced no text output)";
+
+/// The error code of a sub-agent that is started by another sub-agent.
+const NESTED: &str = "DEPTH_EXCEEDED";
+
+/// Carries out the task of a sub-agent.
+pub trait AgentRunner: Send + Sync {
+    /// Carries out the task and returns the agent's final text. An empty text is fine.
+    ///
+    /// The runner reports each turn and its cost to the monitor, and stops when the monitor says so. Its future is
+    /// dropped when the call is abandoned, when the time is up, and when a limit is reached and it does not stop.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the agent did not finish on its own: the text of an aborted agent is not a result.
+    fn run<'a>(
+        &'a self,
+        task: AgentTask,
+        monitor: &'a AgentMonitor,
+    ) -> BoxFuture<'a, Result<String, AgentFailure>>;
+}
+
+/// A task for a sub-agent, with everything its runner needs to know.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct AgentTask {
+    /// What is to be done, in the words of the delegating agent.
+    pub task: String,
+    /// The name of the sub-agent.
+    pub name: Text,
+    /// The name of this run: `{session}.sub.{number}`.
+    pub loop_id: Text,
+    /// The system prompt of the model; may be empty.
+    pub system_prompt: Text,
+    /// Which model to use and how to set it up, in a form that only the runner understands.
+    pub model_config: Value,
+    /// How hard the model should think, in a form that only the runner understands; empty if not specified.
+    pub thinking_level: Text,
+    /// The limits of the sub-agent.
+    pub limits: AgentLimits,
+    /// The context of its turns: its own session, a token that fires with that of the call, and what the caller
+    /// provides.
+    pub context: ToolContext,
+    /// The tools of the sub-agent, which are called only through a provider.
+    tools: Registry,
+}
+
+impl AgentTask {
+    /// Returns a builder for the provider of the sub-agent: it offers the tools of the sub-agent, behind the layers of
+    /// the provider through which the sub-agent was called, and within its allow-list, rules and limits, which can only
+    /// be narrowed.
+    #[must_use]
+    pub fn provider_builder(&self) -> ProviderBuilder {
+        match Provider::of(&self.context) {
+            Some(caller) => caller.builder_with(&self.tools),
+            None => Provider::builder(&self.tools),
+        }
+    }
+}
+
+discreet_debug!(
+    AgentTask: name, loop_id, thinking_level, tools, limits, context;
+    task, system_prompt, model_config
+);
+
+/// The limits of a sub-agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentLimits {
+    /// The maximum number of turns of its model.
+    pub max_turns: u32,
+    /// The maximum cost in tokens, as far as its runner knows it.
+    pub max_tokens: u64,
+    /// The maximum time.
+    pub max_time: Duration,
+}
+
+impl AgentLimits {
+    /// The default: 10 turns, 1,000,000 tokens, 300 seconds.
+    pub const DEFAULT: AgentLimits =
+        AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        AgentLimits::DEFAULT
+    }
+}
+
+/// The reason why a sub-agent did not finish.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AgentFailure {
+    /// It gave up or was stopped, with the reason.
+    Aborted(String),
+    /// Calls of it wait for an approval; says which, and why.
+    ApprovalRequired(String),
+    /// Calls of it wait for input; says which, and for what.
+    InputRequired(String),
+    /// It kept repeating itself.
+    Looped,
+    /// It would have taken more than this many turns.
+    MaxTurns(u32),
+    /// It cost more than this many tokens.
+    MaxTokens(u64),
+    /// The token of its context fired.
+    Cancelled,
+    /// Something broke, such as the connection to its model, with the reason.
+    Failed(String),
+}
+
+impl AgentFailure {
+    fn of(self, name: &str) -> ToolError {
+        let failed = |code, what: String| ToolError::failed_with(code, format!("Sub-agent '{name}' {what}"));
+        let waits = |code, why: &str, remedy| {
+            let text = format!("was aborted: {why}");
+            let detail = format!(
+                "Sub-agent '{name}' {text}\nA sub-agent cannot be resumed: set {remedy} that decides while it runs."
+            );
+            failed(code, text).with_operator_detail(detail)
+        };
+        match self {
+            AgentFailure::Aborted(why) => failed("AGENT_ABORTED", format!("was aborted: {why}")),
+            AgentFailure::ApprovalRequired(why) => {
+                waits("APPROVAL_REQUIRED", &why, "an approver (`ProviderBuilder::approver`)")
+            }
+            AgentFailure::InputRequired(why) => {
+                waits("INPUT_REQUIRED", &why, "an input handler (`ProviderBuilder::input_handler`)")
+            }
+            AgentFailure::Looped => {
+                failed("AGENT_LOOPED", "was stopped because it went in circles".to_owned())
+            }
+            AgentFailure::MaxTurns(most) => {
+                failed("AGENT_LIMIT", format!("reached its limit of {most} turns"))
+            }
+            AgentFailure::MaxTokens(most) => {
+                failed("AGENT_LIMIT", format!("reached its limit of {most} tokens"))
+            }
+            AgentFailure::Cancelled => ToolError::Cancelled,
+            AgentFailure::Failed(why) => failed("EXECUTION_ERROR", format!("failed: {why}")),
+        }
+    }
+}
+
+impl fmt::Display for AgentFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AgentFailure::Aborted(why)
+            | AgentFailure::ApprovalRequired(why)
+            | AgentFailure::InputRequired(why)
+            | AgentFailure::Failed(why) => f.write_str(why),
+            AgentFailure::Looped => f.write_str("it went in circles"),
+            AgentFailure::MaxTurns(most) => write!(f, "it reached its limit of {most} turns"),
+            AgentFailure::MaxTokens(most) => write!(f, "it reached its limit of {most} tokens"),
+            AgentFailure::Cancelled => f.write_str("Cancelled"),
+        }
+    }
+}
+
+toolgen_core::__readable_debug!(AgentFailure);
+
+impl std::error::Error for AgentFailure {}
+
+/// A tool that has another agent carry out a task. Its one argument is `task`; its result is the final text of the
+/// agent, with `{"sub_agent", "turns"}` as details.
+///
+/// ```
+/// # use serde_json::json;
+/// use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+/// use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
+/// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+///
+/// /// Searches the documentation.
+/// #[tool(read_only, undocumented)]
+/// fn search(query: String) -> String {
+///     format!("3 pages about {query}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Stands for a language model; `task` says which one, and its system prompt.
+/// let runner = LoopRunner::new(|_task: &AgentTask, _monitor: &AgentMonitor| {
+///     |transcript: Transcript| async move {
+///         Ok::<_, String>(match transcript.last() {
+///             Some(Entry::Answer(found)) => ModelTurn::text(format!("I found {}.", found.text())),
+///             _ => ModelTurn::calls([ToolCall::new("1", "search", json!({"query": "loops"}))]),
+///         })
+///     }
+/// });
+/// let researcher = SubAgentTool::builder("researcher", runner)
+///     .system_prompt("You find things.")
+///     .tools(toolset![search])
+///     .build()?;
+/// let provider = Registry::builder().add(researcher).seal()?.provider(Default::default());
+/// let call = ToolCall::new("call-1", "researcher", json!({"task": "What is there about loops?"}));
+/// let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+/// assert_eq!(answer.text(), "I found 3 pages about loops.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SubAgentTool {
+    spec: ToolSpec,
+    runner: Arc<dyn AgentRunner>,
+    system_prompt: Text,
+    model_config: Value,
+    thinking_level: Text,
+    tools: Registry,
+    limits: AgentLimits,
+    /// What an approval of a call is bound to, for an agent that is compiled.
+    action: Option<Text>,
+}
+
+impl SubAgentTool {
+    /// Returns a builder for a sub-agent with this name.
+    pub fn builder(name: impl Into<Text>, runner: impl AgentRunner + 'static) -> SubAgentBuilder {
+        SubAgentBuilder::new(name.into(), Arc::new(runner))
+    }
+
+    /// Returns the limits of the sub-agent.
+    #[must_use]
+    pub fn limits(&self) -> AgentLimits {
+        self.limits
+    }
+
+    async fn delegate(&self, task: String, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let name = self.spec.name.to_text();
+        if ctx.agent_depth() > 0 {
+            return Err(ToolError::failed_with(NESTED, "a sub-agent may not start another"));
+        }
+        let loop_id = loop_id(ctx);
+        let token = ctx.cancel().child_token();
+        // However this call ends, no part of the sub-agent outlives it.
+        let _stop = token.clone().drop_guard();
+        let context = ctx.for_agent(name.clone(), Session::new(loop_id.clone()), token.clone());
+        let monitor = AgentMonitor::new(ctx.clone(), token.clone(), self.limits);
+        let task = AgentTask {
+            task,
+            name: name.clone(),
+            loop_id: loop_id.clone(),
+            system_prompt: self.system_prompt.clone(),
+            model_config: self.model_config.clone(),
+            thinking_level: self.thinking_level.clone(),
+            tools: self.tools.clone(),
+            limits: self.limits,
+            context,
+        };
+        let run = token.run_until_cancelled(self.runner.run(task, &monitor));
+        let ended = tokio::time::timeout(self.limits.max_time, run).await;
+        monitor.flush();
+        if let Some(limit) = monitor.exceeded() {
+            return Err(limit.of(&name));
+        }
+        let text = match ended {
+            Err(_) => return Err(ToolError::Timeout { duration: self.limits.max_time }),
+            // A text that the agent produces while being stopped is not a result.
+            Ok(_) if ctx.is_cancelled() => return Err(ToolError::Cancelled),
+            Ok(None) => return Err(ToolError::Cancelled),
+            Ok(Some(ended)) => ended.map_err(|why| why.of(&name))?,
+        };
+        let text = if text.trim().is_empty() { NO_TEXT.to_owned() } else { text };
+        let details = json!({ "sub_agent": name.as_str(), "turns": monitor.turns() });
+        Ok(ToolResult::text(text).with_details(details).with_child_loop(loop_id.as_str()))
+    }
+}
+
+impl AgentTool for SubAgentTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn action(&self) -> Option<String> {
+        self.action.as_ref().map(ToString::to_string)
+    }
+
+    fn own_tools(&self) -> Vec<&ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let Some(task) = params.get("task").and_then(Value::as_str) else {
+                return Err(ToolError::invalid_args(MISSING_TASK));
+            };
+            self.delegate(task.to_owned(), ctx).await
+        })
+    }
+}
+
+impl fmt::Debug for SubAgentTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubAgentTool")
+            .field("name", &self.spec.name.as_str())
+            .field("tools", &self.tools)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The number of sub-agents that a session has started.
+#[derive(Default)]
+struct Started(AtomicU64);
+
+fn loop_id(ctx: &ToolContext) -> Text {
+    match ctx.session() {
+        Some(session) => {
+            let number = session.state::<Started>().0.fetch_add(1, Ordering::Relaxed) + 1;
+            format!("{}.sub.{number}", session.id()).into()
+        }
+        // Without a session no earlier runs are known.
+        None => format!("{}.sub.1", ctx.tool_call_id).into(),
+    }
+}

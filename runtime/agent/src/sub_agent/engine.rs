@@ -1,0 +1,115 @@
+//! Runs compiled tools that are agents.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolgen_core::internal::meant;
+
+use super::{AgentRunner, SubAgentBuilder};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::call::tool::{AgentTool, IntoTool};
+use toolgen_kernel::engine::Engine;
+use toolgen_kernel::spec::plan::{AgentPlan, Call, Tool};
+use toolgen_kernel::spec::{Timeout, ToolSpec};
+
+/// Runs compiled tools that are agents: a runner carries out their tasks.
+///
+/// An agent gets its tools by name from the list it is compiled with, and from those given to this engine.
+#[derive(Clone)]
+pub struct AgentEngine {
+    runner: Arc<dyn AgentRunner>,
+    tools: Vec<Arc<dyn AgentTool>>,
+}
+
+impl AgentEngine {
+    /// Creates an engine with a runner.
+    pub fn new(runner: impl AgentRunner + 'static) -> AgentEngine {
+        AgentEngine { runner: Arc::new(runner), tools: Vec::new() }
+    }
+
+    /// Adds tools that agents may name although they are not compiled with them, such as functions with `#[tool]`.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> AgentEngine {
+        self.tools.extend(tools.into_iter().map(IntoTool::into_tool));
+        self
+    }
+
+    /// Finds the tools of an agent.
+    fn tools_of(
+        &self,
+        plan: &AgentPlan,
+        others: &[Arc<dyn AgentTool>],
+    ) -> Result<Vec<Arc<dyn AgentTool>>, FactoryError> {
+        let known = || others.iter().chain(&self.tools);
+        let mut unknown = Vec::new();
+        let mut found = Vec::new();
+        for name in &plan.tools {
+            match known().find(|tool| tool.name() == name.as_str()) {
+                Some(tool) => found.push(Arc::clone(tool)),
+                None => {
+                    let meant = meant(name, known().map(|tool| tool.name()));
+                    let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
+                    unknown.push(format!("`{name}`{meant}"));
+                }
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(found);
+        }
+        let unknown = unknown.join(", ");
+        Err(FactoryError::new(format!(
+            "the agent has no tool {unknown}: it may name tools of its list that are not agents, and those given by \
+             `AgentEngine::tools`"
+        )))
+    }
+}
+
+impl Engine for AgentEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        matches!(tool.call, Call::Agent(_))
+    }
+
+    fn make(
+        &self,
+        tool: Frozen<Tool>,
+        others: &[Arc<dyn AgentTool>],
+    ) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        let Call::Agent(plan) = &tool.call else {
+            return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
+        };
+        let model = serde_json::from_str(&plan.model)
+            .map_err(|why| FactoryError::new(format!("the agent's model is not JSON: {why}")))?;
+        let mut builder = SubAgentBuilder::new(tool.spec.name.to_text(), Arc::clone(&self.runner))
+            .system_prompt(plan.system_prompt.clone())
+            .model_config(model)
+            .thinking_level(plan.thinking_level.clone())
+            .tools(self.tools_of(plan, others)?);
+        if plan.max_turns > 0 {
+            builder = builder.max_turns(plan.max_turns);
+        }
+        if plan.max_tokens > 0 {
+            builder = builder.max_tokens(plan.max_tokens);
+        }
+        if plan.max_time > 0 {
+            builder = builder.max_time(Duration::from_millis(plan.max_time));
+        }
+        let mut agent = builder.build().map_err(|why| FactoryError::new(Text::from(why.to_string())))?;
+        let timeout = match tool.spec.timeout {
+            Timeout::Default => agent.spec.timeout,
+            own => own,
+        };
+        agent.spec = ToolSpec { timeout, sub_agent: true, ..tool.spec.clone() };
+        agent.action = Some(format!("{plan:?}").into());
+        Ok(Arc::new(agent))
+    }
+}
+
+impl fmt::Debug for AgentEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
+        f.debug_struct("AgentEngine").field("tools", &names).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,139 @@
+//! The monitor of a working sub-agent: progress reports and limits.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{AgentFailure, AgentLimits};
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::result::ToolResult;
+
+/// The maximum number of bytes of text that are held back until more arrives.
+const MOST_HELD: usize = 64 << 10;
+
+/// Receives the reports of a sub-agent while it works. Clones share the same state.
+///
+/// It forwards the agent's output to the observers of the call, and enforces the agent's limits: when one is reached,
+/// the token of the agent fires, and the call fails whatever the agent says.
+#[derive(Clone, Debug)]
+pub struct AgentMonitor(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    ctx: ToolContext,
+    token: CancellationToken,
+    limits: AgentLimits,
+    turns: AtomicU32,
+    tokens: AtomicU64,
+    said: AtomicU64,
+    /// The end of the text so far, which may be the beginning of a secret.
+    held: Mutex<String>,
+    exceeded: OnceLock<AgentFailure>,
+}
+
+impl AgentMonitor {
+    pub(super) fn new(ctx: ToolContext, token: CancellationToken, limits: AgentLimits) -> AgentMonitor {
+        AgentMonitor(Arc::new(Inner {
+            ctx,
+            token,
+            limits,
+            turns: AtomicU32::new(0),
+            tokens: AtomicU64::new(0),
+            said: AtomicU64::new(0),
+            held: Mutex::default(),
+            exceeded: OnceLock::new(),
+        }))
+    }
+
+    /// Reports that the model is about to be asked.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentFailure::MaxTurns`], if the model has been asked as often as allowed.
+    pub fn begin_turn(&self) -> Result<(), AgentFailure> {
+        self.flush();
+        let most = self.0.limits.max_turns;
+        let next = |turns: u32| (turns < most).then(|| turns + 1);
+        match self.0.turns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.exceed(AgentFailure::MaxTurns(most))),
+        }
+    }
+
+    /// Reports the cost of a turn in tokens, input and output.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentFailure::MaxTokens`], if all turns together cost more than allowed.
+    pub fn spend(&self, tokens: u64) -> Result<(), AgentFailure> {
+        let most = self.0.limits.max_tokens;
+        let spent = |before: u64| Some(before.saturating_add(tokens));
+        let before = self.0.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent);
+        if before.unwrap_or_default().saturating_add(tokens) <= most {
+            return Ok(());
+        }
+        Err(self.exceed(AgentFailure::MaxTokens(most)))
+    }
+
+    /// Reports a piece of the model's text, which observers of the call see immediately. An end that may be the
+    /// beginning of a secret of the call waits for the next piece or the end of the turn.
+    pub fn text(&self, delta: &str) {
+        self.0.said.fetch_add(1, Ordering::Relaxed);
+        let mut held = unpoisoned(self.0.held.lock());
+        held.push_str(delta);
+        let secrets = self.0.ctx.secrets().filter(|_| held.len() <= MOST_HELD);
+        let end = secrets.map_or(held.len(), |secrets| secrets.unfinished(&held));
+        let rest = held.split_off(end);
+        let shown = std::mem::replace(&mut *held, rest);
+        drop(held);
+        self.show(shown);
+    }
+
+    /// Reports the rest of a turn's text.
+    pub(super) fn flush(&self) {
+        let rest = std::mem::take(&mut *unpoisoned(self.0.held.lock()));
+        self.show(rest);
+    }
+
+    fn show(&self, text: String) {
+        if !text.is_empty() {
+            self.0.ctx.update(ToolResult::text(text));
+        }
+    }
+
+    /// Reports that the agent calls a tool: `[sub-agent calling tool: {name}]`.
+    pub fn calls(&self, tool: &str) {
+        self.flush();
+        self.0.ctx.update(ToolResult::text(format!("[sub-agent calling tool: {tool}]")));
+    }
+
+    /// Returns how many turns the model has taken.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        self.0.turns.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many tokens the agent has cost.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.0.tokens.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many pieces of text were reported.
+    pub(super) fn said(&self) -> u64 {
+        self.0.said.load(Ordering::Relaxed)
+    }
+
+    /// Returns the limit that was reached, if any.
+    pub(super) fn exceeded(&self) -> Option<AgentFailure> {
+        self.0.exceeded.get().cloned()
+    }
+
+    fn exceed(&self, limit: AgentFailure) -> AgentFailure {
+        let limit = self.0.exceeded.get_or_init(|| limit).clone();
+        self.0.token.cancel();
+        limit
+    }
+}

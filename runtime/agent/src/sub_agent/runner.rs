@@ -1,0 +1,188 @@
+//! A runner of sub-agents based on the agent loop.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
+use crate::agent_loop::{
+    Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop,
+};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::provider::{Provider, ProviderError};
+
+/// Creates the provider of a sub-agent.
+type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync;
+
+/// Runs sub-agents with [`run_loop`]. The function it is created with returns the model for a task: it reads the
+/// system prompt and the model configuration from the task, and may report pieces of text to the monitor as they
+/// arrive. If it reports none during a turn, the text of the turn is reported as a whole.
+///
+/// The calls of the sub-agent pass the same layers as the call that started it: policy, middleware, approvals, hooks,
+/// events, records. Limits, rules and the allow-list apply to its tools, too. [`with_provider`](Self::with_provider) adds
+/// and replaces layers. See [`SubAgentTool`](super::SubAgentTool) for an example.
+///
+/// When a call waits for an approval or for input, the sub-agent ends with an error that names the call: nothing can
+/// resume the sub-agent later. Set an [`Approver`](toolgen_kernel::layers::middleware::Approver) or an
+/// [`InputHandler`](toolgen_kernel::layers::control::InputHandler), which decide while it runs.
+/// [`continue_when_waiting`](Self::continue_when_waiting) lets its model read that the call waits, and go on without it.
+#[derive(Clone)]
+pub struct LoopRunner<F> {
+    model: F,
+    options: LoopOptions,
+    stops_when_waiting: bool,
+    provider: Option<Arc<MakeProvider>>,
+}
+
+impl<F> LoopRunner<F> {
+    /// Creates a runner with the models that the function returns.
+    pub fn new<M>(model: F) -> LoopRunner<F>
+    where
+        F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
+        M: Model,
+        M::Error: fmt::Display,
+    {
+        LoopRunner { model, options: LoopOptions::new(), stops_when_waiting: true, provider: None }
+    }
+
+    /// Sets the options of the loops. The number of iterations is the turn limit of the sub-agent, and whether it stops
+    /// when a call waits is up to [`continue_when_waiting`](Self::continue_when_waiting).
+    #[must_use]
+    pub fn with_options(mut self, options: LoopOptions) -> LoopRunner<F> {
+        self.options = options;
+        self
+    }
+
+    /// Lets the model of the sub-agent read that a call waits, and go on. Otherwise the sub-agent ends with an error.
+    #[must_use]
+    pub fn continue_when_waiting(mut self) -> LoopRunner<F> {
+        self.stops_when_waiting = false;
+        self
+    }
+
+    /// Sets how to create the provider for the calls of the sub-agent, from
+    /// [`AgentTask::provider_builder`](super::AgentTask::provider_builder).
+    #[must_use]
+    pub fn with_provider(
+        mut self,
+        provider: impl Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync + 'static,
+    ) -> LoopRunner<F> {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    fn provider(&self, task: &AgentTask) -> Result<Provider, ProviderError> {
+        match &self.provider {
+            Some(make) => make(task),
+            None => task.provider_builder().build(),
+        }
+    }
+}
+
+impl<F, M> AgentRunner for LoopRunner<F>
+where
+    F: Fn(&AgentTask, &AgentMonitor) -> M + Send + Sync,
+    M: Model,
+    M::Error: fmt::Display,
+{
+    fn run<'a>(
+        &'a self,
+        task: AgentTask,
+        monitor: &'a AgentMonitor,
+    ) -> BoxFuture<'a, Result<String, AgentFailure>> {
+        Box::pin(async move {
+            let provider = self.provider(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
+            let shown = model.model.offer(&provider).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let turn = task.context.clone();
+            let turn = if let Some(dialect) = shown { turn.with_dialect(dialect) } else { turn };
+            let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
+            options.stop_when_waiting = self.stops_when_waiting;
+            let begin = Transcript::user(task.task);
+            let LoopRun { outcome, transcript, .. } =
+                run_loop(&provider, &mut model, &turn, begin, &options).await;
+            match outcome {
+                Ok(LoopEnd::Text(text)) => Ok(text),
+                Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),
+                Ok(LoopEnd::Waiting) => Err(waiting(&transcript)),
+                Err(LoopError::NoToolTwice) => Err(AgentFailure::Looped),
+                Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
+                Err(LoopError::MaxTokens(most)) => Err(AgentFailure::MaxTokens(most)),
+                Err(why @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(why.to_string())),
+                Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
+                Err(LoopError::Model(why)) => Err(why),
+            }
+        })
+    }
+}
+
+impl<F> fmt::Debug for LoopRunner<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoopRunner").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// Returns the failure of an agent whose calls wait: which of them, and for what.
+fn waiting(transcript: &Transcript) -> AgentFailure {
+    let mut for_input = true;
+    let waits = transcript.last_answers().filter_map(|response| match &response.outcome {
+        Err(why @ (ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))) => {
+            for_input &= matches!(why, ToolError::InputRequired(_));
+            Some(format!("its call of '{}' waits. {why}", response.name))
+        }
+        _ => None,
+    });
+    let waits = waits.collect::<Vec<_>>().join(" ");
+    if for_input { AgentFailure::InputRequired(waits) } else { AgentFailure::ApprovalRequired(waits) }
+}
+
+/// Returns the text of an agent that ended with a completion tool: its last text, or otherwise what the tool returned.
+fn said(transcript: &Transcript, completed: &str) -> String {
+    let texts = transcript.iter().rev().filter_map(|entry| match entry {
+        Entry::Model(turn) if !turn.text.trim().is_empty() => Some(turn.text.clone()),
+        _ => None,
+    });
+    let given = || {
+        let mut answers = transcript.last_answers();
+        answers
+            .find(|response| response.id == *completed)
+            .map(toolgen_kernel::call::ToolResponse::text)
+            .unwrap_or_default()
+    };
+    texts.take(1).next().unwrap_or_else(given)
+}
+
+/// A model whose turns are reported to a monitor.
+struct Monitored<M> {
+    model: M,
+    monitor: AgentMonitor,
+}
+
+impl<M> Model for Monitored<M>
+where
+    M: Model,
+    M::Error: fmt::Display,
+{
+    type Error = AgentFailure;
+
+    fn about(&self) -> ModelInfo {
+        self.model.about()
+    }
+
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, AgentFailure>> {
+        Box::pin(async move {
+            self.monitor.begin_turn()?;
+            let before = self.monitor.said();
+            let turn = self.model.next(transcript).await;
+            let turn = turn.map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            if self.monitor.said() == before {
+                self.monitor.text(&turn.text);
+            }
+            self.monitor.spend(turn.tokens)?;
+            for call in &turn.calls {
+                self.monitor.calls(&call.name);
+            }
+            Ok(turn)
+        })
+    }
+}

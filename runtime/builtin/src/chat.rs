@@ -1,0 +1,115 @@
+//! Tools by which agents talk to each other.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use toolgen_macros::tool;
+
+use toolgen_kernel::base::data::plain_data;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::function::FunctionTool;
+use toolgen_kernel::function::inject::Service;
+use toolgen_kernel::provider::ToolFactory;
+
+/// A chat of agents, in which each reads on where it stopped.
+pub trait ChatService: Send + Sync {
+    /// Posts a message.
+    ///
+    /// # Errors
+    ///
+    /// A text for the model that says why it was not posted.
+    fn post<'a>(&'a self, author: &'a str, text: &'a str) -> BoxFuture<'a, Result<(), String>>;
+
+    /// Returns the messages that an agent has not read, oldest first, which then count as read.
+    ///
+    /// # Errors
+    ///
+    /// A text for the model that says why there are none.
+    fn read<'a>(&'a self, reader: &'a str) -> BoxFuture<'a, Result<Vec<ChatMessage>, String>>;
+}
+
+/// A message of a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChatMessage {
+    /// The time at which it was posted, as the service writes times.
+    pub timestamp: String,
+    /// The ID of the agent who posted it.
+    pub author: String,
+    /// What it says.
+    pub text: String,
+}
+
+plain_data!(ChatMessage: timestamp, author, text);
+
+impl ChatMessage {
+    /// Creates a message.
+    pub fn new(
+        timestamp: impl Into<String>,
+        author: impl Into<String>,
+        text: impl Into<String>,
+    ) -> ChatMessage {
+        ChatMessage { timestamp: timestamp.into(), author: author.into(), text: text.into() }
+    }
+}
+
+/// Post a message to the chat of the agents. Does not wait for an answer.
+///
+/// # Use for
+///
+/// Progress and status that others should know of.
+#[tool(destructive = false, open_world = false, spawns = false, files = "none")]
+async fn chat_post(
+    /// The text of the message.
+    #[arg(non_empty)]
+    message: String,
+    chat: Service<dyn ChatService>,
+    ctx: &ToolContext,
+) -> Result<Value, ToolError> {
+    chat.post(agent(ctx)?, &message).await.map_err(|why| failed("post chat message", &why))?;
+    Ok(json!({ "success": true, "message": message }))
+}
+
+/// Read the messages in the chat of the agents that are new since the last reading.
+///
+/// # Returns
+///
+/// success, message, count, and messages with timestamp, author and text.
+#[tool(destructive = false, open_world = false, spawns = false, files = "none")]
+async fn chat_read(chat: Service<dyn ChatService>, ctx: &ToolContext) -> Result<Value, ToolError> {
+    let messages = chat.read(agent(ctx)?).await.map_err(|why| failed("get new messages", &why))?;
+    let count = messages.len();
+    if count == 0 {
+        return Ok(json!({ "success": true, "message": "No new messages", "count": 0 }));
+    }
+    let message = format!("Found {count} new message(s)");
+    Ok(json!({ "success": true, "message": message, "count": count, "messages": messages }))
+}
+
+fn agent(ctx: &ToolContext) -> Result<&str, ToolError> {
+    ctx.agent_id().ok_or_else(|| {
+        ToolError::failed("agent_id not found in context")
+            .with_operator_detail("give the context an agent: `ProviderContext::with_agent_id`")
+    })
+}
+
+fn failed(what: &str, why: impl fmt::Display) -> ToolError {
+    ToolError::failed(format!("failed to {what}: {why}"))
+}
+
+/// The tools, which are not built without a chat.
+pub(super) fn tools() -> Vec<ToolFactory> {
+    [chat_post::tool(), chat_read::tool()].map(talking).into()
+}
+
+fn talking(tool: FunctionTool) -> ToolFactory {
+    use toolgen_kernel::call::tool::AgentTool as _;
+    ToolFactory::new(tool.spec().clone(), move |ctx| {
+        let chat = ctx.service::<dyn ChatService>();
+        let missing = || FactoryError::requires(tool.name(), "a chat service");
+        chat.map(|_| tool.clone()).ok_or_else(missing)
+    })
+}

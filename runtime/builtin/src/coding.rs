@@ -1,0 +1,111 @@
+//! The tools of coding agents under the names that many models know: `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`,
+//! `Replace`, `Bash` and `dispatch_agent`.
+//!
+//! Their paths are absolute, and lead to files below the working directory.
+
+mod bash;
+mod find;
+mod view;
+mod write;
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use toolgen_macros::toolset;
+
+use super::grep::invalid;
+use super::place::refused;
+use super::started;
+use toolgen_agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::spec::{Effects, Files};
+
+/// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, by the names that many models know.
+/// Their paths are absolute.
+///
+/// `Bash` refuses the programs of [`BANNED`](toolgen_exec::BANNED), wherever in a line they would be started:
+/// a guard against accidents, not against who wants to start them.
+#[must_use]
+pub fn coding() -> Vec<Arc<dyn AgentTool>> {
+    toolset![reading(), write::edit, write::replace, started(bash::bash::tool())]
+}
+
+/// Returns a builder of the tool `dispatch_agent`, which has this runner search with `LS`, `GlobTool`, `GrepTool` and `View`. What else the
+/// agent is, such as its model, is for the builder. It counts as a tool that only reads files: what the runner reaches to
+/// ask its model is not counted.
+pub fn dispatch_agent(runner: impl AgentRunner + 'static) -> SubAgentBuilder {
+    SubAgentTool::builder("dispatch_agent", runner)
+        .description(
+            "Launch an agent that searches with the tools View, GlobTool, GrepTool and LS, for a search that may take \
+             several tries. It reports once, and neither changes files nor runs commands. To read a file that is \
+             known, use View.",
+        )
+        .system_prompt(
+            "You search the files of a project for another agent. Answer its task in a few sentences, with the \
+             absolute paths of the files that matter.",
+        )
+        .tools(reading())
+        .effects(Effects { files: Files::Read, idempotent: false, ..Effects::NONE })
+}
+
+fn reading() -> Vec<Arc<dyn AgentTool>> {
+    toolset![find::ls, find::glob_tool, find::grep_tool, view::view]
+}
+
+/// Refuses a path that is not absolute.
+fn check_absolute(path: &str, argument: &str) -> Result<(), ToolError> {
+    if Path::new(path).has_root() {
+        return Ok(());
+    }
+    Err(invalid(&format!("/{argument}"), format!("{argument} must be an absolute path, not a relative path")))
+}
+
+/// The error of a tool whose file could not be used.
+fn unusable(why: &io::Error, path: &str, what: &str) -> ToolError {
+    match why.kind() {
+        ErrorKind::NotFound => ToolError::failed(format!("File does not exist: {path}")),
+        ErrorKind::IsADirectory => ToolError::failed(format!("{path} is a directory, not a file")),
+        _ => refused(why, "file_path", what, ""),
+    }
+}
+
+/// The error of a tool whose search did not start.
+fn no_start(why: &io::Error, path: &str, what: &str) -> ToolError {
+    match why.kind() {
+        ErrorKind::NotFound => ToolError::failed(format!("Path does not exist: {path}")),
+        _ => refused(why, "path", what, ""),
+    }
+}
+
+/// A number of bytes for people: `1.5 KB`.
+fn size(bytes: u64) -> String {
+    let units = ["KB", "MB", "GB", "TB", "PB", "EB"];
+    let power = (bytes.checked_ilog2().unwrap_or(0) / 10) as usize;
+    match power.checked_sub(1).and_then(|unit| units.get(unit)) {
+        None => format!("{bytes} B"),
+        #[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
+        Some(unit) => format!("{:.1} {unit}", bytes as f64 / f64::powi(1024.0, power as i32)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_units_of_1024() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KB"),
+            (1536, "1.5 KB"),
+            (1 << 20, "1.0 MB"),
+            (u64::MAX, "16.0 EB"),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(size(bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The tool `Bash`.
+
+use std::time::Duration;
+
+use toolgen_macros::tool;
+
+use crate::commands::Line;
+use crate::grep::invalid;
+use toolgen_exec::{BANNED, ExecError, ExecOptions, Executor};
+use toolgen_kernel::base::truncate::floor;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::function::inject::Service;
+
+/// The longest time limit, which is also the default, in milliseconds: 10 minutes.
+const MAX_TIMEOUT: u64 = 600_000;
+/// The most output that is shown, in bytes.
+const MAX_OUTPUT: usize = 30_000;
+
+/// Executes a bash command. Each call has a shell of its own: variables and directories do not stay. Programs that
+/// fetch from a network, such as curl and wget, are banned; if one is refused, explain it to the user. To search and to
+/// read files, use GrepTool, GlobTool, LS and View. Output beyond 30000 bytes is cut.
+#[tool(
+    name = "Bash",
+    destructive,
+    spawns,
+    files = "write",
+    network = "any",
+    timeout = "605s",
+    writes("file:")
+)]
+pub(super) async fn bash(
+    /// The command to execute.
+    #[arg(non_empty)]
+    command: String,
+    /// The time limit in milliseconds, at most 600000 (10 minutes), which is the default.
+    #[arg(default = 600_000, range = 1..)]
+    timeout: u64,
+    executor: Service<dyn Executor>,
+    ctx: &ToolContext,
+) -> Result<String, ToolError> {
+    if timeout > MAX_TIMEOUT {
+        let text = format!("timeout cannot exceed {MAX_TIMEOUT}ms (10 minutes)");
+        return Err(invalid("/timeout", text));
+    }
+    if let Some(program) = Line::read(&command).starts(BANNED) {
+        return Err(ExecError::Banned { program: program.to_owned() }.into());
+    }
+    let options = ExecOptions::default().timeout(Duration::from_millis(timeout)).max_output(MAX_OUTPUT);
+    // Errors go where output goes, in the order in which they are written. The command is an argument.
+    let argv = ["bash", "-c", "exec bash -c -- \"$0\" 2>&1", &command].map(String::from);
+    let output = executor.run(&argv, &options, ctx.cancel()).await.map_err(|why| match why {
+        ExecError::Timeout { .. } => ToolError::failed_with("TIMEOUT", why.to_string()),
+        why => why.into(),
+    })?;
+    let total =
+        (output.stdout.len() + output.stderr.len()) as u64 + output.stdout_dropped + output.stderr_dropped;
+    let mut text = output.stdout + &output.stderr;
+    text.truncate(floor(&text, MAX_OUTPUT));
+    if (text.len() as u64) < total {
+        text.push_str(&format!("\n\n... [Output truncated. Total length: {total} characters]"));
+    }
+    Ok(match (output.exit_code, text.is_empty()) {
+        (0, true) => "SUCCESS".to_owned(),
+        (0, false) => text,
+        (code, _) => format!("Error: exit status {code}\n\nOutput:\n{text}"),
+    })
+}

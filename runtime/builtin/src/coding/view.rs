@@ -1,0 +1,159 @@
+//! The tool `View`.
+
+use toolgen_macros::tool;
+
+use super::{check_absolute, size, unusable};
+use crate::files::{image, numbered};
+use crate::place::{Metadata, Place, permissions};
+use crate::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
+use toolgen_kernel::base::time::rfc3339;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+
+/// The largest image, in bytes: 20 MiB.
+const MAX_IMAGE: u64 = 20 << 20;
+/// The longest line, in bytes; more is not shown.
+const LINE: usize = 2_000;
+/// The most text that is shown, in bytes: 1 MiB.
+const MAX_SHOWN: usize = 1 << 20;
+/// The bytes of a binary file that are dumped.
+const DUMPED: usize = 1024;
+/// The lines before and after the one that holds the text of a section.
+const AROUND: (u64, u64) = (5, 15);
+
+/// Reads a file: text by lines, images as images, and of other binary files what they are. For large files use offset
+/// and limit, or find_section.
+#[tool(name = "View", read_only, open_world = false, spawns = false, blocking, reads("file:{file_path}"))]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments of the tool")]
+pub(super) fn view(
+    /// The absolute path to the file to read.
+    #[arg(non_empty, len = ..=4096)]
+    file_path: String,
+    /// The line to start at, counted from 0.
+    #[arg(default = 0)]
+    offset: u64,
+    /// The most lines to read.
+    #[arg(default = 2000, range = 1..)]
+    limit: u64,
+    /// Whether to show the numbers of lines.
+    #[arg(default = false)]
+    show_line_numbers: bool,
+    /// Whether to show size, permissions and time.
+    #[arg(default = false)]
+    include_metadata: bool,
+    /// Whether to show the start of a binary file in hexadecimal digits.
+    #[arg(default = false)]
+    include_hex_dump: bool,
+    /// Shows the section of a text under the heading that holds this, or the lines around the first that does.
+    #[arg(non_empty, len = ..=1000)]
+    find_section: Option<String>,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    check_absolute(&file_path, "file_path")?;
+    let place = Place::of(ctx)?;
+    let failed = |why| unusable(&why, &file_path, "Error reading file");
+    let (mut file, metadata) = place.file(&file_path).map_err(failed)?;
+    let length = metadata.len();
+    let start = head(&mut file).map_err(failed)?;
+    let about = if include_metadata { about(&file_path, &metadata) } else { String::new() };
+    if let Some(mime_type) = image_type(&start, length).filter(|_| length <= MAX_IMAGE) {
+        let image = image(file, mime_type).map_err(failed)?;
+        let text = format!("{about}MIME type: {mime_type}\nImage file: {file_path}");
+        return Ok(ToolResult::text(text).with_content(image));
+    }
+    if is_binary(&start) {
+        return Ok(ToolResult::text(binary(&about, &file_path, length, &start, include_hex_dump)));
+    }
+    let (mut first, mut count) = (offset.saturating_add(1), limit);
+    let mut section = String::new();
+    if let Some(wanted) = find_section {
+        let whole = Range { first: 1, count: u64::MAX, bytes: 10 << 20, line: LINE };
+        let lines = excerpt(&file, whole, ctx).map_err(failed)?.lines;
+        std::io::Seek::rewind(&mut file).map_err(failed)?;
+        if let Some(found) = find(&lines, &wanted) {
+            (first, count) = found;
+            section = format!("Found section matching '{wanted}':\n");
+        }
+    }
+    let range = Range { first, count, bytes: MAX_SHOWN, line: LINE };
+    let Excerpt { lines, total, .. } = excerpt(file, range, ctx).map_err(failed)?;
+    if lines.is_empty() && first > 1 {
+        return Err(ToolError::failed(format!("Offset {offset} exceeds file length")));
+    }
+    let last = first - 1 + lines.len() as u64;
+    if section.is_empty() && (first > 1 || last < total) {
+        section = format!("Showing lines {first} to {last} of {total}\n");
+    }
+    let text = if show_line_numbers { numbered(&lines, first, 5) } else { lines.join("\n") };
+    Ok(ToolResult::text(format!("{about}File: {file_path}\n{section}\n{text}")))
+}
+
+/// What is known about a file.
+fn about(path: &str, metadata: &Metadata) -> String {
+    let modified = metadata.modified().map(|time| rfc3339(time.into_std())).unwrap_or_default();
+    let (size, rights) = (size(metadata.len()), permissions(metadata));
+    format!("File: {path}\nSize: {size}\nPermissions: {rights}\nModified: {modified}\n\n")
+}
+
+fn binary(about: &str, path: &str, length: u64, start: &[u8], dump: bool) -> String {
+    let named = format!("File: {path}\nSize: {length} bytes\n");
+    let about = if about.is_empty() { &named } else { about };
+    let rest = if dump {
+        format!("Hex Dump Preview (first 1KB):\n{}\n", hex(&start[..start.len().min(DUMPED)]))
+    } else {
+        "This is a binary file. Use include_hex_dump=true to see a hexadecimal preview.\n".to_owned()
+    };
+    format!("{about}Type: Binary file\nMIME type: application/octet-stream\n\n{rest}")
+}
+
+/// Bytes as hexadecimal digits and as text, 16 a line.
+fn hex(bytes: &[u8]) -> String {
+    let lines = bytes.chunks(16).enumerate().map(|(row, bytes)| {
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (left, right) = digits.split_at(digits.len().min(8));
+        let shown =
+            |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' };
+        let text: String = bytes.iter().map(shown).collect();
+        format!("{:08x}  {:23}  {:23}  |{text}|", row * 16, left.join(" "), right.join(" "))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Where a section is: its first line, counted from 1, and how many there are.
+fn find(lines: &[String], wanted: &str) -> Option<(u64, u64)> {
+    let wanted = wanted.to_lowercase();
+    let level = |line: &str| line.trim_start().bytes().take_while(|byte| *byte == b'#').count();
+    let mut holding = lines.iter().enumerate().filter(|(_, line)| line.to_lowercase().contains(&wanted));
+    let (first, _) = holding.clone().next()?;
+    if let Some((start, heading)) = holding.find(|(_, line)| level(line) > 0) {
+        let is_next = |line: &&String| (1..=level(heading)).contains(&level(line));
+        let inner = lines[start + 1..].iter().take_while(|line| !is_next(line)).count();
+        return Some((start as u64 + 1, inner as u64 + 1));
+    }
+    let start = (first as u64 + 1).saturating_sub(AROUND.0).max(1);
+    Some((start, first as u64 + 1 + AROUND.1 - start + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_ends_where_the_next_of_its_level_starts() {
+        let text = "intro\n# One\na\n## Two\nb\n### Three\nc\n## Four\nd\n# Five\ne";
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let cases = [
+            ("one", Some((2, 8))),
+            ("TWO", Some((4, 4))),
+            ("three", Some((6, 2))),
+            ("five", Some((10, 2))),
+            ("intro", Some((1, 16))),
+            ("none", None),
+        ];
+        for (wanted, expected) in cases {
+            assert_eq!(find(&lines, wanted), expected, "{wanted}");
+        }
+        assert_eq!(find(&[], "x"), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! Reads a line of shell far enough to see which programs it starts.
+//!
+//! It follows quotes, separators, substitutions and programs that start others, but it is not a shell: whoever wants
+//! to hide a program from it can. Its purpose is to stop accidents, without stopping text that only looks like a
+//! command.
+
+mod lexer;
+
+use std::collections::BTreeMap;
+
+use lexer::Lexer;
+
+use toolgen_exec::STARTERS;
+
+/// How deep commands may be nested before the inner ones are not looked at.
+const DEEPEST: usize = 8;
+/// How much text inside commands is looked at, in bytes: words that start others in several ways could multiply it with
+/// every level. The commands of the line itself are looked at in any case.
+const MOST_INNER: usize = 1 << 20;
+/// Words before the name of a program.
+const RESERVED: &[&str] =
+    &["!", "{", "}", "builtin", "command", "do", "elif", "else", "if", "then", "time", "until", "while"];
+
+/// What a line of shell does.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// The commands: programs and their arguments, without quotes.
+    pub(super) commands: Vec<Vec<String>>,
+    /// Everything that is not quoted, without white space.
+    bare: String,
+    /// How much of [`MOST_INNER`] is left.
+    left: usize,
+}
+
+impl Line {
+    /// Reads a line.
+    pub(super) fn read(text: &str) -> Line {
+        let mut line = Line { commands: Vec::new(), bare: String::new(), left: MOST_INNER };
+        let mut variables = BTreeMap::new();
+        line.add(text, &mut variables, 0);
+        line
+    }
+
+    /// Returns the first program of this list that the line starts.
+    pub(super) fn starts<'p>(&self, programs: &[&'p str]) -> Option<&'p str> {
+        let names: Vec<String> = self.commands.iter().map(|command| name(&command[0])).collect();
+        programs.iter().copied().find(|program| names.iter().any(|name| name == program))
+    }
+
+    /// Returns the first of these patterns that matches a command, see [`Bash::deny`](super::Bash::deny).
+    pub(super) fn matches<'p>(&self, patterns: &'p [impl AsRef<str>]) -> Option<&'p str> {
+        let matches = |pattern: &&str| {
+            if pattern.contains("(){") {
+                return self.bare.contains(pattern);
+            }
+            let words: Vec<&str> = pattern.split_whitespace().collect();
+            self.commands.iter().any(|command| command_matches(command, &words))
+        };
+        patterns.iter().map(AsRef::as_ref).find(matches)
+    }
+
+    fn add(&mut self, text: &str, variables: &mut BTreeMap<String, String>, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        let mut lexer = Lexer::new(text, variables);
+        lexer.run();
+        let Lexer { commands, inner, bare, .. } = lexer;
+        if depth == 0 {
+            self.bare = bare;
+        }
+        for command in commands {
+            self.command(&command, variables, depth);
+        }
+        for text in inner {
+            self.add(&text, variables, depth + 1);
+        }
+    }
+
+    /// Adds a command, and those that it starts.
+    fn command(&mut self, words: &[String], variables: &mut BTreeMap<String, String>, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        let is_before = |word: &&String| RESERVED.contains(&word.as_str()) || is_assignment(word);
+        let words = &words[words.iter().take_while(is_before).count()..];
+        let Some((program, arguments)) = words.split_first() else { return };
+        if depth > 0 {
+            let length = words.iter().map(|word| word.len() + 1).sum();
+            let Some(left) = self.left.checked_sub(length) else { return };
+            self.left = left;
+        }
+        self.commands.push(words.to_vec());
+        let program = name(program);
+        if program == "eval" {
+            return self.add(&arguments.join(" "), variables, depth + 1);
+        }
+        if let Some(at) =
+            arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))
+        {
+            self.command(&arguments[at + 1..], variables, depth + 1);
+        }
+        if !STARTERS.contains(&program.as_str()) {
+            return;
+        }
+        let is_script =
+            |word: &String| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+        if program.ends_with("sh")
+            && let Some(at) = arguments.iter().position(is_script)
+        {
+            let script = arguments.get(at + 1).cloned().unwrap_or_default();
+            return self.add(&script, variables, depth + 1);
+        }
+        let is_option = |word: &String| word.starts_with('-') || is_assignment(word) || is_number(word);
+        let Some(first) = arguments.iter().position(|word| !is_option(word)) else { return };
+        self.command(&arguments[first..], variables, depth + 1);
+        // An option before it may have it as its value.
+        if first > 0 {
+            self.command(&arguments[first + 1..], variables, depth + 1);
+        }
+    }
+}
+
+/// Whether a command does what a pattern says.
+fn command_matches(command: &[String], pattern: &[&str]) -> bool {
+    let Some((program, wanted)) = pattern.split_first() else { return false };
+    let name = name(&command[0]);
+    let is_named = name == *program || name.strip_prefix(program).is_some_and(|rest| rest.starts_with('.'));
+    let flags = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
+    is_named
+        && wanted.iter().all(|wanted| {
+            if flags(wanted) {
+                let given = command
+                    .iter()
+                    .filter(|word| flags(word))
+                    .flat_map(|word| word.chars())
+                    .collect::<String>();
+                return wanted.chars().all(|flag| given.contains(flag));
+            }
+            command[1..]
+                .iter()
+                .any(|word| word == wanted || (wanted.ends_with('=') && word.starts_with(wanted)))
+        })
+}
+
+/// The name of a program, without its directory.
+fn name(program: &str) -> String {
+    program.rsplit('/').next().unwrap_or(program).to_ascii_lowercase()
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use toolgen_exec::BANNED;
+    use toolgen_test_support::cpu_time;
+
+    #[test]
+    fn programs_are_found_wherever_a_shell_would_start_them() {
+        let lines = [
+            "curl x",
+            "/usr/bin/curl x",
+            "./curl x",
+            "CURL x",
+            "echo a && curl x",
+            "echo a;curl x",
+            "echo a|curl x",
+            "echo a\ncurl x",
+            "(curl x)",
+            "{ curl x; }",
+            "echo $(curl x)",
+            "echo \"a $(curl x)\"",
+            "echo `curl x`",
+            "\\curl x",
+            "c\"\"url x",
+            "'cu'rl x",
+            "curl${IFS}x",
+            "curl$IFS-x",
+            "c=curl; $c x",
+            "c=curl && ${c} x",
+            "A=1 B=2 curl x",
+            ">out curl x",
+            "echo a 2>&1 | curl x",
+            "if true; then curl x; fi",
+            "! curl x",
+            "sudo curl x",
+            "sudo -u me curl x",
+            "env A=b curl x",
+            "timeout 5 curl x",
+            "nice -n 5 curl x",
+            "xargs -n1 curl",
+            "bash -c 'curl x'",
+            "sh -ec \"echo a; curl x\"",
+            "eval 'curl x'",
+            "command curl x",
+            "find . -exec curl x \\;",
+            "diff <(curl x) a",
+            "cat <<E\ntext\nE\ncurl x",
+            "cu\\\nrl x",
+            "bash -c \"bash -c 'curl x'\"",
+        ];
+        for line in lines {
+            assert_eq!(Line::read(line).starts(BANNED), Some("curl"), "{line}");
+        }
+    }
+
+    #[test]
+    fn text_that_only_looks_like_a_program_is_none() {
+        let lines = [
+            "ls /usr/include/ncurses.h",
+            "echo curl",
+            "echo 'a; curl x'",
+            "echo \"a && curl x\"",
+            "grep -r curl .",
+            "git commit -m 'use curl | wget'",
+            "cat curl",
+            "cat >curl <links",
+            "# curl x",
+            "echo a # ; curl x",
+            "cat <<'E'\ncurl x\nE\n",
+            "cat <<<curl",
+            "./links.sh; ./nc.py",
+            "xargs grep curl",
+            "",
+            "'",
+            "\"$(",
+            "`",
+            "<<",
+            "${",
+            "\\",
+        ];
+        for line in lines {
+            assert_eq!(Line::read(line).starts(BANNED), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_what_a_command_does() {
+        let patterns = ["rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"];
+        let cases = [
+            ("rm -rf /", Some("rm -rf /")),
+            ("rm  -r   -f  /", Some("rm -rf /")),
+            ("sudo rm -fr --no-preserve-root /", Some("rm -rf /")),
+            ("cd x && rm -vrf '/'", Some("rm -rf /")),
+            ("rm -rf /*", Some("rm -rf /*")),
+            ("rm -rf /tmp/x", None),
+            ("rm -r /", None),
+            ("echo 'rm -rf /'", None),
+            ("mkfs.ext4 /dev/sda", Some("mkfs")),
+            ("man mkfs", None),
+            ("dd if=/dev/zero of=x", Some("dd if=")),
+            ("echo add if=1", None),
+            (":(){ :|:& };:", Some(":(){:|:&};:")),
+            ("echo ':(){ :|:& };:'", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(Line::read(line).matches(&patterns), expected, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_before_it_a_line_of_its_own_is_read(
+            text in r"[a-z0-9 =./-]{0,20}",
+            any in r#"[a $(){}`'"\\<>|&;#=\n\t!-]{0,60}"#,
+        ) {
+            let _ = Line::read(&any);
+            let line = format!("echo {text}\ncurl x");
+            prop_assert_eq!(Line::read(&line).starts(&["curl"]), Some("curl"));
+            let quoted = format!("echo '{text}; curl x'");
+            prop_assert_eq!(Line::read(&quoted).starts(&["curl"]), None);
+        }
+    }
+
+    #[test]
+    fn a_long_or_deep_line_is_read_in_time() {
+        let deep = "$(".repeat(50_000);
+        let nested = "bash -c ".repeat(20_000);
+        let starters = "sudo -u ".repeat(20_000);
+        for line in [deep, nested, starters, "'".repeat(100_001), "a=$a$a; ".repeat(60)] {
+            let (_, spent) = cpu_time(|| Line::read(&line));
+            assert!(spent.as_secs() < 5, "{line:.20}: {spent:?}");
+        }
+    }
+
+    #[test]
+    fn what_starts_others_in_several_ways_does_not_multiply() {
+        for bomb in ["env -exec env ", "env -u env env ", "env -exec eval env -u eval "] {
+            let text = format!("{}; curl x", bomb.repeat(1_000));
+            let (line, spent) = cpu_time(|| Line::read(&text));
+            let kept: usize = line.commands.iter().flatten().map(|word| word.len() + 1).sum();
+            assert!(kept <= MOST_INNER + text.len() && spent.as_secs() < 5, "{bomb}: {kept}, {spent:?}");
+            assert_eq!(line.starts(&["curl"]), Some("curl"), "{bomb}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Tools for files below the working directory: read, write, edit, list, search.
+
+use std::io::{self, Read as _};
+use std::ops::ControlFlow;
+
+use base64::Engine as _;
+use ignore::overrides::{Override, OverrideBuilder};
+use serde_json::json;
+use toolgen_macros::tool;
+
+use super::edit::{Mismatch, replaced};
+use super::grep::{Line, Unread, invalid, matcher, search as search_file};
+use super::place::{File, Missing, Place, refused};
+use super::text::{Range, excerpt, head, image_type, is_binary};
+use super::walk::{Walk, walk};
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ToolResult};
+
+/// The largest text that is shown whole, and the most of a larger one that is shown at once, in bytes: 1 MiB.
+const MAX_SHOWN: u64 = 1 << 20;
+/// The largest image, in bytes: 20 MiB.
+const MAX_IMAGE: u64 = 20 << 20;
+/// The most files in a list.
+const MAX_LISTED: usize = 200;
+/// The most lines that a search finds.
+const MAX_MATCHES: usize = 50;
+/// Directories of what programs make, and of version control.
+const NOISE: &[&str] = &["target", ".git", "node_modules"];
+
+/// Read a file's contents. Text has line numbers; use offset and limit for a part of a large file. Images (PNG, JPEG,
+/// GIF, WebP, BMP) are returned as images.
+#[tool(label = "Read File", read_only, open_world = false, spawns = false, blocking, reads("file:{path}"))]
+pub(super) fn read_file(
+    /// The file to read, in the working directory.
+    #[arg(non_empty, len = ..=4096)]
+    path: String,
+    /// The first line, counted from 1. Default: the first of the file.
+    #[arg(range = 1..)]
+    offset: Option<u64>,
+    /// The most lines. Default: all.
+    #[arg(range = 1..)]
+    limit: Option<u64>,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let place = Place::of(ctx)?;
+    let (mut file, metadata) =
+        place.file(&path).map_err(|why| refused(&why, "path", &format!("Cannot access {path}"), ""))?;
+    let size = metadata.len();
+    let unreadable = |why| refused(&why, "path", &format!("Cannot read {path}"), "");
+    let start = head(&mut file).map_err(unreadable)?;
+    if let Some(mime_type) = image_type(&start, size) {
+        if size > MAX_IMAGE {
+            return Err(ToolError::failed(format!("Image too large ({}MB, max 20MB)", size >> 20)));
+        }
+        let image = image(file, mime_type).map_err(unreadable)?;
+        let details = json!({ "path": path, "bytes": size });
+        return Ok(ToolResult::empty().with_content(image).with_details(details));
+    }
+    if is_binary(&start) {
+        return Err(ToolError::failed(format!("Cannot read {path}: it is a binary file of {size} bytes")));
+    }
+    if size > MAX_SHOWN && offset.is_none() && limit.is_none() {
+        let text =
+            format!("File too large ({size} bytes, max {MAX_SHOWN}). Use offset/limit for partial reads.");
+        return Err(ToolError::failed(text));
+    }
+    let shown = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
+    let first = offset.unwrap_or(1);
+    let range = Range { first, count: limit.unwrap_or(u64::MAX), bytes: shown, line: shown };
+    let found = excerpt(file, range, ctx).map_err(unreadable)?;
+    let (total, last) = (found.total, first - 1 + found.lines.len() as u64);
+    if found.lines.is_empty() && first > 1 {
+        return Err(ToolError::failed(format!("{path} has {total} lines: there is no line {first}")));
+    }
+    let all = first == 1 && last == total;
+    let mut text =
+        if all { format!("[{total} lines]\n") } else { format!("[Lines {first}-{last} of {total}]\n") };
+    text.push_str(&numbered(&found.lines, first, 4));
+    if found.full {
+        text.push_str(&format!("\n... (more than {MAX_SHOWN} bytes: go on with offset {})", last + 1));
+    }
+    Ok(ToolResult::text(text).with_details(json!({ "path": path })))
+}
+
+/// Reads an image, of the size that it had when it was opened at most.
+pub(super) fn image(file: File, mime_type: &str) -> io::Result<Content> {
+    let mut bytes = Vec::new();
+    file.take(MAX_IMAGE).read_to_end(&mut bytes)?;
+    let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    Ok(Content::Image { data, mime_type: mime_type.to_owned() })
+}
+
+/// Puts numbers before lines, right-aligned.
+pub(super) fn numbered(lines: &[String], first: u64, width: usize) -> String {
+    let numbers = first..;
+    let lines: Vec<String> =
+        numbers.zip(lines).map(|(number, line)| format!("{number:>width$} | {line}")).collect();
+    lines.join("\n")
+}
+
+/// Write content to a file. Creates the file and missing directories, and replaces a file that exists.
+#[tool(
+    label = "Write File",
+    destructive,
+    idempotent,
+    open_world = false,
+    spawns = false,
+    files = "write",
+    blocking,
+    writes("file:{path}")
+)]
+pub(super) fn write_file(
+    /// The file to write, in the working directory.
+    #[arg(non_empty, len = ..=4096)]
+    path: String,
+    /// The whole content of the file.
+    content: String,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let written = Place::of(ctx)?.write(&path, content.as_bytes(), Missing::Create, ctx);
+    written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
+    let bytes = content.len();
+    let text = format!("Wrote {bytes} bytes to {path}");
+    Ok(ToolResult::text(text).with_details(json!({ "path": path, "bytes": bytes })))
+}
+
+/// Make a surgical edit to a file by giving the exact text to find and what to put in its place. The old text must match
+/// exactly, with its white space, and be there only once. To create files, use write_file.
+#[tool(
+    label = "Edit File",
+    destructive,
+    open_world = false,
+    spawns = false,
+    files = "write",
+    blocking,
+    writes("file:{path}")
+)]
+pub(super) fn edit_file(
+    /// The file to edit, in the working directory.
+    #[arg(non_empty, len = ..=4096)]
+    path: String,
+    /// The exact text to find, with its white space.
+    #[arg(non_empty)]
+    old_text: String,
+    /// The text to put in its place.
+    new_text: String,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let place = Place::of(ctx)?;
+    let hint = ". Use write_file to create new files.";
+    let bytes =
+        place.read(&path).map_err(|why| refused(&why, "path", &format!("Cannot read {path}"), hint))?;
+    let Ok(content) = String::from_utf8(bytes) else {
+        return Err(ToolError::failed(format!("Cannot edit {path}: it is not a text in UTF-8")));
+    };
+    let (old_lines, new_lines) = (old_text.lines().count(), new_text.lines().count());
+    let details = json!({ "path": path, "old_lines": old_lines, "new_lines": new_lines });
+    let edited = replaced(&content, &old_text, &new_text).map_err(|why| mismatch(why, &path))?;
+    if edited == content {
+        return Ok(ToolResult::text("No changes (old_text == new_text)").with_details(details));
+    }
+    let written = place.write(&path, edited.as_bytes(), Missing::Refuse, ctx);
+    written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
+    let lines = |count| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
+    let text = format!("Replaced {} with {} in {path}", lines(old_lines), lines(new_lines));
+    Ok(ToolResult::text(text).with_details(details))
+}
+
+fn mismatch(why: Mismatch, path: &str) -> ToolError {
+    ToolError::failed(match why {
+        Mismatch::Missing(Some(similar)) => format!(
+            "old_text not found in {path}.\n\nDid you mean:\n```\n{similar}\n```\nMake sure old_text matches exactly, \
+             including whitespace and indentation."
+        ),
+        Mismatch::Missing(None) => format!(
+            "old_text not found in {path}.\n\nTip: Use read_file to see the current file contents, then copy the exact \
+             text you want to replace."
+        ),
+        Mismatch::Ambiguous(count, _) => format!(
+            "old_text matches {count} locations in {path}. Include more surrounding context to make the match unique."
+        ),
+    })
+}
+
+/// List the files below a directory. Explores a project before its files are read. Leaves out target, .git and
+/// node_modules.
+#[tool(
+    label = "List Files",
+    read_only,
+    open_world = false,
+    spawns = false,
+    blocking,
+    timeout = "10s",
+    reads("file:")
+)]
+pub(super) fn list_files(
+    /// The directory to list, in the working directory.
+    #[arg(default = ".", non_empty, len = ..=4096)]
+    path: String,
+    /// A glob that names of files match, such as `*.rs`, or paths, such as `src/**/*.rs`. Default: all files.
+    #[arg(non_empty, len = ..=1000)]
+    pattern: Option<String>,
+    /// How deep to look: 1 for the files of the directory itself.
+    #[arg(default = 3, range = 1..=64)]
+    max_depth: usize,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let place = Place::of(ctx)?;
+    let wanted = globs(pattern.as_deref(), "/pattern")?;
+    let globs = Some(&wanted);
+    let how = Walk { depth: max_depth, without: NOISE, hidden: true, globs, ..Walk::default() };
+    let (mut total, mut files) = (0, Vec::new());
+    let visited = walk(&place, &path, how, ctx, &mut |found| {
+        total += 1;
+        if files.len() < MAX_LISTED {
+            files.push(found.path.to_owned());
+        }
+        ControlFlow::Continue(())
+    });
+    let whole = visited.map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound => {
+            ToolError::failed(format!("Directory not found: {path}. Check the path and try again."))
+        }
+        _ => refused(&why, "path", &format!("Cannot list {path}"), ""),
+    })?;
+    let truncated = total > MAX_LISTED || !whole;
+    let count = if whole { format!("{total} files") } else { format!("more than {total} files") };
+    let text = match (files.is_empty(), truncated) {
+        (true, _) => format!("No files found in {path}"),
+        (_, true) => format!("{}\n\n... ({count}, showing first {})", files.join("\n"), files.len()),
+        (_, false) => format!("{}\n\n({count})", files.join("\n")),
+    };
+    Ok(ToolResult::text(text).with_details(json!({ "total": total, "truncated": truncated })))
+}
+
+/// Compiles a glob, by the rules of ignore files: without a `/` it is for names, and `!` before it excludes.
+pub(super) fn globs(pattern: Option<&str>, pointer: &str) -> Result<Override, ToolError> {
+    let mut builder = OverrideBuilder::new(".");
+    let wrong = |why: ignore::Error| invalid(pointer, format!("this is not a glob: {why}"));
+    if let Some(pattern) = pattern {
+        builder.add(pattern).map_err(wrong)?;
+    }
+    builder.build().map_err(wrong)
+}
+
+/// Search for a pattern across files. Returns the lines that match, with paths and line numbers. Leaves out hidden files,
+/// binary files, and what .gitignore leaves out.
+#[tool(
+    label = "Search Files",
+    read_only,
+    open_world = false,
+    spawns = false,
+    blocking,
+    timeout = "30s",
+    reads("file:")
+)]
+pub(super) fn search(
+    /// The regular expression to search for.
+    #[arg(non_empty, len = ..=1000)]
+    pattern: String,
+    /// The directory or file to search, in the working directory.
+    #[arg(default = ".", non_empty, len = ..=4096)]
+    path: String,
+    /// A glob of the files to search, such as `*.rs`. Default: all files.
+    #[arg(non_empty, len = ..=1000)]
+    include: Option<String>,
+    /// Whether capital letters differ from small ones.
+    #[arg(default = false)]
+    case_sensitive: bool,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let matcher = matcher(&pattern, case_sensitive, "Search error")?;
+    let wanted = globs(include.as_deref(), "/include")?;
+    let (mut found, mut unread): (Vec<String>, _) = (Vec::new(), Unread::default());
+    let globs = Some(&wanted);
+    let how = Walk { depth: usize::MAX, without: NOISE, rules: true, globs, ..Walk::default() };
+    let place = Place::of(ctx)?;
+    let visited = walk(&place, &path, how, ctx, &mut |file| {
+        // One more than is shown says that there are more.
+        let most = MAX_MATCHES + 1 - found.len();
+        let lines = search_file(file, &matcher, (0, most), &mut unread, ctx);
+        let path = file.path;
+        found.extend(lines.iter().map(|Line { number, text, .. }| format!("{path}:{number}:{text}")));
+        if found.len() > MAX_MATCHES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let whole = visited.map_err(|why| refused(&why, "path", &format!("Cannot search {path}"), ""))?;
+    let more = found.len() > MAX_MATCHES;
+    found.truncate(MAX_MATCHES);
+    let matches = found.len();
+    let text = match (matches, more, whole) {
+        (0, _, true) => format!("No matches found for '{pattern}'"),
+        (0, ..) => format!("No matches found for '{pattern}' in the first of too many files"),
+        (_, true, _) => format!("{}\n... (showing first {MAX_MATCHES} matches)", found.join("\n")),
+        (.., true) => format!("{}\n({matches} matches)", found.join("\n")),
+        (.., false) => format!("{}\n({matches} matches in the first of too many files)", found.join("\n")),
+    };
+    Ok(ToolResult::text(text + &unread.note()).with_details(json!({ "matches": matches })))
+}

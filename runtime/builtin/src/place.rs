@@ -1,0 +1,237 @@
+//! Opens, reads and writes the files below the working directory of a tool.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::OpenOptions;
+
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::folder::{self, beside, is_escape, way_out};
+pub(super) use toolgen_kernel::call::folder::{Dir, File, Metadata, open_file, told};
+use toolgen_kernel::call::roots::{root_of, traversal};
+
+/// The largest file that is read whole, in bytes: 10 MiB.
+pub(super) const MAX_WHOLE: u64 = 10 << 20;
+
+/// A directory below which a tool works.
+pub(super) struct Place {
+    pub(super) dir: Dir,
+    root: PathBuf,
+}
+
+impl Place {
+    /// The working directory of a call.
+    pub(super) fn of(ctx: &ToolContext) -> Result<Place, ToolError> {
+        Place::open(&root_of("workdir", ctx)?)
+    }
+
+    /// Opens a directory that the program names.
+    pub(super) fn open(root: &Path) -> Result<Place, ToolError> {
+        let dir = folder::open(root).map_err(|why| {
+            let text = format!("the working directory cannot be opened: {}", told(&why));
+            ToolError::failed(text).with_operator_detail(root.display().to_string())
+        })?;
+        Ok(Place { dir, root: root.to_owned() })
+    }
+
+    /// Returns a path as one that starts at the directory. An absolute path must name something below it.
+    pub(super) fn within(&self, path: &str) -> io::Result<PathBuf> {
+        folder::within(&self.root, path)
+    }
+
+    /// Opens a file for reading. Anything but a regular file is refused: reading it could block forever.
+    pub(super) fn file(&self, path: &str) -> io::Result<(File, Metadata)> {
+        open_file(&self.dir, &self.within(path)?)
+    }
+
+    /// Reads a whole file, of at most [`MAX_WHOLE`] bytes.
+    pub(super) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let (file, metadata) = self.file(path)?;
+        if metadata.len() > MAX_WHOLE {
+            return Err(too_large(metadata.len()));
+        }
+        let mut bytes = Vec::new();
+        // The file may grow while it is read.
+        file.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
+        let length = bytes.len() as u64;
+        if length > MAX_WHOLE { Err(too_large(length)) } else { Ok(bytes) }
+    }
+
+    /// Returns the absolute path of one that starts at the directory.
+    pub(super) fn absolute(&self, path: &str) -> String {
+        self.root.join(path).display().to_string()
+    }
+
+    /// Creates a file that does not exist.
+    pub(super) fn create(&self, path: &str, bytes: &[u8], ctx: &ToolContext) -> io::Result<()> {
+        check_cancelled(ctx)?;
+        let path = self.within(path)?;
+        self.dir.open_with(&path, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)
+    }
+
+    /// Creates or replaces a file: who reads it meanwhile sees the old bytes or the new ones, never a part. Its
+    /// permissions stay, and its owner if this process may give files away. Returns whether there was one.
+    pub(super) fn write(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        missing: Missing,
+        ctx: &ToolContext,
+    ) -> io::Result<bool> {
+        let path = self.within(path)?;
+        // A link to a file stays, and the file it leads to is replaced.
+        let path = match self.dir.canonicalize(&path) {
+            Ok(real) => real,
+            Err(why) if why.kind() == ErrorKind::NotFound => path,
+            Err(why) => return Err(why),
+        };
+        let name =
+            path.file_name().ok_or_else(|| io::Error::new(ErrorKind::IsADirectory, "Is a directory"))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        if missing == Missing::Create {
+            self.dir.create_dir_all(parent)?;
+        }
+        replace(&self.dir.open_dir(parent)?, name, bytes, ctx)
+    }
+}
+
+/// What to do about directories that are missing on the way to a file.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Missing {
+    /// Create them.
+    Create,
+    /// Give up.
+    Refuse,
+}
+
+/// Replaces a file of a directory by way of a new one next to it.
+fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
+    let old = match folder.symlink_metadata(name) {
+        Ok(old) => Some(replaceable(old)?),
+        Err(why) if why.kind() == ErrorKind::NotFound => None,
+        Err(why) => return Err(why),
+    };
+    let (temporary, mut file) = beside(folder, old.is_some())?;
+    let written = (|| {
+        file.write_all(bytes)?;
+        if let Some(old) = &old {
+            same_owner(&file, old)?;
+            file.set_permissions(plain(old))?;
+        }
+        drop(file);
+        check_cancelled(ctx)?;
+        folder.rename(&temporary, folder, name)
+    })();
+    if written.is_err() {
+        // The reason why it was not written matters more.
+        let _ = folder.remove_file(&temporary);
+    }
+    written.map(|()| old.is_some())
+}
+
+/// Refuses to go on with a call that is over, which is not expected to change anything any longer.
+fn check_cancelled(ctx: &ToolContext) -> io::Result<()> {
+    if ctx.is_cancelled() { Err(io::Error::other("the call was cancelled")) } else { Ok(()) }
+}
+
+/// Refuses what a write must not replace.
+fn replaceable(old: Metadata) -> io::Result<Metadata> {
+    let refuse = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
+    if old.is_symlink() {
+        return refuse("it is a link that leads nowhere");
+    }
+    if old.is_dir() {
+        return Err(io::Error::new(ErrorKind::IsADirectory, "Is a directory"));
+    }
+    if !old.is_file() {
+        return refuse("it is a pipe or a device, not a file");
+    }
+    #[cfg(unix)]
+    if cap_std::fs::MetadataExt::nlink(&old) > 1 {
+        return refuse("the file has other names (hard links), perhaps outside the working directory");
+    }
+    Ok(old)
+}
+
+/// Gives a file the owner of another, as far as this process may.
+fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt as _;
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let (user, group) = (rustix::fs::Uid::from_raw(old.uid()), rustix::fs::Gid::from_raw(old.gid()));
+            // Only an administrator may give files away.
+            let _ = rustix::fs::fchown(file, Some(user), Some(group));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, old);
+    Ok(())
+}
+
+/// The permissions of a file, without those that give rights to whoever runs it.
+fn plain(old: &Metadata) -> cap_std::fs::Permissions {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::PermissionsExt as _;
+        cap_std::fs::Permissions::from_mode(old.permissions().mode() & 0o777)
+    }
+    #[cfg(not(unix))]
+    old.permissions()
+}
+
+/// Permissions as `ls` shows them.
+pub(super) fn permissions(metadata: &Metadata) -> String {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::PermissionsExt as _;
+        let mode = metadata.permissions().mode();
+        let shown =
+            |bit: u32| if mode & (1 << (8 - bit)) == 0 { '-' } else { ['r', 'w', 'x'][(bit % 3) as usize] };
+        std::iter::once('-').chain((0..9).map(shown)).collect()
+    }
+    #[cfg(not(unix))]
+    if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
+}
+
+fn too_large(bytes: u64) -> io::Error {
+    let text = format!("the file is too large ({bytes} bytes, max {MAX_WHOLE})");
+    io::Error::new(ErrorKind::FileTooLarge, text)
+}
+
+/// The error of a tool whose argument names a file that gave an error: `{start}: {reason}{end}`.
+pub(super) fn refused(why: &io::Error, argument: &str, start: &str, end: &str) -> ToolError {
+    if is_escape(why) {
+        return traversal(argument, &way_out(why));
+    }
+    ToolError::failed(format!("{start}: {}{end}", told(why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use toolgen_kernel::CancellationToken;
+
+    #[test]
+    fn a_call_that_is_over_changes_nothing() {
+        let root = std::env::temp_dir().join(format!("toolgen-place-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let place = Place::open(&root).unwrap();
+        let cancel = CancellationToken::new();
+        let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
+        assert!(!place.write("a", b"old", Missing::Refuse, &ctx).unwrap());
+        cancel.cancel();
+        assert!(place.write("a", b"new", Missing::Refuse, &ctx).is_err());
+        assert!(place.create("b", b"new", &ctx).is_err());
+        let left: Vec<_> =
+            std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!((left, place.read("a").unwrap()), (vec![OsString::from("a")], b"old".to_vec()));
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+}

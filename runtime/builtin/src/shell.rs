@@ -1,0 +1,61 @@
+//! A tool that runs lines of shell, with everything about each run as its result.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toolgen_macros::tool;
+
+use super::commands::Line;
+use super::grep::invalid;
+use toolgen_exec::{ExecError, ExecOptions, Executor};
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::roots::{named_below, root_of, traversal};
+use toolgen_kernel::function::inject::Service;
+
+/// Execute a shell command and return the output
+///
+/// # Returns
+///
+/// stdout, stderr, exit_code, cwd, command and duration. An exit code other than 0 is a result, not an error.
+#[tool(destructive, spawns, files = "write", network = "any", timeout = "35s", writes("file:"))]
+pub(super) async fn shell(
+    /// The shell command to execute
+    #[arg(non_empty)]
+    cmd: String,
+    /// Optional working directory for the command
+    #[arg(non_empty)]
+    cwd: Option<String>,
+    executor: Service<dyn Executor>,
+    ctx: &ToolContext,
+) -> Result<Value, ToolError> {
+    if Line::read(&cmd).matches(&["rm -rf /", "rm -rf /*"]).is_some() {
+        return Err(invalid("/cmd", "dangerous command rejected".to_owned()));
+    }
+    let mut options = ExecOptions::default();
+    if let Some(cwd) = &cwd {
+        options = options.work_dir(directory(cwd, ctx)?);
+    }
+    let argv = ["sh".to_owned(), "-c".to_owned(), cmd];
+    let outcome = executor.run(&argv, &options, ctx.cancel()).await;
+    let [.., cmd] = argv;
+    match outcome {
+        Ok(output) => {
+            let mut result = output.to_json();
+            result["cwd"] = cwd.unwrap_or_default().into();
+            result["command"] = cmd.into();
+            Ok(result)
+        }
+        Err(
+            ExecError::Invalid { message } | ExecError::Start { message, .. } | ExecError::Lost { message },
+        ) => Err(ToolError::failed(format!("shell command failed: {cmd}")).with_operator_detail(message)),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// The directory for a command, below the working directory. It is where the executor runs programs, perhaps not on this
+/// machine, so only its name can be checked: what a command may reach is up to the executor.
+fn directory(cwd: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
+    let root = root_of("workdir", ctx).unwrap_or_default();
+    named_below(Path::new(cwd), Some(&root)).map_err(|why| traversal("cwd", why))
+}

@@ -1,0 +1,208 @@
+//! Parts of files: lines out of any file in little memory, and what kind of file it is.
+
+use std::io::{self, Read, Seek as _};
+
+use super::place::File;
+use toolgen_kernel::base::media_type::of_content;
+use toolgen_kernel::base::truncate::whole;
+use toolgen_kernel::call::context::ToolContext;
+
+/// How much of a file says what it is, in bytes.
+const HEAD: u64 = 8 << 10;
+
+/// Some lines of a text.
+#[derive(Debug, Default)]
+pub(super) struct Excerpt {
+    /// The lines, without their ends. Bytes that are not UTF-8 are `U+FFFD`.
+    pub(super) lines: Vec<String>,
+    /// How many lines the text has.
+    pub(super) total: u64,
+    /// Whether lines that were asked for are not there because there is too much of them.
+    pub(super) full: bool,
+}
+
+/// Which lines of a text to take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    /// The first one, counted from 1.
+    pub(super) first: u64,
+    /// The most lines.
+    pub(super) count: u64,
+    /// The most bytes of all of them.
+    pub(super) bytes: usize,
+    /// The most bytes of one; the rest is replaced by `... [line truncated]`.
+    pub(super) line: usize,
+}
+
+/// Takes lines out of a text of any length.
+///
+/// # Errors
+///
+/// If it cannot be read, or when the call is cancelled.
+pub(super) fn excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> io::Result<Excerpt> {
+    let mut reading = Reading { range, found: Excerpt::default(), line: Vec::new(), length: 0, used: 0 };
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        if ctx.is_cancelled() {
+            return Err(io::Error::other("Cancelled"));
+        }
+        let count = match text.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+            Err(why) => return Err(why),
+        };
+        let mut rest = &buffer[..count];
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            reading.more(&rest[..end]);
+            reading.end();
+            rest = &rest[end + 1..];
+        }
+        reading.more(rest);
+    }
+    if reading.length > 0 {
+        reading.end();
+    }
+    Ok(reading.found)
+}
+
+/// A text that is being read.
+struct Reading {
+    range: Range,
+    found: Excerpt,
+    /// The start of the current line, as far as it is kept.
+    line: Vec<u8>,
+    /// The length of the current line so far.
+    length: usize,
+    /// The bytes of all lines that are kept.
+    used: usize,
+}
+
+impl Reading {
+    fn wants(&self) -> bool {
+        let number = self.found.total + 1;
+        let end = self.range.first.saturating_add(self.range.count);
+        !self.found.full && number >= self.range.first && number < end
+    }
+
+    fn more(&mut self, part: &[u8]) {
+        self.length += part.len();
+        if self.wants() {
+            // One byte more than is shown: a carriage return at the end does not count.
+            let room = (self.range.line + 1).saturating_sub(self.line.len()).min(part.len());
+            self.line.extend_from_slice(&part[..room]);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.wants() {
+            let whole_line = self.line.len() == self.length;
+            if whole_line && self.line.last() == Some(&b'\r') {
+                self.line.pop();
+            }
+            let cut = self.line.len() > self.range.line || !whole_line;
+            let kept =
+                if cut { whole(&self.line[..self.line.len().min(self.range.line)]) } else { &self.line };
+            self.used += kept.len() + 1;
+            if self.used > self.range.bytes && !self.found.lines.is_empty() {
+                self.found.full = true;
+            } else {
+                let end = if cut { "... [line truncated]" } else { "" };
+                self.found.lines.push(format!("{}{end}", String::from_utf8_lossy(kept)));
+            }
+        }
+        self.line.clear();
+        self.length = 0;
+        self.found.total += 1;
+    }
+}
+
+/// Reads the start of a file, and goes back to it.
+pub(super) fn head(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(head)
+}
+
+/// Whether a file that starts like this is not a text.
+pub(super) fn is_binary(head: &[u8]) -> bool {
+    memchr::memchr(0, head).is_some()
+}
+
+/// Returns the media type of an image that starts like this and has this length, whatever its file is called.
+pub(super) fn image_type(head: &[u8], length: u64) -> Option<&'static str> {
+    if let Some(found) = of_content(head).filter(|found| found.starts_with("image/")) {
+        return Some(found);
+    }
+    // Two letters could start any text, but not with the length of the file behind them.
+    let [b'B', b'M', size @ ..] = head else { return None };
+    let size = size.first_chunk().map(|size| u64::from(u32::from_le_bytes(*size)));
+    (size == Some(length) && head.get(6..10) == Some(&[0; 4])).then_some("image/bmp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8], first: u64, count: u64, bytes: usize, line: usize) -> Excerpt {
+        let range = Range { first, count, bytes, line };
+        excerpt(text, range, &ToolContext::new("1", "test")).unwrap()
+    }
+
+    #[test]
+    fn lines_are_those_of_the_text() {
+        let texts = ["", "a", "a\n", "a\nb", "a\r\nb\r\n", "\n\n", "\r", "a\rb", "ä€😀\n\nz"];
+        for text in texts {
+            let found = read(text.as_bytes(), 1, u64::MAX, usize::MAX, 1 << 20);
+            let expected: Vec<&str> =
+                text.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect();
+            let expected: Vec<&str> =
+                expected.into_iter().map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+            assert_eq!((found.lines, found.total as usize), (owned(&expected), expected.len()), "{text:?}");
+        }
+    }
+
+    fn owned(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn limits_cut_lines_between_characters_and_never_split_one() {
+        let text = "aä€😀z\nb\n";
+        for line in 0..=11 {
+            let found = read(text.as_bytes(), 1, 9, 1000, line);
+            let first = &found.lines[0];
+            match first.strip_suffix("... [line truncated]") {
+                Some(kept) => assert!("aä€😀z".starts_with(kept) && kept.len() <= line, "{line}: {first}"),
+                None => assert_eq!((first.as_str(), line), ("aä€😀z", 11)),
+            }
+        }
+        let found = read(b"aaaa\nbbbb\ncccc\n", 1, 9, 10, 100);
+        assert_eq!((found.lines, found.total, found.full), (owned(&["aaaa", "bbbb"]), 3, true));
+        // One line is always there.
+        assert_eq!(read(b"aaaa\nbbbb\n", 2, 9, 1, 100).lines, ["bbbb"]);
+        assert_eq!(read(b"a\nb\nc\n", 2, 1, 100, 100).lines, ["b"]);
+        assert_eq!(read(b"a\nb\n", 5, 1, 100, 100).total, 2);
+        assert_eq!(read(b"a\xffb", 1, 1, 100, 100).lines, ["a\u{fffd}b"]);
+    }
+
+    #[test]
+    fn images_are_known_by_their_content() {
+        let bmp = |size: u32| [b"BM".as_slice(), &size.to_le_bytes(), &[0; 4], b"rest"].concat();
+        let cases: [(&[u8], Option<&str>); 8] = [
+            (b"\x89PNG\r\n\x1a\nrest", Some("image/png")),
+            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
+            (b"GIF89a", Some("image/gif")),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
+            (b"RIFF\0\0\0\0WAVE", None),
+            (b"BMW is a car", None),
+            (&bmp(14), Some("image/bmp")),
+            (b"", None),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(image_type(head, head.len() as u64), expected, "{head:?}");
+        }
+        assert_eq!(image_type(&bmp(15), 14), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! Walks through directories that are held open, in a stable order and within bounds. Links are not followed.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::ops::ControlFlow;
+use std::path::{Component, MAIN_SEPARATOR, Path};
+use std::rc::Rc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::Override;
+
+use super::place::{Dir, File, Metadata, Place, open_file};
+use toolgen_kernel::call::context::ToolContext;
+
+/// The most files and directories that one walk looks at.
+const MOST_ENTRIES: usize = 200_000;
+/// The deepest directory, counted from the start: each holds a descriptor. A deeper one ends the walk.
+const DEEPEST: usize = 64;
+/// The longest file of ignore rules that is read, in bytes.
+const LONGEST_RULES: u64 = 256 << 10;
+
+/// How to walk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Walk<'a> {
+    /// How deep a file may be: 1 for those of the first directory.
+    pub(super) depth: usize,
+    /// The names of directories that are left out.
+    pub(super) without: &'a [&'a str],
+    /// Whether files and directories whose names start with a dot are visited.
+    pub(super) hidden: bool,
+    /// The names of directories that are visited although they start with a dot.
+    pub(super) shown: &'a [&'a str],
+    /// Whether `.gitignore` and `.ignore` leave out files: those of the directories below the working directory.
+    pub(super) rules: bool,
+    /// The globs of the files that are visited. One that excludes a directory excludes all below it.
+    pub(super) globs: Option<&'a Override>,
+}
+
+impl Walk<'_> {
+    fn excludes(&self, path: &str, is_dir: bool) -> bool {
+        self.globs.is_some_and(|globs| globs.matched(path, is_dir).is_ignore())
+    }
+}
+
+/// A file on the way.
+pub(super) struct Found<'a> {
+    /// The path from the working directory, with `/` between its parts.
+    pub(super) path: &'a str,
+    dir: &'a Dir,
+    /// The path from `dir`.
+    name: &'a Path,
+}
+
+impl Found<'_> {
+    /// Opens the file, which by now may be gone or something else.
+    pub(super) fn open(&self) -> io::Result<File> {
+        open_file(self.dir, self.name).map(|(file, _)| file)
+    }
+
+    /// Reads what is known about the file.
+    pub(super) fn stat(&self) -> io::Result<Metadata> {
+        self.dir.symlink_metadata(self.name)
+    }
+}
+
+type Visit<'v> = dyn FnMut(&Found<'_>) -> ControlFlow<()> + 'v;
+
+/// Visits a file, or the files below a directory in the order of their paths. Directories that cannot be read are left
+/// out. Returns whether it came to the end: not when there is too much, or when the call is cancelled.
+pub(super) fn walk(
+    place: &Place,
+    path: &str,
+    how: Walk<'_>,
+    ctx: &ToolContext,
+    visit: &mut Visit<'_>,
+) -> io::Result<bool> {
+    let start = place.within(path)?;
+    let path = start.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+    match place.dir.open_dir(&start) {
+        Ok(dir) => {
+            let rules = if how.rules { Rules::above(place, &start) } else { Rules::default() };
+            let mut walking = Walking { how, ctx, visit, left: MOST_ENTRIES };
+            Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
+        }
+        Err(why) if why.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
+            || visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue()),
+        Err(why) => Err(why),
+    }
+}
+
+/// A file or directory in a directory.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    /// The name as it is shown; that of a directory ends with `/`.
+    shown: String,
+    name: OsString,
+    is_dir: bool,
+}
+
+/// The names in a directory as they are shown, each with whether it is a directory.
+pub(super) fn names(place: &Place, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
+    let entries = place.dir.read_dir(place.within(path)?)?.filter_map(Result::ok);
+    Ok(entries.map(|entry| (shown(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
+}
+
+/// A name as it is shown: on one line, and in UTF-8.
+fn shown(name: &OsStr) -> String {
+    name.to_string_lossy().replace(char::is_control, "\u{fffd}")
+}
+
+struct Walking<'a, 'v> {
+    how: Walk<'a>,
+    ctx: &'a ToolContext,
+    visit: &'a mut Visit<'v>,
+    left: usize,
+}
+
+impl Walking<'_, '_> {
+    fn enter(&mut self, dir: &Dir, path: &str, depth: usize, outer: &Rules) -> ControlFlow<()> {
+        let entries = self.list(dir)?;
+        let rules = if self.how.rules {
+            &outer.below(dir, path, entries.iter().any(|entry| entry.name == ".git"))
+        } else {
+            outer
+        };
+        for Entry { shown, name, is_dir } in entries {
+            let shown = shown.trim_end_matches('/');
+            let below = if path.is_empty() { shown.to_owned() } else { format!("{path}/{shown}") };
+            if self.leaves_out(shown, &below, is_dir) || rules.leave_out(&below, is_dir) {
+                continue;
+            }
+            let name = Path::new(&name);
+            if !is_dir {
+                (self.visit)(&Found { path: &below, dir, name })?;
+            } else if depth < self.how.depth
+                && let Ok(inner) = dir.open_dir(name)
+            {
+                if depth == DEEPEST {
+                    return ControlFlow::Break(());
+                }
+                self.enter(&inner, &below, depth + 1, rules)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The files and directories of a directory, in the order in which their paths sort.
+    fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
+        let mut listed = Vec::new();
+        let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed) };
+        for entry in entries.filter_map(Result::ok) {
+            if self.left == 0 || self.ctx.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            self.left -= 1;
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() || kind.is_file() {
+                let (name, is_dir) = (entry.file_name(), kind.is_dir());
+                let shown = shown(&name) + if is_dir { "/" } else { "" };
+                listed.push(Entry { shown, name, is_dir });
+            }
+        }
+        listed.sort();
+        ControlFlow::Continue(listed)
+    }
+
+    fn leaves_out(&self, name: &str, path: &str, is_dir: bool) -> bool {
+        let hidden = name.starts_with('.') && !self.how.hidden && !(is_dir && self.how.shown.contains(&name));
+        hidden || (is_dir && self.how.without.contains(&name)) || self.how.excludes(path, is_dir)
+    }
+}
+
+/// The ignore rules that hold in a directory, each the innermost last. Those of `.ignore` go before those of `.gitignore`,
+/// wherever both are.
+#[derive(Clone, Default)]
+struct Rules {
+    git: Vec<Rc<Gitignore>>,
+    plain: Vec<Rc<Gitignore>>,
+}
+
+impl Rules {
+    /// Those of the directories that lead from the working directory to a start.
+    fn above(place: &Place, start: &Path) -> Rules {
+        let is_plain = start.components().all(|part| matches!(part, Component::Normal(_)));
+        let above: Vec<&Path> = start.ancestors().skip(1).filter(|_| is_plain).collect();
+        above.into_iter().rev().fold(Rules::default(), |outer, path| {
+            let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+            let Ok(dir) = place.dir.open_dir(name) else { return outer };
+            let path = path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+            outer.below(&dir, &path, dir.symlink_metadata(".git").is_ok())
+        })
+    }
+
+    /// Those of a directory in it. What `.gitignore` says ends where another repository starts.
+    fn below(&self, dir: &Dir, path: &str, is_repository: bool) -> Rules {
+        let mut inner = self.clone();
+        if is_repository {
+            inner.git.clear();
+        }
+        inner.git.extend(rules(dir, path, ".gitignore").map(Rc::new));
+        inner.plain.extend(rules(dir, path, ".ignore").map(Rc::new));
+        inner
+    }
+
+    fn leave_out(&self, path: &str, is_dir: bool) -> bool {
+        let verdicts = self.git.iter().chain(&self.plain).rev().map(|rules| rules.matched(path, is_dir));
+        verdicts.into_iter().find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
+    }
+}
+
+/// Reads the ignore rules of a directory.
+fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
+    let (file, _) = open_file(dir, Path::new(name)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST_RULES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut builder = GitignoreBuilder::new(if path.is_empty() { "." } else { path });
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        // A rule that is wrong leaves out nothing.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgen_kernel::CancellationToken;
+
+    #[test]
+    fn a_walk_ends_with_its_call() {
+        let place = Place::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let cancel = CancellationToken::new();
+        let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
+        let how = Walk { depth: 9, ..Walk::default() };
+        let mut seen = 0;
+        let whole = walk(&place, "src", how, &ctx, &mut |_| {
+            seen += 1;
+            cancel.cancel();
+            ControlFlow::Continue(())
+        });
+        assert!(!whole.unwrap() && seen > 0 && seen < 100, "{seen}");
+    }
+}

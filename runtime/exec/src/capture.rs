@@ -1,0 +1,79 @@
+//! Keeps the start of a stream.
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::LineListener;
+use super::lines::Lines;
+use toolgen_kernel::base::truncate::whole;
+
+/// The start of a stream, and the number of bytes that followed.
+pub(super) struct Capture<'l> {
+    kept: Vec<u8>,
+    limit: usize,
+    dropped: u64,
+    lines: Option<Lines<'l>>,
+}
+
+impl<'l> Capture<'l> {
+    pub(super) fn new(limit: usize, listener: Option<&'l LineListener>) -> Capture<'l> {
+        Capture { kept: Vec::new(), limit, dropped: 0, lines: listener.map(Lines::new) }
+    }
+
+    /// Reads to the end, even past what is kept: a program whose stream is not read stops.
+    pub(super) async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
+        let Some(mut stream) = stream else { return };
+        let mut buffer = vec![0; 16 * 1024];
+        // A stream that cannot be read has ended: the error cannot be reported.
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            let room = self.limit.saturating_sub(self.kept.len()).min(count);
+            self.kept.extend_from_slice(&buffer[..room]);
+            self.dropped += (count - room) as u64;
+            if let Some(lines) = &mut self.lines {
+                lines.push(&buffer[..count]);
+            }
+        }
+    }
+
+    /// Returns the text, without a partial character at its end, and the number of bytes that are not in it.
+    pub(super) fn finish(mut self) -> (String, u64) {
+        if let Some(lines) = self.lines.take() {
+            lines.finish();
+        }
+        if self.dropped > 0 {
+            let end = whole(&self.kept).len();
+            self.dropped += (self.kept.len() - end) as u64;
+            self.kept.truncate(end);
+        }
+        let text = String::from_utf8(self.kept)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        (text, self.dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_cut_never_splits_a_character() {
+        let text = "aä€😀z";
+        for limit in 0..=text.len() {
+            let mut capture = Capture::new(limit, None);
+            capture.drain(Some(text.as_bytes())).await;
+            let (kept, dropped) = capture.finish();
+            assert!(text.starts_with(&kept), "{limit}: {kept:?}");
+            assert_eq!(kept.len() as u64 + dropped, text.len() as u64);
+            assert!(limit - kept.len() < 4, "{limit}: {kept:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_no_text_are_marked() {
+        let mut capture = Capture::new(100, None);
+        capture.drain(Some(&b"a\xFFb\xE2\x82"[..])).await;
+        assert_eq!(capture.finish(), ("a\u{FFFD}b\u{FFFD}".to_owned(), 0));
+        let mut capture = Capture::new(2, None);
+        capture.drain(Some(&b"\x80\x80\x80\x80\x80"[..])).await;
+        assert_eq!(capture.finish(), ("\u{FFFD}\u{FFFD}".to_owned(), 3));
+    }
+}

@@ -1,0 +1,314 @@
+//! Tools that are programs.
+//!
+//! The values of a call become arguments, variables or input of the program. No shell reads them, and a value that
+//! begins with `-` is refused where the program would take it for an option. Other users of a machine may see the
+//! arguments of its programs: secrets belong in variables or the input.
+//!
+//! # Where programs run
+//!
+//! A program runs in the [`Executor`] of its call, which a [provider](toolgen_kernel::Provider) holds to the limits of its
+//! context. If the call has none, it runs in that of the [`CommandEngine`], held to the same limits: with the feature
+//! `process`, on this machine. The declared effects of a tool hold for its program, too: a read-only tool cannot write
+//! files, and one without network has none, or the executor refuses to run it.
+//!
+//! # The result of a call
+//!
+//! - A text is the standard output. JSON is the [structured](toolgen_kernel::ToolResult::structured) result as well.
+//! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
+//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all
+//!   of this.
+//! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
+
+mod argv;
+mod output;
+mod stream;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use self::stream::Stream;
+use crate::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::limits::Limits;
+use toolgen_kernel::call::provider_context::{FactoryError, ProviderContext};
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::roots::inside;
+use toolgen_kernel::call::secrets::Secrets;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::engine::Engine;
+use toolgen_kernel::engine::arguments::{complete, missing};
+use toolgen_kernel::spec::plan::{Call, CommandPlan, Stdin, Tool, Word};
+use toolgen_kernel::spec::template::{Scope, Template};
+use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
+
+/// The code of a call whose program is not installed.
+const MISSING: &str = "PROGRAM_MISSING";
+
+/// Runs tools that are programs. `Engines` have one already; another one sets where programs run.
+#[derive(Clone)]
+pub struct CommandEngine {
+    executor: Option<Arc<dyn Executor>>,
+}
+
+impl Default for CommandEngine {
+    fn default() -> CommandEngine {
+        CommandEngine::new()
+    }
+}
+
+impl CommandEngine {
+    /// Creates an engine. If a call has no executor, it starts programs on this machine (feature `process`).
+    #[must_use]
+    pub fn new() -> CommandEngine {
+        #[cfg(feature = "process")]
+        let executor: Option<Arc<dyn Executor>> = Some(Arc::new(crate::LocalExecutor::new()));
+        #[cfg(not(feature = "process"))]
+        let executor = None;
+        CommandEngine { executor }
+    }
+
+    /// Sets the executor of calls that have none.
+    #[must_use]
+    pub fn executor(mut self, executor: impl Executor + 'static) -> CommandEngine {
+        self.executor = Some(Arc::new(executor));
+        self
+    }
+}
+
+impl Engine for CommandEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        matches!(tool.call, Call::Command(_))
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        let Call::Command(plan) = &tool.call else {
+            return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
+        };
+        Ok(Arc::new(CommandTool {
+            spec: tool.spec.clone(),
+            plan: plan.clone(),
+            executor: self.executor.clone(),
+            complete: Arc::default(),
+        }))
+    }
+}
+
+impl fmt::Debug for CommandEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandEngine").finish_non_exhaustive()
+    }
+}
+
+/// A tool that is a program.
+#[derive(Clone)]
+struct CommandTool {
+    spec: ToolSpec,
+    plan: CommandPlan,
+    /// The executor for calls that have none.
+    executor: Option<Arc<dyn Executor>>,
+    /// Whether all required programs were found.
+    complete: Arc<AtomicBool>,
+}
+
+impl CommandTool {
+    /// Runs the program, and hides its credentials in the outcome: it may repeat them, as in a URL of an error.
+    async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let credentials = self.credentials();
+        ctx.hide(&credentials);
+        let mut outcome = self.start(params, ctx).await;
+        match &mut outcome {
+            Ok(result) => credentials.hide_in(result),
+            Err(ToolError::Failed { message, code, detail }) => {
+                credentials.hide_in_text(message);
+                credentials.hide_in_text(code.to_mut());
+                credentials.hide_in_text(detail);
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Returns the secrets in the inherited variables.
+    fn credentials(&self) -> Secrets {
+        let names = self.plan.inherit.iter();
+        if names.len() == 0 {
+            return Secrets::default();
+        }
+        Secrets::of_variables(
+            names.filter_map(|name| Some((name.to_string(), std::env::var(name.as_str()).ok()?))),
+        )
+    }
+
+    async fn start(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let arguments = complete(&self.spec, params);
+        let argv = argv::argv(&self.plan, &Scope::of(&arguments))?;
+        let mut options = self.options(&arguments, ctx)?;
+        let executor = ctx.service::<dyn Executor>().or_else(|| self.executor.clone());
+        let executor = executor.ok_or_else(|| self.no_executor())?;
+        self.look_for_programs(&*executor, ctx).await?;
+        let stream = self.plan.stream.then(|| Stream::new(ctx));
+        if let Some(stream) = stream.clone() {
+            options = options.on_line(move |line| stream.line(line));
+        }
+        let ended = executor.run(&argv, &options, ctx.cancel()).await;
+        stream.iter().for_each(Stream::end);
+        match ended {
+            Ok(output) => output::outcome(&self.plan, &output),
+            Err(why) => Err(self.not_run(why, &argv, &*executor, ctx).await),
+        }
+    }
+
+    /// Returns the error of a program that did not run to its end.
+    async fn not_run(
+        &self,
+        why: ExecError,
+        argv: &[String],
+        executor: &dyn Executor,
+        ctx: &ToolContext,
+    ) -> ToolError {
+        if let (ExecError::Start { .. }, Some(program)) = (&why, argv.first()) {
+            // A system starts nothing for other reasons, too, such as arguments that are too long.
+            let options = self.within(ctx);
+            let there = preflight(executor, &[program.as_str()], &options, ctx.cancel()).await;
+            if let Ok(there) = there
+                && !there.success()
+            {
+                return not_installed(&there.message());
+            }
+        }
+        why.into()
+    }
+
+    fn options(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> Result<ExecOptions, ToolError> {
+        let (plan, scope) = (&self.plan, Scope::of(arguments));
+        let mut options = self.within(ctx);
+        options.limits = ResourceLimits::default();
+        (options.limits.cpus, options.limits.memory, options.limits.pids) =
+            (plan.cpus, plan.memory, plan.pids);
+        if let Ok(bytes @ 1..) = usize::try_from(plan.max_output) {
+            options.max_output = bytes;
+        }
+        for name in &plan.inherit {
+            options.env.extend(std::env::var(name.as_str()).ok().map(|value| (name.to_string(), value)));
+        }
+        for (name, value) in &plan.env {
+            options.env.extend(argv::text(value, &scope)?.map(|value| (name.to_string(), value)));
+        }
+        if let Some(template) = &plan.work_dir
+            && let Some(directory) = argv::text(template, &scope)?
+        {
+            options.work_dir = Some(inside(directory, &named(template), Some("workdir"), ctx)?.into());
+        }
+        options.stdin = match &plan.stdin {
+            Stdin::Nothing => Vec::new(),
+            Stdin::Text(template) => {
+                template.fill_text(&scope).map_err(missing)?.unwrap_or_default().into_bytes()
+            }
+            Stdin::Arguments => serde_json::to_vec(arguments).unwrap_or_default(),
+        };
+        Ok(options)
+    }
+
+    /// Returns options that hold the program to what its tool declares and to the time and hosts of the call.
+    fn within(&self, ctx: &ToolContext) -> ExecOptions {
+        let Effects { read_only, files, network, .. } = &self.spec.effects;
+        let limits = Limits { read_only: *read_only, files: *files, ..Limits::ANY };
+        let mut options = ExecOptions::default().within(&limits);
+        // Nothing holds a program to some hosts.
+        options.network_disabled |= *network != Network::Any || *ctx.allowed_hosts() != Network::Any;
+        // Whoever calls a tool without a limit of its own holds it to theirs.
+        options.timeout = match self.spec.timeout {
+            Timeout::Millis(limit) => Some(Duration::from_millis(limit)),
+            Timeout::Default | Timeout::Never => None,
+        };
+        options
+    }
+
+    /// Checks before the first run that the required programs are available.
+    async fn look_for_programs(&self, executor: &dyn Executor, ctx: &ToolContext) -> Result<(), ToolError> {
+        if self.plan.programs.is_empty() || self.complete.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let none = Map::new();
+        let scope = Scope::of(&none);
+        let first = match self.plan.argv.first() {
+            Some(Word::One { text, .. }) if self.plan.script.is_empty() => {
+                text.fill_text(&scope).ok().flatten()
+            }
+            _ => None,
+        };
+        let mut programs: Vec<&str> = self.plan.programs.iter().map(|program| program.as_str()).collect();
+        programs.extend(first.as_deref().filter(|first| !programs.contains(first)));
+        let options = self.within(ctx);
+        let there = preflight(executor, &programs, &options, ctx.cancel()).await?;
+        if !there.success() {
+            return Err(not_installed(&there.message()));
+        }
+        self.complete.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn no_executor(&self) -> ToolError {
+        let why = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
+        let remedy = "give the provider's context one (`ProviderContext::with_executor`), or the engine \
+                      (`CommandEngine::executor`), or turn on the feature `process`";
+        ToolError::failed_with("SERVICE_UNAVAILABLE", why.clone())
+            .with_operator_detail(format!("{why}: {remedy}"))
+    }
+}
+
+/// Returns the name of the first argument in a template, for messages.
+fn named(template: &Template) -> String {
+    let mut name = String::new();
+    template.references(&mut |reference| {
+        if name.is_empty() {
+            name = reference.to_string().trim_end_matches('?').to_owned();
+        }
+    });
+    if name.is_empty() { "cwd".to_owned() } else { name }
+}
+
+fn not_installed(why: &str) -> ToolError {
+    let text = format!(
+        "{why}. Calling again will not help: it has to be installed where the tool runs its programs"
+    );
+    ToolError::failed_with(MISSING, text)
+}
+
+impl AgentTool for CommandTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn action(&self) -> Option<String> {
+        Some(format!("{:?}", self.plan))
+    }
+
+    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+        let executor = self.executor.clone()?;
+        let held = ctx.clone().with_executor(executor).executor(self.spec.name.as_str());
+        Some(held.map(|held| {
+            let executor = Some(Arc::new(held) as Arc<dyn Executor>);
+            Arc::new(CommandTool { executor, complete: Arc::default(), ..self.clone() }) as Arc<dyn AgentTool>
+        }))
+    }
+
+    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+        ctx.limits.confine(&self.spec.effects)
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(self.run(params, ctx))
+    }
+}

@@ -1,0 +1,55 @@
+//! Shows the lines of a program while it runs.
+
+use std::sync::{Arc, Mutex};
+
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::secrets::Secrets;
+
+/// The most bytes of lines that are held back until others come.
+const MOST_HELD: usize = 64 << 10;
+
+/// Reports the lines of a program as updates of its call. Clones share the lines that wait: a secret of the call may have
+/// several lines, and the end of a piece of a long line may cut one, so what may begin a secret waits for what follows.
+#[derive(Clone)]
+pub(super) struct Stream {
+    ctx: ToolContext,
+    held: Arc<Mutex<String>>,
+}
+
+impl Stream {
+    pub(super) fn new(ctx: &ToolContext) -> Stream {
+        Stream { ctx: ctx.clone(), held: Arc::default() }
+    }
+
+    /// Reports a line, or a piece of a long one.
+    pub(super) fn line(&self, line: &str) {
+        let Some(secrets) = self.ctx.secrets() else { return self.ctx.update(ToolResult::text(line)) };
+        let shown = {
+            let mut held = unpoisoned(self.held.lock());
+            held.push_str(line);
+            held.push('\n');
+            let end = if held.len() > MOST_HELD { held.len() } else { secrets.unfinished(&held) };
+            let end = held[..end].rfind('\n').map_or(0, |last| last + 1);
+            let rest = held.split_off(end);
+            std::mem::replace(&mut *held, rest)
+        };
+        self.show(&secrets, shown);
+    }
+
+    /// Reports what still waits, since nothing follows.
+    pub(super) fn end(&self) {
+        let held = std::mem::take(&mut *unpoisoned(self.held.lock()));
+        if let Some(secrets) = self.ctx.secrets() {
+            self.show(&secrets, held);
+        }
+    }
+
+    fn show(&self, secrets: &Secrets, mut lines: String) {
+        secrets.hide_in_text(&mut lines);
+        for line in lines.split_terminator('\n') {
+            self.ctx.update(ToolResult::text(line));
+        }
+    }
+}

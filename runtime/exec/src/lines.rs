@@ -1,0 +1,107 @@
+//! Splits a stream into lines, as they come.
+
+use super::{LineListener, MAX_LINE};
+use toolgen_kernel::base::truncate::whole;
+
+/// Splits the pieces of a stream into lines.
+pub(super) struct Lines<'l> {
+    listener: &'l LineListener,
+    /// The start of a line, shorter than [`MAX_LINE`].
+    start: Vec<u8>,
+}
+
+impl Lines<'_> {
+    pub(super) fn new(listener: &LineListener) -> Lines<'_> {
+        Lines { listener, start: Vec::new() }
+    }
+
+    /// Takes the next bytes of the stream and passes on the lines that end in them.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (piece, later) = rest.split_at(rest.len().min(MAX_LINE - self.start.len()));
+            let Some(end) = memchr::memchr(b'\n', piece) else {
+                self.start.extend_from_slice(piece);
+                if self.start.len() == MAX_LINE {
+                    let end = whole(&self.start).len();
+                    self.tell(&self.start[..end]);
+                    self.start.drain(..end);
+                }
+                rest = later;
+                continue;
+            };
+            // Most lines come whole, and need no copy.
+            if self.start.is_empty() {
+                self.tell(&piece[..end]);
+            } else {
+                self.start.extend_from_slice(&piece[..end]);
+                self.tell(&self.start);
+                self.start.clear();
+            }
+            rest = &rest[end + 1..];
+        }
+    }
+
+    /// Passes on the last line, which has no end.
+    pub(super) fn finish(self) {
+        if !self.start.is_empty() {
+            self.tell(&self.start);
+        }
+    }
+
+    fn tell(&self, line: &[u8]) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.listener.tell(&String::from_utf8_lossy(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// The lines of these pieces of a stream.
+    fn lines(pieces: &[&[u8]]) -> Vec<String> {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let listener = LineListener::new({
+            let told = Arc::clone(&told);
+            move |line: &str| told.lock().unwrap().push(line.to_owned())
+        });
+        let mut lines = Lines::new(&listener);
+        pieces.iter().for_each(|piece| lines.push(piece));
+        lines.finish();
+        std::mem::take(&mut *told.lock().unwrap())
+    }
+
+    #[test]
+    fn a_line_does_not_depend_on_where_the_stream_is_cut() {
+        let text = "a€\r\n\n😀b\rc\nlast";
+        let expected = ["a€", "", "😀b\rc", "last"];
+        for cut in 0..=text.len() {
+            let (left, right) = text.as_bytes().split_at(cut);
+            assert_eq!(lines(&[left, right]), expected, "{cut}");
+        }
+        let single: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(lines(&single), expected);
+        assert_eq!(lines(&[]), [""; 0]);
+        assert_eq!(lines(&[b"a\n"]), ["a"]);
+        assert_eq!(lines(&[b"\xFF\xE2\x82\nb"]), ["\u{FFFD}\u{FFFD}", "b"]);
+    }
+
+    #[test]
+    fn a_long_line_comes_in_pieces_that_split_no_character() {
+        for before in 0..4 {
+            let text = format!("{}{}\nend", "x".repeat(before), "€".repeat(MAX_LINE));
+            let told = lines(&[text.as_bytes()]);
+            assert!(told.iter().all(|line| line.len() <= MAX_LINE && !line.contains('\u{FFFD}')), "{before}");
+            assert_eq!(format!("{}\nend", told[..told.len() - 1].concat()), text);
+        }
+        assert_eq!(
+            lines(&["x".repeat(MAX_LINE).as_bytes(), b"\ny"]),
+            ["x".repeat(MAX_LINE), "".into(), "y".into()]
+        );
+        let noise = vec![0x80; 3 * MAX_LINE + 1];
+        assert_eq!(lines(&[&noise]).len(), 4);
+    }
+}

@@ -1,0 +1,374 @@
+//! Runs a process and its group, from start to end.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::future::{Future, poll_fn};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::Path;
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::capture::Capture;
+use super::{ExecError, ExecOutput, LineListener};
+
+/// How long to keep reading the output of programs that have left their group and hold it open.
+const LEFTOVERS: Duration = Duration::from_secs(1);
+/// How long to wait for a killed process to end.
+const REAP: Duration = Duration::from_secs(5);
+
+/// Where programs are looked for if the environment does not say.
+#[cfg(unix)]
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A process to run.
+pub(super) struct Job<'a> {
+    pub(super) argv: &'a [String],
+    /// Its whole environment.
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) work_dir: Option<&'a Path>,
+    pub(super) stdin: &'a [u8],
+    pub(super) timeout: Option<Duration>,
+    pub(super) max_output: usize,
+    pub(super) on_line: Option<&'a LineListener>,
+    /// How it is confined, if it is.
+    pub(super) confinement: Option<Confinement>,
+}
+
+/// What confines a process.
+pub(super) struct Confinement {
+    /// Confines the thread that starts the process, which inherits that.
+    pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    /// A callback that receives the number of the process; what it returns is dropped when the process has ended.
+    pub(super) started: Box<dyn FnOnce(u32) -> Result<Held, String> + Send>,
+}
+
+/// What is kept while a process runs.
+pub(super) type Held = Box<dyn Send>;
+
+/// Returns a unique name, with the number of this process: `toolgen-4711-0123456789abcdef`.
+pub(super) fn unique_name() -> String {
+    // Each `RandomState` has its own keys, made of the system's random numbers.
+    format!("toolgen-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0))
+}
+
+/// Returns the variables of these names that this process has.
+#[doc(hidden)]
+pub fn inherited<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<(OsString, OsString)> {
+    names.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))).collect()
+}
+
+/// Looks for a program as the system does, with this environment and in this directory.
+#[cfg(unix)]
+pub(super) fn find(name: &str, env: &[(OsString, OsString)], work_dir: &Path) -> Option<std::path::PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_program = |file: &std::path::PathBuf| {
+        std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(work_dir.join(name)).filter(is_program);
+    }
+    let path =
+        env.iter().rfind(|(name, _)| name == "PATH").map_or(PATH.as_ref(), |(_, path)| path.as_os_str());
+    std::env::split_paths(path).map(|dir| work_dir.join(dir).join(name)).find(is_program)
+}
+
+/// Runs a process to its end, or kills its group.
+pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<ExecOutput, ExecError> {
+    if cancel.is_cancelled() {
+        return Err(ExecError::Cancelled);
+    }
+    let started = Instant::now();
+    let mut running = start(&mut job).await?;
+    let (child, group) = (&mut running.child, &mut running.group);
+    let (mut out, mut err) = (Capture::new(job.max_output, job.on_line), Capture::new(job.max_output, None));
+    let ended = {
+        let pipes = all(
+            feed(child.stdin.take(), job.stdin),
+            out.drain(child.stdout.take()),
+            err.drain(child.stderr.take()),
+        );
+        let run = cancel.run_until_cancelled(attend(child, group, pipes));
+        match job.timeout {
+            Some(limit) => timeout(limit, run).await,
+            None => Ok(run.await),
+        }
+    };
+    if !matches!(ended, Ok(Some(_))) {
+        group.kill();
+        // A process that does not even die is left to the system.
+        let _ = timeout(REAP, child.wait()).await;
+    }
+    let cleaned = running.cleaned.take();
+    drop(running);
+    if let Some(cleaned) = cleaned {
+        // A program that exits right after this call leaves nothing behind.
+        let _ = timeout(REAP, cleaned).await;
+    }
+    let output = |code| {
+        let ((stdout, stdout_dropped), (stderr, stderr_dropped)) = (out.finish(), err.finish());
+        let mut output = ExecOutput::new(code, stdout, stderr);
+        output.duration = started.elapsed();
+        (output.stdout_dropped, output.stderr_dropped) = (stdout_dropped, stderr_dropped);
+        output
+    };
+    match (ended, job.timeout) {
+        (Ok(Some(Ok(status))), _) => Ok(output(exit_code(status))),
+        (Ok(Some(Err(why))), _) => Err(ExecError::Lost { message: why.to_string() }),
+        (Ok(None), _) => Err(ExecError::Cancelled),
+        (Err(_), limit) => {
+            let output = Box::new(output(KILLED));
+            Err(ExecError::Timeout { duration: limit.unwrap_or_default(), output })
+        }
+    }
+}
+
+/// A process that was started. The fields are dropped in this order.
+struct Running {
+    group: Group,
+    child: Child,
+    /// The thread that started the process waits for this to be dropped.
+    _thread: Option<mpsc::Sender<Infallible>>,
+    /// Ends when what was held for the process is gone.
+    cleaned: Option<oneshot::Receiver<Infallible>>,
+}
+
+async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
+    let Some(program) = job.argv.first().cloned() else {
+        return Err(ExecError::invalid("the command is empty"));
+    };
+    let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
+    let mut command = command(job.argv, &job.env, job.work_dir, stdin);
+    let place = job.work_dir.map(Path::to_path_buf);
+    let spawn = move || match spawn(&mut command) {
+        Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
+        // The system reports a missing directory in the same way.
+        Err(why) => match place {
+            Some(place) if why.kind() == io::ErrorKind::NotFound => {
+                Err(format!("{why} (in {})", place.display()))
+            }
+            _ => Err(why.to_string()),
+        },
+    };
+    let outcome = match job.confinement.take() {
+        None => spawn(),
+        Some(confinement) => on_thread(confinement, spawn).await,
+    };
+    outcome.map_err(|message| ExecError::Start { program, message })
+}
+
+/// Starts a process on a separate thread: what confines a thread stays with it forever, and what is set to end with
+/// its parent ends with the thread that started it. So the thread lives as long as the process; another thread, which
+/// is not confined, cleans up after it.
+async fn on_thread(
+    confinement: Confinement,
+    spawn: impl FnOnce() -> Result<Running, String> + Send + 'static,
+) -> Result<Running, String> {
+    let runtime = Handle::try_current().map_err(|why| why.to_string())?;
+    let Confinement { before, started } = confinement;
+    let (told, outcome) = oneshot::channel();
+    let (alive, ended) = mpsc::channel::<Infallible>();
+    let (cleaning, cleaned) = oneshot::channel::<Infallible>();
+    // A channel that only tells that its other end was dropped.
+    let wait = |ended: mpsc::Receiver<Infallible>| ended.recv().is_err();
+    thread(move || {
+        let (tell, spawned) = mpsc::channel();
+        let (keep, released) = mpsc::channel();
+        let confined = thread(move || {
+            let _runtime = runtime.enter();
+            drop(tell.send(before().and_then(|()| spawn())));
+            wait(released);
+        });
+        let running = confined.and_then(|()| spawned.recv().map_err(|why| why.to_string())?);
+        let mut held = None;
+        let outcome = running.and_then(|mut running| {
+            held = Some(started(running.child.id().unwrap_or_default())?);
+            running._thread = Some(alive);
+            running.cleaned = Some(cleaned);
+            Ok(running)
+        });
+        // If nobody waits for it any more, it is dropped and with it the process.
+        drop(told.send(outcome));
+        wait(ended);
+        drop((keep, held, cleaning));
+    })?;
+    outcome.await.map_err(|_| "the thread that starts it ended".to_owned())?
+}
+
+fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let thread = std::thread::Builder::new().name("toolgen-process".to_owned()).spawn(work);
+    thread.map(drop).map_err(|why| format!("no thread to start it: {why}"))
+}
+
+/// Starts a program, with pipes, in a group of its own.
+#[doc(hidden)]
+pub fn piped(
+    argv: &[String],
+    env: &[(OsString, OsString)],
+    work_dir: Option<&Path>,
+) -> Result<(Child, Group), String> {
+    let mut command = command(argv, env, work_dir, Stdio::piped());
+    match spawn(&mut command) {
+        Ok(child) => {
+            let group = Group::of(&child);
+            Ok((child, group))
+        }
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path>, stdin: Stdio) -> Command {
+    // With a path, the system starts it without a copy of this process, which takes the longer the more memory this one
+    // has: with a name and a `PATH` of its own, the standard library copies.
+    #[cfg(unix)]
+    let path = find(&argv[0], env, work_dir.unwrap_or(Path::new("")));
+    #[cfg(not(unix))]
+    let path: Option<std::path::PathBuf> = None;
+    let mut command = Command::new(path.as_deref().unwrap_or(Path::new(&argv[0])));
+    #[cfg(unix)]
+    command.arg0(&argv[0]);
+    command.args(&argv[1..]).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    if let Some(work_dir) = work_dir {
+        command.current_dir(work_dir);
+    }
+    command
+}
+
+/// Starts a command, which gets no files of this process but its standard streams.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    // Elsewhere there is no list of them that says which a program inherits.
+    #[cfg(target_os = "linux")]
+    super::descriptors::keep(command.as_std_mut())?;
+    command.spawn()
+}
+
+/// Waits for the process while its pipes are served, then ends what it left running.
+async fn attend(
+    child: &mut Child,
+    group: &mut Group,
+    pipes: impl Future<Output = ()>,
+) -> io::Result<ExitStatus> {
+    let mut pipes = pin!(pipes);
+    let mut open = true;
+    let status = {
+        let mut wait = pin!(child.wait());
+        poll_fn(|cx| {
+            open = open && pipes.as_mut().poll(cx).is_pending();
+            wait.as_mut().poll(cx)
+        })
+        .await
+    };
+    // The process is gone, so its number is free from now on; the group keeps the number taken as long as it has a
+    // member. No system reuses a number within the moment between the two.
+    group.kill();
+    if open {
+        let _ = timeout(LEFTOVERS, pipes).await;
+    }
+    status
+}
+
+async fn feed(stdin: Option<ChildStdin>, bytes: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        // A program need not read all of it.
+        let _ = stdin.write_all(bytes).await;
+    }
+}
+
+/// Runs three futures to completion.
+async fn all(
+    first: impl Future<Output = ()>,
+    second: impl Future<Output = ()>,
+    third: impl Future<Output = ()>,
+) {
+    let (mut first, mut second, mut third) = (pin!(first), pin!(second), pin!(third));
+    let mut ready = [false; 3];
+    poll_fn(|cx| {
+        ready[0] = ready[0] || first.as_mut().poll(cx).is_ready();
+        ready[1] = ready[1] || second.as_mut().poll(cx).is_ready();
+        ready[2] = ready[2] || third.as_mut().poll(cx).is_ready();
+        if ready == [true; 3] { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// The exit code of a killed process, as in shells: 128 plus the signal number.
+const KILLED: i32 = 137;
+
+#[cfg(unix)]
+fn exit_code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(KILLED)
+}
+
+#[cfg(not(unix))]
+fn exit_code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or(KILLED)
+}
+
+/// All processes of a group, killed on drop. Without process groups only the process itself is killed, when its handle
+/// is dropped.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+pub struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    #[cfg(unix)]
+    fn of(child: &Child) -> Group {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Group { leader: id.and_then(rustix::process::Pid::from_raw) }
+    }
+
+    /// Asks the processes to end.
+    #[cfg(unix)]
+    #[doc(hidden)]
+    pub fn terminate(&self) {
+        if let Some(leader) = self.leader {
+            // The group may be empty.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::TERM);
+        }
+    }
+
+    #[cfg(unix)]
+    #[doc(hidden)]
+    pub fn kill(&mut self) {
+        if let Some(leader) = self.leader.take() {
+            // The group may be empty.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Child) -> Group {
+        Group {}
+    }
+
+    #[cfg(not(unix))]
+    #[doc(hidden)]
+    pub fn terminate(&self) {}
+
+    #[cfg(not(unix))]
+    #[doc(hidden)]
+    pub fn kill(&mut self) {}
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,98 @@
+//! The command that runs a program by Bubblewrap.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::own;
+use crate::process::{Job, run};
+use crate::{ExecError, ExecOptions};
+
+/// How Bubblewrap starts the line of its own failure.
+pub(super) const PREFIX: &str = "bwrap: ";
+/// The time limit for trying whether it works.
+const TRIAL: Duration = Duration::from_secs(30);
+
+/// Its path, if it works here: a system may not let this user make namespaces. It is tried once.
+pub(super) async fn path() -> Result<PathBuf, String> {
+    static PATH: OnceCell<Result<PathBuf, String>> = OnceCell::const_new();
+    PATH.get_or_init(tried).await.clone()
+}
+
+async fn tried() -> Result<PathBuf, String> {
+    let path = own("bwrap").ok_or("Bubblewrap (`bwrap`) is not installed")?;
+    let failed = |why: String| format!("Bubblewrap (`bwrap`) does not work here: {}", why.trim());
+    let options = ExecOptions::default().read_only().without_network();
+    let mut argv = arguments(&path, &mut Vec::new(), Path::new("/"), &path, &options)
+        .map_err(|why| failed(why.to_string()))?;
+    argv.extend([path.to_string_lossy().into_owned(), "--version".to_owned()]);
+    let job = Job {
+        argv: &argv,
+        env: Vec::new(),
+        work_dir: None,
+        stdin: &[],
+        timeout: Some(TRIAL),
+        max_output: 4096,
+        on_line: None,
+        confinement: None,
+    };
+    match run(job, &CancellationToken::new()).await {
+        Ok(output) if output.success() => Ok(path),
+        Ok(output) => Err(failed(output.stderr)),
+        Err(why) => Err(failed(why.to_string())),
+    }
+}
+
+/// The words before a command that confine it. Variables that would change Bubblewrap itself move from the environment
+/// to these words.
+pub(super) fn arguments(
+    bwrap: &Path,
+    env: &mut Vec<(OsString, OsString)>,
+    work_dir: &Path,
+    program: &Path,
+    options: &ExecOptions,
+) -> Result<Vec<String>, ExecError> {
+    let mut words: Vec<OsString> = vec![bwrap.into()];
+    let mut add = |more: &[&OsStr]| words.extend(more.iter().map(OsString::from));
+    let line = |line: &'static str| line.split(' ').map(OsStr::new).collect::<Vec<_>>();
+    add(&line("--unshare-all --die-with-parent --cap-drop ALL"));
+    if !options.network_disabled {
+        add(&line("--share-net"));
+    }
+    add(&line(if options.read_only { "--ro-bind / /" } else { "--bind / /" }));
+    // Root owns the settings of the system in /proc and /sys, so they are closed also to one who may write. A terminal
+    // would run what is typed into it.
+    add(&line(
+        "--dev /dev --dev-bind /dev/null /dev/tty --proc /proc --remount-ro /proc --ro-bind-try /sys /sys",
+    ));
+    if options.read_only {
+        add(&line("--tmpfs /tmp"));
+        for path in [work_dir, program] {
+            if path.starts_with("/tmp/") {
+                add(&["--ro-bind".as_ref(), path.as_ref(), path.as_ref()]);
+            }
+        }
+    }
+    add(&["--chdir".as_ref(), work_dir.as_ref()]);
+    let (own, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(env).into_iter().partition(|(name, _)| is_read_by_loader(name));
+    *env = rest;
+    for (name, value) in &own {
+        add(&["--setenv".as_ref(), name, value]);
+    }
+    add(&line("--"));
+    let texts = words.into_iter().map(OsString::into_string).collect::<Result<_, _>>();
+    texts.map_err(|word| ExecError::invalid(format!("{} is not UTF-8", word.display())))
+}
+
+/// Whether the system's loader and library read a variable when they start a program: Bubblewrap is such a program.
+fn is_read_by_loader(name: &OsStr) -> bool {
+    const NAMES: [&str; 8] =
+        ["ENV", "BASH_ENV", "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "SHELLOPTS"];
+    const STARTS: [&str; 3] = ["LD_", "MALLOC_", "BASH_FUNC_"];
+    let name = name.to_string_lossy();
+    NAMES.contains(&name.as_ref()) || STARTS.iter().any(|start| name.starts_with(start))
+}

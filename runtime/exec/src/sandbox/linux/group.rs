@@ -1,0 +1,208 @@
+//! A control group, which holds a program and everything it starts to their limits together.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::ResourceLimits;
+use crate::process::unique_name;
+
+/// Where the groups of a system are.
+const ROOT: &str = "/sys/fs/cgroup";
+/// The period in which a program may use its share of the processors, in microseconds.
+const PERIOD: u32 = 100_000;
+/// The files that a system has only if it counts swapped memory.
+const SWAP: [&str; 2] = ["memory.memsw.limit_in_bytes", "memory.swap.max"];
+/// How long to wait for the members of a group to end.
+const EMPTY: Duration = Duration::from_secs(5);
+
+/// A control group, or one in each hierarchy of version 1. It is removed on drop, and its members are killed.
+pub(super) struct ControlGroup {
+    dirs: Vec<PathBuf>,
+}
+
+/// A limit as both versions of control groups write it: its controller, and the files with what they hold.
+struct Setting {
+    controller: &'static str,
+    v1: Vec<(&'static str, String)>,
+    v2: Vec<(&'static str, String)>,
+}
+
+/// The limits; `more` is the number of processes that the sandbox itself takes.
+fn settings(limits: &ResourceLimits, more: u32) -> Vec<Setting> {
+    let quota = |cpus: f64| (cpus * f64::from(PERIOD)).max(1000.0).round().to_string();
+    let cpu = limits.cpus.map(|cpus| Setting {
+        controller: "cpu",
+        v1: vec![("cpu.cfs_period_us", PERIOD.to_string()), ("cpu.cfs_quota_us", quota(cpus))],
+        v2: vec![("cpu.max", format!("{} {PERIOD}", quota(cpus)))],
+    });
+    // What would be swapped out counts, too: version 1 limits the sum, version 2 each.
+    let memory = limits.memory.map(|bytes| Setting {
+        controller: "memory",
+        v1: vec![
+            ("memory.limit_in_bytes", bytes.to_string()),
+            ("memory.memsw.limit_in_bytes", bytes.to_string()),
+        ],
+        v2: vec![("memory.max", bytes.to_string()), ("memory.swap.max", "0".to_owned())],
+    });
+    let pids = limits.pids.map(|pids| {
+        let max = vec![("pids.max", pids.saturating_add(more).to_string())];
+        Setting { controller: "pids", v1: max.clone(), v2: max }
+    });
+    cpu.into_iter().chain(memory).chain(pids).collect()
+}
+
+impl ControlGroup {
+    /// Creates a group with these limits, beneath a group of this process.
+    ///
+    /// # Errors
+    ///
+    /// Why this process may not.
+    pub(super) fn create(limits: &ResourceLimits, more: u32) -> Result<ControlGroup, String> {
+        let own =
+            fs::read_to_string("/proc/self/cgroup").map_err(|why| format!("no control groups ({why})"))?;
+        let name = unique_name();
+        let settings = settings(limits, more);
+        let mut group = ControlGroup { dirs: Vec::new() };
+        let legacy: Option<Vec<_>> =
+            settings.iter().map(|setting| version_1(&own, setting.controller)).collect();
+        if let Some(dirs) = legacy {
+            for (dir, files) in dirs.iter().zip(settings.iter().map(|setting| &setting.v1)) {
+                group
+                    .add(dir.join(&name), files)
+                    .map_err(|why| format!("no control group in {} ({why})", dir.display()))?;
+            }
+            return Ok(group);
+        }
+        let wanted: Vec<&str> = settings.iter().map(|setting| setting.controller).collect();
+        let files: Vec<_> = settings.iter().flat_map(|setting| setting.v2.clone()).collect();
+        let mut reason = format!("no control group of this process passes on {}", wanted.join(", "));
+        for dir in version_2(Path::new(ROOT), &own, &wanted) {
+            match group.add(dir.join(&name), &files) {
+                Ok(()) => return Ok(group),
+                Err(why) => reason = format!("no control group in {} ({why})", dir.display()),
+            }
+        }
+        Err(reason)
+    }
+
+    fn add(&mut self, dir: PathBuf, files: &[(&str, String)]) -> io::Result<()> {
+        fs::create_dir(&dir)?;
+        let files = files.iter().map(|(file, value)| (dir.join(file), file, value));
+        let mut present = files.filter(|(path, file, _)| !SWAP.contains(file) || path.exists());
+        let outcome = present.try_for_each(|(path, _, value)| fs::write(path, value));
+        match outcome {
+            Ok(()) => self.dirs.push(dir),
+            Err(_) => drop(fs::remove_dir(&dir)),
+        }
+        outcome
+    }
+
+    /// Moves a process into the group.
+    pub(super) fn join(&self, pid: Pid) -> io::Result<()> {
+        self.dirs
+            .iter()
+            .try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.as_raw_nonzero().to_string()))
+    }
+}
+
+/// The group of this process in the hierarchy of version 1 that has a controller.
+fn version_1(own: &str, controller: &str) -> Option<PathBuf> {
+    let path = own.lines().find_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|name| name == controller).then_some(path)
+    })?;
+    Some(beneath(&Path::new(ROOT).join(controller), path))
+}
+
+/// The groups of version 2 above this process that pass on these controllers, the nearest first.
+fn version_2(root: &Path, own: &str, controllers: &[&str]) -> Vec<PathBuf> {
+    let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
+    let passes_on = |dir: &&Path| {
+        let list = fs::read_to_string(dir.join("cgroup.subtree_control")).unwrap_or_default();
+        controllers.iter().all(|wanted| list.split_whitespace().any(|name| name == *wanted))
+    };
+    let own = beneath(root, path);
+    own.ancestors().take_while(|dir| dir.starts_with(root)).filter(passes_on).map(Path::to_path_buf).collect()
+}
+
+/// The directory of a group in the existing hierarchy.
+fn beneath(root: &Path, path: &str) -> PathBuf {
+    root.join(path.trim_start_matches('/'))
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        let start = Instant::now();
+        for dir in &self.dirs {
+            // A group with members cannot be removed, and members may just be starting others.
+            while fs::remove_dir(dir).is_err() && dir.exists() && start.elapsed() < EMPTY {
+                let members = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+                for pid in members.lines().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
+                    // It may have ended meanwhile.
+                    let _ = kill_process(pid, Signal::KILL);
+                }
+                sleep(Duration::from_millis(2));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_is_looked_for_in_its_own_hierarchy() {
+        let own = "9:name=systemd:/\n4:memory:/a/b\n2:cpu,cpuacct:/c\n0::/u\n";
+        assert_eq!(version_1(own, "memory").unwrap(), Path::new("/sys/fs/cgroup/memory/a/b"));
+        assert_eq!(version_1(own, "cpu").unwrap(), Path::new("/sys/fs/cgroup/cpu/c"));
+        assert_eq!(version_1(own, "pids"), None);
+    }
+
+    #[test]
+    fn both_versions_are_told_the_same_limits() {
+        let limits = ResourceLimits::default().cpus(1.5).memory(1 << 20).pids(7);
+        let told: Vec<_> = settings(&limits, 2).into_iter().flat_map(|setting| setting.v2).collect();
+        let expected = [
+            ("cpu.max", "150000 100000"),
+            ("memory.max", "1048576"),
+            ("memory.swap.max", "0"),
+            ("pids.max", "9"),
+        ];
+        assert_eq!(told, expected.map(|(file, value)| (file, value.to_owned())));
+        let told: Vec<_> = settings(&limits, 0).into_iter().flat_map(|setting| setting.v1).collect();
+        assert_eq!(told[1], ("cpu.cfs_quota_us", "150000".to_owned()));
+        assert_eq!(told[3], ("memory.memsw.limit_in_bytes", "1048576".to_owned()));
+    }
+
+    #[test]
+    fn a_group_is_made_where_a_group_above_passes_on_what_is_needed() {
+        let root = std::env::temp_dir().join(unique_name());
+        let nearest = root.join("user.slice/app.slice");
+        fs::create_dir_all(nearest.join("own.scope")).unwrap();
+        fs::write(nearest.join("cgroup.subtree_control"), "memory pids\n").unwrap();
+        fs::write(root.join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
+        let own = "0::/user.slice/app.slice/own.scope\n";
+        assert_eq!(version_2(&root, own, &["pids"]), [nearest, root.clone()]);
+        assert_eq!(version_2(&root, own, &["cpu", "pids"]), [root.as_path()]);
+        assert!(version_2(&root, own, &["io"]).is_empty());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_is_written_only_if_it_must_be() {
+        let dir = std::env::temp_dir().join(unique_name());
+        let files = [("memory.max", "1".to_owned()), ("memory.swap.max", "0".to_owned())];
+        let mut group = ControlGroup { dirs: Vec::new() };
+        group.add(dir.clone(), &files).unwrap();
+        group.dirs.clear();
+        assert_eq!(fs::read_to_string(dir.join("memory.max")).unwrap(), "1");
+        assert!(!dir.join("memory.swap.max").exists());
+        fs::remove_dir_all(dir).unwrap();
+    }
+}

@@ -1,0 +1,523 @@
+//! The body of a request.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use serde_json::{Map, Value};
+
+use super::encode::{Escape, escape};
+use super::files::Files;
+use super::request::{Body, RequestProblem, RequestProblemKind, content};
+use super::torn::{Written, torn};
+use super::{charset, style, url, xml};
+use toolgen_kernel::base::json::type_name;
+use toolgen_kernel::base::media_type::{essence, is_json, of_content, of_ending};
+use toolgen_kernel::spec::plan::{
+    self, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style,
+};
+
+/// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
+pub(super) fn build(
+    plan: &plan::Body,
+    arguments: &Map<String, Value>,
+    files: &dyn Files,
+    problems: &mut Vec<RequestProblem>,
+) -> Option<(String, Body)> {
+    let (argument, value) = match &plan.source {
+        BodySource::Argument(argument) => match arguments.get(argument.as_str()) {
+            Some(value) => (argument.as_str(), value.clone()),
+            None if plan.required => {
+                let message = format!("Missing required request body '{argument}'");
+                problems.push(body_problem(argument, message));
+                return None;
+            }
+            None => return None,
+        },
+        BodySource::Fields(fields) => {
+            let given = fields.iter().filter_map(|field| {
+                let value = arguments.get(field.argument.as_str())?;
+                Some((field.name.as_str().to_owned(), value.clone()))
+            });
+            let given: Map<String, Value> = given.collect();
+            if given.is_empty() && !plan.required {
+                return None;
+            }
+            ("", Value::Object(given))
+        }
+    };
+    let encoded = encode(plan, argument, &value, files);
+    encoded.map_err(|problem| problems.push(placed(problem, &plan.source))).ok()
+}
+
+/// Returns a problem of a body at the argument that was given: parts are named as they are on the wire.
+fn placed(problem: RequestProblem, source: &BodySource) -> RequestProblem {
+    let argument = match source {
+        BodySource::Argument(argument) => Some(argument),
+        BodySource::Fields(fields) => {
+            fields.iter().find(|field| field.name.as_str() == problem.argument).map(|field| &field.argument)
+        }
+    };
+    match argument {
+        Some(argument) => RequestProblem { argument: argument.to_string(), ..problem },
+        None => problem,
+    }
+}
+
+fn body_problem(argument: &str, message: impl Into<String>) -> RequestProblem {
+    RequestProblem::new(RequestProblemKind::Body, argument, message)
+}
+
+fn encode(
+    plan: &plan::Body,
+    argument: &str,
+    value: &Value,
+    files: &dyn Files,
+) -> Result<(String, Body), RequestProblem> {
+    match &plan.codec {
+        Codec::Json => {
+            let media_type = concrete(&plan.media_type, "application/json").to_owned();
+            let text = charset::json(value.to_string(), &media_type);
+            let body = in_charset(argument, &media_type, text)?;
+            Ok((media_type, body))
+        }
+        Codec::JsonLines => {
+            let media_type = concrete(&plan.media_type, "application/x-ndjson");
+            let text = charset::json(json_lines(value, media_type), media_type);
+            Ok((media_type.to_owned(), in_charset(argument, media_type, text)?))
+        }
+        Codec::Form(parts) => {
+            let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
+            let fields = fields(argument, value, parts)?;
+            let encoding = |name: &str| Part::of(parts, name)?.encoding.as_ref();
+            let mut all =
+                fields.iter().filter_map(|(name, value)| torn(name, value, encoding(name)?, Written::Pairs));
+            if let Some(problem) = all.next() {
+                return Err(problem);
+            }
+            if let Some(problem) = in_form(argument, &fields, parts, &plan.source) {
+                return Err(problem);
+            }
+            let text = charset::form(form(&fields, parts), media_type);
+            let text = text.map_err(|why| body_problem(argument, told(argument, &why)))?;
+            Ok((media_type.to_owned(), Body::Text(text)))
+        }
+        Codec::Multipart(parts) => {
+            let pieces = pieces(&*fields(argument, value, parts)?, parts, files)?;
+            let boundary = boundary(&pieces);
+            let media_type = concrete(&plan.media_type, "multipart/form-data");
+            let media_type = format!("{}; boundary={boundary}", without_boundary(media_type));
+            Ok((media_type, Body::Bytes(multipart(&pieces, &boundary))))
+        }
+        Codec::Xml(hints) => {
+            let text = xml::write(value, hints).map_err(|why| body_problem(argument, why))?;
+            let media_type = with_charset(concrete(&plan.media_type, "application/xml"), &text);
+            let body = in_charset(argument, &media_type, text)?;
+            Ok((media_type, body))
+        }
+        Codec::Text => {
+            let text = content(value, "text/plain");
+            let media_type = with_charset(concrete(&plan.media_type, "text/plain"), &text);
+            let body = in_charset(argument, &media_type, text)?;
+            Ok((media_type, body))
+        }
+        Codec::Binary => {
+            let file = File::read(argument, value, files)?;
+            let media_type = file.media_type(argument, &plan.media_type)?;
+            Ok((media_type, Body::Bytes(file.content)))
+        }
+    }
+}
+
+/// Writes each item of a list, or the value itself, on a line. Texts of a sequence (RFC 7464) begin with a separator.
+fn json_lines(value: &Value, media_type: &str) -> String {
+    let start = if essence(media_type).ends_with("json-seq") { "\u{1e}" } else { "" };
+    let items = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+    items.iter().map(|item| format!("{start}{item}\n")).collect()
+}
+
+/// Returns a media type that names one type, or `otherwise` in place of a range such as `*/*` or `image/*`.
+fn concrete<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    if essence.is_empty() || essence.contains('*') { otherwise } else { media_type }
+}
+
+/// Returns a media type without a boundary, which depends on the parts.
+fn without_boundary(media_type: &str) -> String {
+    let is_other = |one: &&str| !one.trim_start().to_ascii_lowercase().starts_with("boundary=");
+    media_type.split(';').filter(is_other).collect::<Vec<_>>().join(";")
+}
+
+/// Adds a charset for text that is not ASCII. Nothing else is changed, since servers compare media types.
+pub(super) fn with_charset(media_type: &str, text: &str) -> String {
+    if text.is_ascii() || charset::is_named(media_type) {
+        media_type.to_owned()
+    } else {
+        format!("{media_type}; charset=utf-8")
+    }
+}
+
+/// Returns a text in the charset that its media type names.
+pub(super) fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, RequestProblem> {
+    let text = match charset::xml(&text, media_type) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(text) => text,
+    };
+    match charset::encode(&text, media_type) {
+        None => Ok(Body::Text(text)),
+        Some(Ok(bytes)) => Ok(Body::Bytes(bytes)),
+        Some(Err(why)) => Err(body_problem(argument, told(argument, &why))),
+    }
+}
+
+/// Says what is wrong with an argument, if the body is one.
+fn told(argument: &str, why: &str) -> String {
+    if argument.is_empty() { format!("the request body: {why}") } else { format!("`{argument}`: {why}") }
+}
+
+/// Returns the fields of a form; those that are XML as texts.
+fn fields<'a>(
+    argument: &str,
+    value: &'a Value,
+    parts: &[Part],
+) -> Result<Cow<'a, Map<String, Value>>, RequestProblem> {
+    let fields = value.as_object().ok_or_else(|| {
+        let message = format!("The request body '{argument}' must be an object, got {}", type_name(value));
+        body_problem(argument, message)
+    })?;
+    let encodings = parts.iter().filter_map(|part| Some((part.name.as_str(), part.encoding.as_ref()?)));
+    let mut problem = None;
+    let fields = xml::texts(fields, encodings, |name, why| problem = Some(body_problem(name, why)));
+    problem.map_or(Ok(fields), Err)
+}
+
+/// Writes `application/x-www-form-urlencoded`: a field uses its style if the document names one; otherwise a list
+/// repeats its name and an object is JSON (OpenAPI 3.1, "Encoding Object").
+pub(super) fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
+    let mut pairs = Vec::new();
+    for (name, value) in fields {
+        let part = Part::of(parts, name);
+        pairs.extend(form_field(name, value, part));
+    }
+    pairs.join("&")
+}
+
+pub(super) fn form_field(name: &str, value: &Value, part: Option<&Part>) -> Vec<String> {
+    let pair = |text: &str| format!("{}={}", escape(name, Escape::Form), escape(text, Escape::Form));
+    let media_type = part.map_or("", |part| part.content_type.as_str());
+    match (part.and_then(|part| part.encoding.as_ref()), value) {
+        (_, Value::Null) => Vec::new(),
+        (Some(Encoding::Style { style, explode, allow_reserved }), value) => {
+            let escaping = if *allow_reserved { Escape::Reserved } else { Escape::Form };
+            style::as_pairs(name, value, *style, *explode, escaping)
+        }
+        (Some(Encoding::Content(media_type)), value) => vec![pair(&content(value, media_type))],
+        (None, value) if is_json(media_type) => vec![pair(&value.to_string())],
+        (None | Some(Encoding::Xml(_)), Value::Array(items)) => {
+            items.iter().filter(|item| !item.is_null()).map(|item| pair(&style::text(item))).collect()
+        }
+        (None | Some(Encoding::Xml(_)), value) => vec![pair(&style::text(value))],
+    }
+}
+
+/// The content of a file argument.
+pub(super) struct File {
+    pub(super) content: Vec<u8>,
+    pub(super) filename: Option<String>,
+    pub(super) content_type: Option<String>,
+    /// Whether it was given as a text.
+    is_text: bool,
+}
+
+impl File {
+    /// Reads a file argument (see [`plan::FILE_FIELDS`]).
+    pub(super) fn read(argument: &str, value: &Value, files: &dyn Files) -> Result<File, RequestProblem> {
+        let problem = |message: String| {
+            let message = if argument.is_empty() { message } else { format!("`{argument}`: {message}") };
+            RequestProblem::new(RequestProblemKind::File, argument, message)
+        };
+        if let Some(text) = value.as_str() {
+            // Where the schema of the document has a text.
+            let content = text.as_bytes().to_vec();
+            return Ok(File { content, filename: None, content_type: None, is_text: false });
+        }
+        let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let inline = |key: &str| value.get(key).and_then(Value::as_str);
+        let content = match (inline("text"), inline("base64"), text("path")) {
+            (Some(text), None, None) => text.as_bytes().to_vec(),
+            (None, Some(data), None) => {
+                decode_base64(data).ok_or_else(|| problem("`base64` is not base64".to_owned()))?
+            }
+            (None, None, Some(path)) => files.read(path).map_err(problem)?,
+            _ => {
+                let all =
+                    if files.can_read() { "`text`, `base64` and `path`" } else { "`text` and `base64`" };
+                return Err(problem(format!("a file needs exactly one of {all}")));
+            }
+        };
+        let content_type = text("content_type").map(str::to_owned);
+        if content_type.as_ref().is_some_and(|text| text.chars().any(char::is_control)) {
+            return Err(problem("`content_type` may not hold control characters".to_owned()));
+        }
+        let from_path = || text("path").and_then(|path| path.rsplit(['/', '\\']).next());
+        let filename = text("filename").or_else(from_path).map(str::to_owned);
+        let is_text = inline("text").is_some();
+        Ok(File { content, filename, content_type, is_text })
+    }
+}
+
+impl File {
+    /// Returns the media type to send the file as, of those in the list of allowed ones, which may be ranges: that of
+    /// the argument, or of the name or the first bytes of the file, or the first that is not a range.
+    pub(super) fn media_type(&self, argument: &str, allowed: &str) -> Result<String, RequestProblem> {
+        let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty());
+        if let Some(asked) = &self.content_type {
+            let kind = essence(asked);
+            let taken = listed().any(|one| one == "*/*" || is_of(&kind, one)) || allowed.is_empty();
+            // The document's own words may have parameters.
+            let declared = listed().find(|one| *one != "*/*" && kind == *asked && essence(one) == kind);
+            return match taken {
+                true => Ok(declared.unwrap_or(asked).to_owned()),
+                false => {
+                    let all = listed().collect::<Vec<_>>().join(", ");
+                    let message = format!("`{argument}`: `content_type` must be one of {all}");
+                    Err(RequestProblem::new(RequestProblemKind::File, argument, message))
+                }
+            };
+        }
+        let name = self.filename.as_deref().unwrap_or_default();
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        let of_name = ending.as_deref().and_then(|ending| {
+            let named = |one: &str| one.split_once('/').is_some_and(|(_, subtype)| subtype == ending);
+            of_ending(ending).or_else(|| listed().find(|one| named(one)))
+        });
+        let of_content = of_content(&self.content);
+        let fits = |kind: &&str| listed().any(|one| is_of(kind, one));
+        let found = of_name.filter(fits).or_else(|| of_content.filter(fits));
+        let any = || listed().all(|one| one == "*/*");
+        let as_text =
+            self.is_text.then(|| of_name.unwrap_or("text/plain")).filter(|kind| any() || fits(kind));
+        let found = found.or(as_text).or_else(|| listed().find(|one| !one.contains('*')));
+        let found = found.unwrap_or("application/octet-stream");
+        Ok(match (self.is_text, std::str::from_utf8(&self.content)) {
+            (true, Ok(text)) if found.starts_with("text/") => with_charset(found, text),
+            _ => found.to_owned(),
+        })
+    }
+}
+
+/// Whether a media type is another one, or in its range. A range of all types says nothing about a file.
+fn is_of(kind: &str, allowed: &str) -> bool {
+    let range = allowed.strip_suffix("/*").filter(|main| *main != "*");
+    kind == essence(allowed) || range.is_some_and(|main| kind.split('/').next() == Some(main))
+}
+
+/// Decodes both alphabets, with or without padding, and ignores line breaks: models write all of them.
+fn decode_base64(data: &str) -> Option<Vec<u8>> {
+    let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(&data).ok())
+}
+
+/// One part, ready to be written.
+pub(super) struct Piece {
+    name: String,
+    filename: Option<String>,
+    content_type: String,
+    content: Vec<u8>,
+}
+
+/// Returns the parts of an object: plain values as text, objects as JSON, and one part per member of a list (OpenAPI
+/// 3.1, "Encoding `multipart` Media Types"), unless the field has a style, in which nothing is percent-encoded.
+pub(super) fn pieces(
+    fields: &Map<String, Value>,
+    plans: &[Part],
+    files: &dyn Files,
+) -> Result<Vec<Piece>, RequestProblem> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (name, value) in fields {
+        let plan = Part::of(plans, name);
+        match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
+            (Value::Null, _) => {}
+            (value, Some(encoding @ Encoding::Style { style, explode, .. })) => {
+                if let Some(problem) = torn(name, value, encoding, Written::Parts) {
+                    return Err(problem);
+                }
+                for (name, text) in style::as_parts(name, value, *style, *explode) {
+                    pieces.push(piece(&name, &Value::String(text), None, files)?);
+                }
+            }
+            (Value::Array(items), _) => {
+                for item in items.iter().filter(|item| !item.is_null()) {
+                    pieces.push(piece(name, item, plan, files)?);
+                    small_enough(&pieces, files)?;
+                }
+            }
+            (value, _) => pieces.push(piece(name, value, plan, files)?),
+        }
+        small_enough(&pieces, files)?;
+    }
+    Ok(pieces)
+}
+
+/// Refuses files that are too large together for the memory: each is read whole.
+fn small_enough(pieces: &[Piece], files: &dyn Files) -> Result<(), RequestProblem> {
+    let all = pieces.iter().filter(|piece| piece.filename.is_some());
+    let size: u64 = all.map(|piece| piece.content.len() as u64).sum();
+    let Some(last) = pieces.last().filter(|_| size > files.most()) else { return Ok(()) };
+    let message = format!("the files of the request have more than {} bytes together", files.most());
+    Err(RequestProblem::new(RequestProblemKind::File, last.name.as_str(), message))
+}
+
+fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
+    // Where a file is one of several forms, the others are no objects, and its media type is not theirs.
+    let plan = plan.filter(|plan| !plan.file || value.is_object());
+    let planned = plan.map_or("", |plan| plan.content_type.as_str());
+    if planned.contains(char::is_control) {
+        // It would end its header, and begin others.
+        let message =
+            format!("the media type of the part `{name}` holds a line break or another control character");
+        return Err(RequestProblem::new(RequestProblemKind::Header, name, message));
+    }
+    if plan.is_some_and(|plan| plan.file) {
+        let file = File::read(name, value, files)?;
+        let content_type = file.media_type(name, planned)?;
+        return Ok(Piece {
+            name: name.to_owned(),
+            // Without a file name servers treat the part as a plain field.
+            filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
+            content_type,
+            content: file.content,
+        });
+    }
+    let natural = if value.is_object() || value.is_array() { "application/json" } else { "text/plain" };
+    let media_type = if planned.is_empty() { natural } else { planned };
+    // XML is a text by now.
+    let text = content(value, media_type);
+    let content_type =
+        if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
+    let content = in_charset(name, &content_type, text)?.as_bytes().to_vec();
+    Ok(Piece { name: name.to_owned(), filename: None, content_type, content })
+}
+
+/// Returns a boundary that depends only on the content and does not occur in it.
+pub(super) fn boundary(pieces: &[Piece]) -> String {
+    // FNV-1a: it need not be secure, only stable and unlikely to meet itself.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for piece in pieces {
+        for byte in piece.name.bytes().chain(piece.content.iter().copied()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    loop {
+        let boundary = format!("toolgen-{hash:016x}");
+        let occurs = |piece: &Piece| piece.content.windows(boundary.len()).any(|w| w == boundary.as_bytes());
+        if !pieces.iter().any(occurs) {
+            return boundary;
+        }
+        hash = hash.wrapping_add(1);
+    }
+}
+
+/// Writes the body as bytes.
+pub(super) fn multipart(pieces: &[Piece], boundary: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    for piece in pieces {
+        let mut head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&piece.name));
+        if let Some(filename) = &piece.filename {
+            head.push_str(&format!("; filename=\"{}\"", quoted(filename)));
+        }
+        head.push_str(&format!("\r\nContent-Type: {}\r\n\r\n", piece.content_type));
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&piece.content);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    out
+}
+
+/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm"). Readers of quoted texts (RFC 2045) take
+/// what follows a `\\` for it, and end at a NUL or refuse the header.
+fn quoted(name: &str) -> String {
+    let mut quoted = String::with_capacity(name.len());
+    for char in name.chars() {
+        match char {
+            '"' | '\\' => quoted.push_str(&format!("%{:02X}", u32::from(char))),
+            char if char.is_ascii_control() => quoted.push_str(&format!("%{:02X}", u32::from(char))),
+            char => quoted.push(char),
+        }
+    }
+    quoted
+}
+
+/// Returns the problem of a parameter if one of its pairs has the name of something else: of another parameter, given or
+/// not, of a credential, or of what the path of the document has in its query. Two objects may both have a key: a
+/// document may declare it in both.
+pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String]) -> Option<RequestProblem> {
+    let own = |name: &String| parameter.name == **name;
+    let names = pairs.iter().flat_map(|pair| pair.split('&')).map(url::name).filter(|name| !own(name));
+    let is_fixed = |name: &str| {
+        parameter.location == Location::Query && plan.query.iter().any(|(fixed, _)| fixed.as_str() == name)
+    };
+    let mut taken = names.filter(|name| is_reserved(plan, parameter, name) || is_fixed(name));
+    taken.next().map(|name| key_taken(&parameter.argument, &name))
+}
+
+/// Returns the problem of a field of a form if a key within it is the name of another field, given or not.
+pub(super) fn in_form(
+    argument: &str,
+    fields: &Map<String, Value>,
+    parts: &[Part],
+    source: &BodySource,
+) -> Option<RequestProblem> {
+    let listed = |name: &str| match source {
+        BodySource::Fields(listed) => listed.iter().any(|field| field.name.as_str() == name),
+        BodySource::Argument(_) => false,
+    };
+    fields.iter().filter(|(_, value)| value.is_object()).find_map(|(field, value)| {
+        let pairs = form_field(field, value, Part::of(parts, field));
+        let is_other = |name: &String| {
+            let is_known = fields.contains_key(name) || listed(name) || Part::of(parts, name).is_some();
+            name != field && is_known
+        };
+        let name = pairs.iter().map(|pair| url::name(pair)).find(is_other)?;
+        Some(key_taken(if argument.is_empty() { field } else { argument }, &name))
+    })
+}
+
+/// Returns the problem of an argument that may not have a key of this name.
+pub(super) fn key_taken(argument: &str, name: &str) -> RequestProblem {
+    let message = format!(
+        "`{argument}` may not have the key `{name}`: the request has something else under that name; leave it out"
+    );
+    RequestProblem::new(RequestProblemKind::Arguments, argument, message)
+}
+
+/// Whether a name belongs to another parameter at the same place, or to a credential.
+fn is_reserved(plan: &RequestPlan, parameter: &Parameter, name: &str) -> bool {
+    let is_of = |other: &Parameter| {
+        let is_deep = matches!(&other.encoding, Encoding::Style { style: Style::DeepObject, .. });
+        let inner = name.strip_prefix(other.name.as_str());
+        inner.is_some_and(|rest| rest.is_empty() || (is_deep && rest.starts_with('[')))
+    };
+    let mut others = plan.parameters.iter().filter(|other| {
+        other.location == parameter.location && other.name != parameter.name && !other.name.is_empty()
+    });
+    let mut schemes = plan.security.iter().flat_map(|alternative| &alternative.schemes);
+    others.any(is_of)
+        || schemes.any(|scheme| match &scheme.placement {
+            Placement::Query(key) => parameter.location == Location::Query && *key == *name,
+            Placement::Cookie(key) => parameter.location == Location::Cookie && *key == *name,
+            _ => false,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_name_ends_where_its_quotes_do() {
+        assert_eq!(quoted("a\"b\\c\0d\r\ne\u{1b}f\tg é%22"), "a%22b%5Cc%00d%0D%0Ae%1Bf%09g é%22");
+    }
+}

@@ -1,0 +1,213 @@
+//! Why a call from Rust returned no value.
+
+use std::fmt;
+
+use reqwest::header::HeaderMap;
+use reqwest::{StatusCode, Url};
+use serde_core::de::{Error as _, IgnoredAny};
+
+use super::request::HttpRequest;
+use super::secret::Applied;
+use super::{html, readable, response};
+use toolgen_kernel::base::printable::printable;
+use toolgen_kernel::base::truncate::cut;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::Tool;
+
+/// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, and has the [text
+/// for operators](ToolError::operator_text) and the beginning of an answer, or of the text of an HTML error page:
+/// `get_me: GET https://api.example.com/me → 404: no such user`. `Debug` has the same text, since that is what a `main`
+/// that returns an error prints.
+#[non_exhaustive]
+pub enum CallError {
+    /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
+    #[non_exhaustive]
+    Transport {
+        /// The name of the tool.
+        tool: String,
+        /// What failed.
+        error: ToolError,
+    },
+    /// The service answered with a status other than success.
+    #[non_exhaustive]
+    Status {
+        /// The tool, the method and the URL, without its query and without credentials.
+        call: String,
+        /// The status.
+        status: u16,
+        /// Where a redirect leads that was not followed, and why it was not; empty for other answers.
+        redirect: String,
+        /// What the operator can do about a credential that was refused, or is missing; empty for other answers.
+        operator: String,
+        /// The body, as text; if it is an HTML page that shows a credential, only the text of the page.
+        body: String,
+    },
+    /// The service answered with success, but not with a value of the expected type.
+    #[non_exhaustive]
+    Decode {
+        /// The tool, the method and the URL, without its query and without credentials.
+        call: String,
+        /// The status.
+        status: u16,
+        /// What does not fit.
+        source: serde_json::Error,
+        /// The body, as text; only the item if it is a list.
+        body: String,
+    },
+    /// The service answered with more than the engine accepts.
+    #[non_exhaustive]
+    TooLarge {
+        /// The tool, the method and the URL, without its query and without credentials.
+        call: String,
+        /// The status.
+        status: u16,
+        /// The number of bytes that the engine accepts.
+        limit: usize,
+    },
+}
+
+impl CallError {
+    /// Returns the status of the answer, if there was one. It is that of a success if the body is not what was expected.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            CallError::Transport { .. } => None,
+            CallError::Status { status, .. }
+            | CallError::Decode { status, .. }
+            | CallError::TooLarge { status, .. } => Some(*status),
+        }
+    }
+
+    /// Reads the body of the answer as a type, generated or the program's own. `None` if there was no answer, or its
+    /// body is not of the type.
+    ///
+    /// ```ignore
+    /// let Err(error) = engine.call(petstore::GetPet::new(7)).await else { return };
+    /// match (error.status(), error.body::<petstore::Problem>()) {
+    ///     (Some(404), _) => println!("there is no such pet"),
+    ///     (_, Some(problem)) => println!("{}", problem.message),
+    ///     (_, None) => println!("{error}"),
+    /// }
+    /// ```
+    #[must_use]
+    pub fn body<T: serde_core::de::DeserializeOwned>(&self) -> Option<T> {
+        match self {
+            CallError::Status { body, .. } | CallError::Decode { body, .. } => {
+                serde_json::from_str(body).ok()
+            }
+            CallError::Transport { .. } | CallError::TooLarge { .. } => None,
+        }
+    }
+
+    /// Returns a function that turns the failure of a tool that got no answer into an error.
+    pub(super) fn without_answer(tool: &Tool) -> impl Fn(ToolError) -> CallError + Copy {
+        |error| CallError::Transport { tool: tool.spec.name.as_str().to_owned(), error }
+    }
+}
+
+/// The call that an answer is of, as errors show it.
+#[derive(Clone, Default)]
+pub(super) struct Answered {
+    call: String,
+    status: u16,
+    /// The credentials that errors hide.
+    credentials: Applied,
+}
+
+impl Answered {
+    /// `final_url` is where redirects led.
+    pub(super) fn new(
+        tool: &Tool,
+        request: &HttpRequest,
+        status: StatusCode,
+        final_url: Option<&Url>,
+    ) -> Answered {
+        let call = format!("{}: {}", tool.spec.name, request.target(final_url));
+        Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
+    }
+
+    /// Returns the error for an answer whose status is not one of the operation.
+    pub(super) fn refusing(
+        self,
+        request: &HttpRequest,
+        headers: &HeaderMap,
+        (refused, operator): (Option<&str>, String),
+        body: String,
+    ) -> CallError {
+        let mut redirect = String::new();
+        if let Ok(status) = StatusCode::from_u16(self.status) {
+            readable::tell(&mut redirect, status, &response::headers(request, headers), None, refused);
+        }
+        let redirect = redirect.trim_start().replace('\n', ". ");
+        // Without its markup, a page may show a credential that it did not show before.
+        let page = html::page("", &body).map(|page| (self.credentials.redact(&page), page));
+        let body = page.filter(|(redacted, page)| redacted != page).map_or(body, |(redacted, _)| redacted);
+        CallError::Status { call: self.call, status: self.status, redirect, operator, body }
+    }
+
+    /// Returns the error for an answer whose content is not what was expected.
+    pub(super) fn unfit(self, why: &str, body: &str) -> CallError {
+        let Answered { call, status, credentials } = self;
+        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(why)), SHOWN));
+        CallError::Decode { call, status, source, body: credentials.redact(body) }
+    }
+
+    pub(super) fn too_large(self, limit: usize) -> CallError {
+        CallError::TooLarge { call: self.call, status: self.status, limit }
+    }
+}
+
+/// Says why a text that should be JSON is not what was expected.
+pub(super) fn unlike_json(text: &str, why: impl fmt::Display) -> String {
+    if text.trim().is_empty() {
+        format!("the body is empty ({why})")
+    } else if serde_json::from_str::<IgnoredAny>(text).is_err() {
+        format!("the body is not JSON ({why})")
+    } else {
+        format!("the body is not of the expected type ({why})")
+    }
+}
+
+/// How many characters of an answer's body are part of the text of an error.
+const SHOWN: usize = 300;
+
+toolgen_core::__readable_debug!(CallError);
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let page;
+        let body = match self {
+            CallError::Transport { tool, error } => return write!(f, "{tool}: {}", error.operator_text()),
+            CallError::TooLarge { call, status, limit } => {
+                return write!(f, "{call} → {status}: the answer has more than {limit} bytes");
+            }
+            CallError::Status { call, status, redirect, operator, body } => {
+                write!(f, "{call} → {status}")?;
+                for said in [redirect, operator].into_iter().filter(|said| !said.is_empty()) {
+                    write!(f, " ({said})")?;
+                }
+                page =
+                    html::page("", body).filter(|page| !page.is_empty()).map(|page| page.replace('\n', " "));
+                page.as_ref().unwrap_or(body)
+            }
+            CallError::Decode { call, status, source, body } => {
+                write!(f, "{call} → {status}: {source}")?;
+                body
+            }
+        };
+        match cut(printable(body).trim(), SHOWN) {
+            start if start.is_empty() => Ok(()),
+            start => write!(f, ": {start}"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CallError::Transport { error, .. } => Some(error),
+            CallError::Decode { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Decodes the text of responses.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+
+use super::encode::octets;
+use super::xml::DECLARATION;
+use toolgen_kernel::base::media_type::{essence, is_xml};
+use toolgen_kernel::base::truncate::{floor, whole};
+
+/// Decodes the text of a body by its declared charset, or else UTF-8; a byte-order mark takes precedence (WHATWG
+/// Encoding, "decode"). Bytes that do not fit the charset become U+FFFD, except that a character cut in two at the
+/// end is dropped.
+pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> String {
+    let label = charset(content_type).or_else(|| xml_encoding(bytes, content_type));
+    let encoding = label.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+    let mut decoder = encoding.unwrap_or(UTF_8).new_decoder();
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default());
+    // The text has room for all there can be, so that one step reads everything.
+    let _ = decoder.decode_to_string(bytes, &mut text, !truncated);
+    text.shrink_to_fit();
+    text
+}
+
+/// Decodes a body while it arrives.
+pub(super) struct Reader(Decoder);
+
+impl Reader {
+    /// Returns a reader for a body of a media type.
+    pub(super) fn of(content_type: &str) -> Reader {
+        let encoding =
+            charset(content_type).and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+        Reader(encoding.unwrap_or(UTF_8).new_decoder())
+    }
+
+    /// Decodes the next bytes. An incomplete character waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit the charset.
+    pub(super) fn push(&mut self, bytes: &[u8], last: bool) -> Result<String, String> {
+        let room = self.0.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
+        let mut text = String::with_capacity(room);
+        let (.., broken) = self.0.decode_to_string(bytes, &mut text, last);
+        match broken {
+            true => Err(format!("it is not in the charset {}", self.0.encoding().name())),
+            false => Ok(text),
+        }
+    }
+}
+
+/// Returns a text in the charset that its media type names, or `None` if that is the same as in UTF-8.
+///
+/// # Errors
+///
+/// If the charset lacks some of its characters.
+pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, String>> {
+    let label = charset(content_type)?.to_ascii_lowercase();
+    let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
+        // Of what nobody knows, only that it has the letters of ASCII is likely; in UTF-7, signs begin others.
+        return match text.is_ascii() && !NO_ASCII.iter().any(|start| label.starts_with(start)) {
+            true => None,
+            false => Some(Err(format!("the charset {label} that the service takes is not known here"))),
+        };
+    };
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        let bytes = |unit: u16| if encoding == UTF_16BE { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        // Without an order in its name, the bytes say it themselves.
+        let mark = (label == "utf-16").then_some('\u{feff}');
+        let mut units = [0; 2];
+        let mark = mark.map(|mark| mark.encode_utf16(&mut units)[0]);
+        return Some(Ok(mark.into_iter().chain(text.encode_utf16()).flat_map(bytes).collect()));
+    }
+    // In ISO-2022-JP, an escape begins other characters.
+    if encoding == UTF_8 || (text.is_ascii() && !text.contains('\u{1b}')) {
+        return None;
+    }
+    // WHATWG reads these as Windows does, and they have less.
+    let most = match label.as_str() {
+        _ if encoding != WINDOWS_1252 || label.contains("1252") => '\u{10ffff}',
+        ascii if ascii.contains("ascii") => '\u{7f}',
+        _ => '\u{ff}',
+    };
+    let (bytes, _, unmapped) = encoding.encode(text);
+    // Some characters are written as others that look alike, such as the yen as a backslash.
+    let is_same = || encoding.decode_without_bom_handling(&bytes).0 == text;
+    if unmapped || text.chars().any(|char| char > most) || !is_same() {
+        return Some(Err(format!(
+            "the service takes the charset {label}, which lacks some of the characters"
+        )));
+    }
+    Some(Ok(bytes.into_owned()))
+}
+
+/// The prefixes of the names of charsets in which the letters of ASCII are other bytes, or begin other characters.
+const NO_ASCII: [&str; 10] =
+    ["utf-7", "utf-32", "utf32", "ucs-4", "ebcdic", "ibm037", "cp037", "ibm500", "cp500", "ibm1047"];
+
+/// Returns the text of an XML document whose first line names the charset of its media type.
+pub(super) fn xml<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
+    let label = charset(content_type).filter(|_| is_xml(&essence(content_type)));
+    let plain =
+        |label: &&str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    match (label.filter(plain), text.strip_prefix(DECLARATION)) {
+        (Some(label), Some(rest)) if !label.is_empty() => {
+            Cow::Owned(format!("{}{rest}", DECLARATION.replace("UTF-8", label)))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Returns a form, which is escaped as UTF-8, as one that is escaped in the charset that its media type names.
+///
+/// # Errors
+///
+/// If the charset lacks some of its characters, or cannot be that of a form.
+pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
+    let Some(label) = charset(content_type).filter(|label| !label.eq_ignore_ascii_case("utf-8")) else {
+        return Ok(form);
+    };
+    // The letters of ASCII stand in a form as they are, so its charset must have them.
+    if encode("a", content_type).is_some() {
+        return Err(format!("a form cannot have the charset {label}"));
+    }
+    let (mut out, mut rest) = (String::with_capacity(form.len()), form.as_str());
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        let escaped: Vec<u8> = octets(&rest[at..]).collect();
+        let (run, after) = rest[at..].split_at(escaped.len() * 3);
+        // What is not UTF-8 was escaped before it came here.
+        match String::from_utf8(escaped).ok().and_then(|text| encode(&text, content_type)) {
+            Some(bytes) => out.extend(percent_encode(&bytes?, NON_ALPHANUMERIC)),
+            None => out.push_str(run),
+        }
+        // A percent sign of its own.
+        let alone = usize::from(run.is_empty());
+        out.push_str(&after[..alone]);
+        rest = &after[alone..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Returns JSON that reads the same in the charset that its media type names.
+pub(super) fn json(text: String, content_type: &str) -> String {
+    let other = charset(content_type).is_some_and(|label| !label.eq_ignore_ascii_case("utf-8"));
+    if !other || text.is_ascii() {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_ascii() {
+            out.push(char);
+        } else {
+            out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    out
+}
+
+/// Whether a media type names a charset, and so is that of a text.
+pub(super) fn is_named(content_type: &str) -> bool {
+    charset(content_type).is_some()
+}
+
+fn charset(content_type: &str) -> Option<&str> {
+    let parameters = content_type.split(';').skip(1);
+    let charset = parameters.filter_map(|parameter| parameter.split_once('='));
+    let mut charset = charset.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charset.next().map(|(_, value)| value.trim().trim_matches('"'))
+}
+
+/// Returns the charset that an XML document names in its first line, `<?xml version="1.0" encoding="…"?>`.
+fn xml_encoding<'b>(bytes: &'b [u8], content_type: &str) -> Option<&'b str> {
+    let declaration = bytes.strip_prefix(b"<?xml").filter(|_| is_xml(&essence(content_type)))?;
+    let end = declaration.iter().take(256).position(|byte| *byte == b'>')?;
+    let (_, rest) = std::str::from_utf8(&declaration[..end]).ok()?.split_once("encoding")?;
+    rest.trim_start().strip_prefix('=')?.trim_start().split(['"', '\'']).nth(1)
+}
+
+/// Whether the bytes are UTF-8 text without `NUL`, apart from a character cut off at the end.
+pub(super) fn is_utf8(bytes: &[u8], truncated: bool) -> bool {
+    let bytes = if truncated { whole(bytes) } else { bytes };
+    !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
+}
+
+/// Cuts a text to at most this many bytes, between characters. Returns whether it cut anything.
+pub(super) fn cut(text: &mut String, limit: usize) -> bool {
+    if text.len() <= limit {
+        return false;
+    }
+    text.truncate(floor(text, limit));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charsets_are_honoured() {
+        assert_eq!(decode(b"\xe9\x80", "text/plain; charset=ISO-8859-1", false), "é€");
+        assert_eq!(decode(b"\xff\xfea\0", "text/plain; charset=\"utf-16\"", false), "a");
+        assert_eq!(decode("\u{feff}é".as_bytes(), "application/json", false), "é");
+        assert_eq!(decode(b"a\xffb", "text/plain", false), "a\u{fffd}b");
+        assert_eq!(decode(b"\x93\xfa\x96\x7b", "text/plain; charset=Shift_JIS", false), "日本");
+        assert_eq!(decode(b"\xc4\xe3\xba", "text/csv;charset=gb18030", true), "你");
+        assert_eq!(decode(b"\xef\xf0\xe8", "text/html; charset=windows-1251", false), "при");
+        assert_eq!(decode("é".as_bytes(), "text/plain; charset=klingon", false), "é");
+    }
+
+    #[test]
+    fn a_text_is_sent_in_the_charset_of_its_media_type() {
+        let encoded = |text, charset: &str| encode(text, &format!("text/plain; charset={charset}"));
+        for (text, charset, bytes) in [
+            ("é", "ISO-8859-1", &b"\xe9"[..]),
+            ("é", "\"utf-16\"", b"\xff\xfe\xe9\0"),
+            ("é", "utf-16be", b"\0\xe9"),
+            ("日本", "Shift_JIS", b"\x93\xfa\x96\x7b"),
+            ("€", "windows-1252", b"\x80"),
+        ] {
+            assert_eq!(encoded(text, charset), Some(Ok(bytes.to_vec())), "{charset}");
+        }
+        for (text, charset) in [("é", "utf-8"), ("e", "iso-8859-1"), ("e", "klingon")] {
+            assert_eq!(encoded(text, charset), None, "{charset}");
+        }
+        for (text, charset) in [
+            ("€", "iso-8859-1"),
+            ("é", "us-ascii"),
+            ("日", "windows-1252"),
+            // A yen would become a backslash, an escape begin other characters, and `+` begin others in UTF-7.
+            ("¥", "shift_jis"),
+            ("\u{1b}$B", "iso-2022-jp"),
+            ("é", "klingon"),
+            ("+ADw-", "utf-7"),
+        ] {
+            assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
+        }
+        for (text, charset) in [("a", "utf-32"), ("a", "EBCDIC-US")] {
+            assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
+        }
+        let written = json("{\"a\":\"é😀\"}".to_owned(), "application/json; charset=latin1");
+        assert_eq!(written, "{\"a\":\"\\u00e9\\ud83d\\ude00\"}");
+        assert_eq!(json("é".to_owned(), "application/json"), "é");
+    }
+
+    #[test]
+    fn a_form_is_escaped_in_the_charset_of_its_media_type() {
+        let form = |text: &str, charset: &str| {
+            form(text.to_owned(), &format!("application/x-www-form-urlencoded; charset={charset}"))
+        };
+        for (text, charset, expected) in [
+            ("a=%C3%A9%26%C3%A9+b&c=%2B", "iso-8859-1", "a=%E9%26%E9+b&c=%2B"),
+            ("a=%C3%A9", "UTF-8", "a=%C3%A9"),
+            ("a=%E6%97%A5", "shift_jis", "a=%93%FA"),
+            // What was escaped by somebody else, and signs of their own.
+            ("a=%E9%zz%", "iso-8859-1", "a=%E9%zz%"),
+            ("a=b%20c", "klingon", "a=b%20c"),
+        ] {
+            assert_eq!(form(text, charset).as_deref(), Ok(expected), "{text} {charset}");
+        }
+        for (text, charset) in [("a=%E2%82%AC", "latin1"), ("a=b", "utf-16"), ("a=%C3%A9", "klingon")] {
+            assert!(form(text, charset).is_err(), "{text} {charset}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_decoded_in_whatever_pieces_it_comes() {
+        for (bytes, charset) in
+            [(&b"\xff\xfe\xe9\0=\xd8\0\xde"[..], "utf-8"), (b"\xe9\0=\xd8\0\xde", "utf-16le")]
+        {
+            for piece in 1..bytes.len() {
+                let mut reader = Reader::of(&format!("application/x-ndjson; charset={charset}"));
+                let mut text: String =
+                    bytes.chunks(piece).map(|bytes| reader.push(bytes, false).unwrap()).collect();
+                text += &reader.push(b"", true).unwrap();
+                assert_eq!(text, "é😀");
+            }
+        }
+        assert!(Reader::of("").push(b"a\xff", true).is_err());
+        assert!(Reader::of("a/b; charset=utf-16").push(b"a", true).is_err());
+    }
+
+    #[test]
+    fn xml_names_its_charset_itself() {
+        let text = b"<?xml version='1.0' encoding='iso-8859-2'?><a>\xb3</a>";
+        assert!(decode(text, "application/xml", false).ends_with("<a>ł</a>"));
+        assert!(decode(text, "text/plain", false).ends_with("<a>\u{fffd}</a>"));
+        assert!(decode(text, "text/xml; charset=latin1", false).ends_with("<a>³</a>"));
+    }
+
+    #[test]
+    fn a_cut_falls_between_characters() {
+        let text = "aé€😀";
+        for end in 0..=text.len() {
+            let decoded = decode(&text.as_bytes()[..end], "", true);
+            assert!(text.starts_with(&decoded), "{decoded}");
+            assert!(decoded.len() + 3 >= end);
+            let mut cut_text = text.to_owned();
+            assert_eq!(cut(&mut cut_text, end), end < text.len());
+            assert_eq!(cut_text, decoded);
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Credentials: where they come from and how they are put into a request.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Url;
+use toolgen_core::internal::meant;
+
+use super::encode::{Escape, escape};
+use super::request::HttpRequest;
+use super::secret::Secret;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
+
+/// A request for one credential.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CredentialRequest<'a> {
+    /// The name of the security scheme in the document.
+    pub scheme: &'a str,
+    /// Where the credential goes.
+    pub placement: &'a Placement,
+    /// The scopes the operation needs.
+    pub scopes: &'a [Text],
+    /// The environment variable that the plan names; empty if there is none.
+    pub env: &'a str,
+    /// The origin the credential would be sent to, as `https://host[:port]`.
+    pub origin: &'a str,
+}
+
+/// A source of credentials.
+pub trait Credentials: fmt::Debug + Send + Sync {
+    /// Returns the credential for a scheme, if there is one. It is sent to [`CredentialRequest::origin`] and nowhere
+    /// else.
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
+
+    /// Whether the request gets the credential from elsewhere, such as a header that the program sends with every
+    /// request, so that none is added.
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        let _ = request;
+        false
+    }
+
+    /// Returns what is wrong with the settings of the source, if something is: an engine with it is not built.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns where the credential comes from, for the operator of a program whose credential a service refuses: `the
+    /// environment variable …`. The credential itself is no part of it.
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        let _ = request;
+        "from the engine's `Credentials`".to_owned()
+    }
+
+    /// Returns how to provide the credential, for the error of a call that needs it: `set the environment variable …`.
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        format!("let the engine's `Credentials` give one for `{}`", request.scheme)
+    }
+}
+
+/// Provides no credentials.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoCredentials;
+
+impl Credentials for NoCredentials {
+    fn credential(&self, _request: &CredentialRequest<'_>) -> Option<Secret> {
+        None
+    }
+
+    fn remedy(&self, _request: &CredentialRequest<'_>) -> String {
+        "give the engine a source: `HttpEngineBuilder::credentials`".to_owned()
+    }
+}
+
+/// Credentials held in memory, by scheme and optionally by origin.
+#[derive(Clone, Debug, Default)]
+pub struct StaticCredentials {
+    secrets: BTreeMap<(String, Option<String>), Secret>,
+}
+
+impl StaticCredentials {
+    /// Creates an empty set of credentials.
+    #[must_use]
+    pub fn new() -> StaticCredentials {
+        StaticCredentials::default()
+    }
+
+    /// Adds the credential of a scheme for any origin the operator configured (the plan's server or the engine's base
+    /// URL).
+    #[must_use]
+    pub fn with(mut self, scheme: impl Into<String>, secret: Secret) -> StaticCredentials {
+        self.secrets.insert((scheme.into(), None), secret);
+        self
+    }
+
+    /// Adds the credential of a scheme for one origin only (`https://host[:port]`).
+    #[must_use]
+    pub fn with_origin(
+        mut self,
+        scheme: impl Into<String>,
+        origin: impl Into<String>,
+        secret: Secret,
+    ) -> StaticCredentials {
+        let origin = origin.into();
+        let origin = Url::parse(&origin).map_or(origin, |url| url.origin().ascii_serialization());
+        self.secrets.insert((scheme.into(), Some(origin)), secret);
+        self
+    }
+}
+
+impl Credentials for StaticCredentials {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        let scheme = request.scheme.to_owned();
+        let exact = self.secrets.get(&(scheme.clone(), Some(request.origin.to_owned())));
+        exact.or_else(|| self.secrets.get(&(scheme, None))).cloned()
+    }
+
+    fn problem(&self) -> Option<String> {
+        let origins = self.secrets.keys().filter_map(|(scheme, origin)| Some((scheme, origin.as_deref()?)));
+        let is_wrong = |origin: &str| self::origin(origin) != origin;
+        let (scheme, _) = origins.into_iter().find(|(_, origin)| is_wrong(origin))?;
+        Some(format!(
+            "`StaticCredentials::with_origin`: the credential of `{scheme}` is for no origin: write `https://host`, with a port \
+             if it is not the usual one"
+        ))
+    }
+
+    fn source(&self, _request: &CredentialRequest<'_>) -> String {
+        "from `StaticCredentials`".to_owned()
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        let CredentialRequest { scheme, origin, .. } = request;
+        let told = format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`");
+        with_meant(told, scheme, self.secrets.keys().map(|(scheme, _)| scheme.as_str()))
+    }
+}
+
+/// Adds to a remedy which of the named schemes was probably meant.
+pub(super) fn with_meant<'a>(
+    remedy: String,
+    scheme: &str,
+    named: impl IntoIterator<Item = &'a str>,
+) -> String {
+    match meant(scheme, named.into_iter().filter(|named| *named != scheme)) {
+        Some(near) => format!("{remedy}; one is set for `{near}`: was `{scheme}` meant?"),
+        None => remedy,
+    }
+}
+
+/// A credential that a request needs and does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingCredential {
+    /// The scheme.
+    pub scheme: String,
+    /// The environment variable that the plan names for it; empty if there is none.
+    pub env: String,
+    /// How to provide it.
+    pub remedy: String,
+}
+
+/// Adds the credentials of the first alternative of `plan.security` that is satisfied.
+///
+/// An alternative that needs nothing is used only if no other is satisfied, wherever it is listed: a configured
+/// credential is meant to be used. The request is changed only on success.
+///
+/// # Errors
+///
+/// Returns what is missing for each alternative. The request is still usable without it, for a dry run for example.
+pub fn authorize(
+    request: &mut HttpRequest,
+    plan: &RequestPlan,
+    credentials: &dyn Credentials,
+) -> Result<(), Vec<Vec<MissingCredential>>> {
+    let origin = origin(&request.url);
+    for (scheme, secret) in choose(plan, &origin, credentials)? {
+        let told = (scheme.id.as_str().to_owned(), credentials.source(&wanted(scheme, &origin)));
+        request.credentials.sent.retain(|(known, _)| *known != told.0);
+        request.credentials.sent.push(told);
+        if let Some(secret) = secret {
+            apply(request, scheme, &secret);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the credentials of the first alternative of `plan.security` that is satisfied, as [`authorize`] adds them.
+pub(super) fn choose<'a>(
+    plan: &'a RequestPlan,
+    origin: &str,
+    credentials: &dyn Credentials,
+) -> Result<Found<'a>, Vec<Vec<MissingCredential>>> {
+    let mut missing = Vec::new();
+    for alternative in plan.security.iter().filter(|alternative| !alternative.schemes.is_empty()) {
+        match collect(alternative, origin, credentials) {
+            Ok(found) => return Ok(found),
+            Err(lacking) => missing.push(lacking),
+        }
+    }
+    let anonymous = plan.security.iter().any(|alternative| alternative.schemes.is_empty());
+    if anonymous || missing.is_empty() { Ok(Vec::new()) } else { Err(missing) }
+}
+
+/// Tools that cannot be called because they lack the same credential. `Display` says what is missing and what to do
+/// about it, for the engineer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingCredentials {
+    /// The tools that lack it.
+    pub tools: Vec<Text>,
+    /// What is missing for each alternative; one of them suffices.
+    pub alternatives: Vec<Vec<MissingCredential>>,
+}
+
+impl MissingCredentials {
+    /// Returns what a tool lacks at an origin, if it lacks something.
+    pub(super) fn of(
+        tool: Text,
+        plan: &RequestPlan,
+        origin: &str,
+        credentials: &dyn Credentials,
+    ) -> Option<MissingCredentials> {
+        let alternatives = choose(plan, origin, credentials).err()?;
+        Some(MissingCredentials { tools: vec![tool], alternatives })
+    }
+
+    /// Returns what is missing and what to do about it, without the tools.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        for_operators(&self.alternatives)
+    }
+}
+
+impl fmt::Display for MissingCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tools.as_slice() {
+            [tool] => write!(f, "tool '{tool}': {}", self.remedy()),
+            tools => write!(f, "{} tools: {}", tools.len(), self.remedy()),
+        }
+    }
+}
+
+/// Returns the error of a call without its credential. The model reads which one is missing and that it cannot help it;
+/// operators read what to do.
+pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
+    let schemes = alternatives(missing, |credential| format!("`{}`", credential.scheme));
+    let text = format!("No credential is configured for {schemes}: the operator of this program must set it");
+    ToolError::failed_with("MISSING_CREDENTIAL", text).with_operator_detail(for_operators(missing))
+}
+
+fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
+    // Who named the variables of an alternative means that one.
+    let is_named = |all: &&Vec<MissingCredential>| all.iter().all(|one| !one.env.is_empty());
+    let named: Vec<_> = missing.iter().filter(is_named).cloned().collect();
+    let told = alternatives(if named.is_empty() { missing } else { &named }, |one| {
+        format!("`{}` ({})", one.scheme, one.remedy)
+    });
+    format!("No credential is configured for {told}")
+}
+
+fn alternatives(missing: &[Vec<MissingCredential>], told: impl Fn(&MissingCredential) -> String) -> String {
+    let all = missing.iter().map(|all| all.iter().map(&told).collect::<Vec<_>>().join(" and "));
+    all.collect::<Vec<_>>().join(", or ")
+}
+
+/// Returns the origin of a URL as `https://host[:port]`, or an empty text if it has none.
+pub(super) fn origin(url: &str) -> String {
+    Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
+}
+
+/// The schemes of an alternative, with their credentials, unless the request gets one from elsewhere.
+pub(super) type Found<'a> = Vec<(&'a SecurityScheme, Option<Secret>)>;
+
+/// Returns the request for the credential of a scheme.
+pub(super) fn wanted<'a>(scheme: &'a SecurityScheme, origin: &'a str) -> CredentialRequest<'a> {
+    CredentialRequest {
+        scheme: &scheme.id,
+        placement: &scheme.placement,
+        scopes: &scheme.scopes,
+        env: &scheme.env,
+        origin,
+    }
+}
+
+fn collect<'a>(
+    alternative: &'a SecurityRequirement,
+    origin: &str,
+    credentials: &dyn Credentials,
+) -> Result<Found<'a>, Vec<MissingCredential>> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for scheme in &alternative.schemes {
+        let request = wanted(scheme, origin);
+        // A line break would end the header that the credential is written into.
+        let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
+        let unsent = unsent(&scheme.placement);
+        let asked = || credentials.credential(&request).filter(usable);
+        match if unsent.is_none() { asked() } else { None } {
+            Some(secret) => found.push((scheme, Some(secret))),
+            None if credentials.is_sent_otherwise(&request) => found.push((scheme, None)),
+            None => missing.push(MissingCredential {
+                scheme: scheme.id.as_str().to_owned(),
+                env: scheme.env.as_str().to_owned(),
+                remedy: unsent.unwrap_or_else(|| credentials.remedy(&request)),
+            }),
+        }
+    }
+    if missing.is_empty() { Ok(found) } else { Err(missing) }
+}
+
+/// Returns why no credential goes to a place, and what to do.
+fn unsent(placement: &Placement) -> Option<String> {
+    match placement {
+        placement if placement.is_supported() => None,
+        Placement::Header(name) => Some(format!("`{name}` is a header of the client, and takes none")),
+        Placement::Other(name) => Some(format!(
+            "the scheme `{name}` of HTTP is not supported: send the header `Authorization` with every request, \
+             `HttpEngineBuilder::header` or `--header`"
+        )),
+        _ => None,
+    }
+}
+
+fn apply(request: &mut HttpRequest, scheme: &SecurityScheme, secret: &Secret) {
+    let secret = secret.expose();
+    match &scheme.placement {
+        Placement::Header(name) => set_header(request, name, secret.to_owned()),
+        Placement::Query(name) => set_query(request, name, secret),
+        Placement::Cookie(name) => set_cookie(request, name, secret),
+        Placement::Basic => {
+            let encoded = STANDARD.encode(secret);
+            request.credentials.hide(&encoded);
+            // The password alone is secret too.
+            if let Some((_, password)) = secret.split_once(':') {
+                request.credentials.hide(password);
+            }
+            set_header(request, "Authorization", format!("Basic {encoded}"));
+        }
+        Placement::Bearer => {
+            let token = secret.get(..7).filter(|start| start.eq_ignore_ascii_case("bearer "));
+            let token = token.map_or(secret, |start| secret[start.len()..].trim_start());
+            request.credentials.hide(token);
+            set_header(request, "Authorization", format!("Bearer {token}"));
+        }
+        Placement::MutualTls => return,
+        Placement::Other(name) => set_header(request, "Authorization", format!("{name} {secret}")),
+    }
+    request.credentials.hide(secret);
+}
+
+fn set_header(request: &mut HttpRequest, name: &str, value: String) {
+    request.headers.retain(|(key, _)| !key.eq_ignore_ascii_case(name));
+    request.headers.push((name.to_owned(), value));
+    request.credentials.headers.push(name.to_owned());
+}
+
+fn set_query(request: &mut HttpRequest, name: &str, secret: &str) {
+    let encoded = escape(secret, Escape::Uri).into_owned();
+    let key = escape(name, Escape::Uri);
+    let (path, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
+    let others = query.split('&').filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(&key));
+    let mut pairs: Vec<String> = others.map(str::to_owned).collect();
+    pairs.push(format!("{key}={encoded}"));
+    request.url = format!("{path}?{}", pairs.join("&"));
+    request.credentials.hide(&encoded);
+}
+
+fn set_cookie(request: &mut HttpRequest, name: &str, secret: &str) {
+    let encoded = escape(secret, Escape::Cookie).into_owned();
+    let others = request.header("Cookie").unwrap_or_default().split("; ");
+    let others = others.filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(name));
+    let mut pairs: Vec<String> = others.map(str::to_owned).collect();
+    pairs.push(format!("{name}={encoded}"));
+    set_header(request, "Cookie", pairs.join("; "));
+    request.credentials.hide(&encoded);
+}
+
+#[cfg(test)]
+mod tests;

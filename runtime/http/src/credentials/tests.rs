@@ -1,0 +1,167 @@
+//! Which alternative is taken, where a credential goes, and that it never shows.
+
+use serde_json::json;
+
+use super::*;
+use crate::{BuildOptions, EnvCredentials, build};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::spec::plan::Server;
+
+fn scheme(id: &'static str, placement: Placement) -> SecurityScheme {
+    SecurityScheme { id: id.into(), placement, scopes: Vec::new().into(), env: format!("{id}_ENV").into() }
+}
+
+fn plan(alternatives: Vec<Vec<SecurityScheme>>) -> RequestPlan {
+    RequestPlan {
+        path: "/a".into(),
+        query: vec![("q".into(), "1".into())].into(),
+        servers: vec![Server { url: "https://h.example".into(), variables: Vec::new().into() }].into(),
+        security: alternatives
+            .into_iter()
+            .map(|schemes| SecurityRequirement { schemes: schemes.into() })
+            .collect(),
+        ..RequestPlan::EMPTY
+    }
+}
+
+fn sent(plan: &RequestPlan, credentials: &dyn Credentials) -> HttpRequest {
+    let mut request = build(plan, &json!({}), &BuildOptions::default()).unwrap();
+    authorize(&mut request, plan, credentials).unwrap();
+    request
+}
+
+#[test]
+fn each_placement_is_filled() {
+    let token = StaticCredentials::new().with("s", Secret::new("user:p ss"));
+    let header = |placement| {
+        let request = sent(&plan(vec![vec![scheme("s", placement)]]), &token);
+        request.headers.last().cloned().unwrap()
+    };
+    let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(header(Placement::Header("X-Key".into())), of("X-Key", "user:p ss"));
+    assert_eq!(header(Placement::Basic), of("Authorization", "Basic dXNlcjpwIHNz"));
+    assert_eq!(header(Placement::Bearer), of("Authorization", "Bearer user:p ss"));
+    assert_eq!(header(Placement::Other("Token".into())), of("Authorization", "Token user:p ss"));
+    assert_eq!(header(Placement::Cookie("sid".into())), of("Cookie", "sid=user:p%20ss"));
+    let request = sent(&plan(vec![vec![scheme("s", Placement::Query("key".into()))]]), &token);
+    assert_eq!(request.url, "https://h.example/a?q=1&key=user%3Ap%20ss");
+    assert_eq!(request.redacted_url(), "https://h.example/a?q=1&key=****");
+}
+
+#[test]
+fn a_cookie_keeps_what_a_cookie_may_hold() {
+    let plan = plan(vec![vec![scheme("s", Placement::Cookie("sid".into()))]]);
+    let cookie = |secret: &str| {
+        let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new(secret)));
+        request.header("Cookie").unwrap().to_owned()
+    };
+    assert_eq!(cookie("abc+/=="), "sid=abc+/==");
+    assert_eq!(cookie("s%3Aq.x|y"), "sid=s%3Aq.x|y");
+    assert_eq!(cookie("a; b=\"c\",\\é"), "sid=a%3B%20b=%22c%22%2C%5C%C3%A9");
+}
+
+#[test]
+fn a_credential_never_shows() {
+    let secret = Secret::new("hunter2hunter2");
+    assert_eq!(format!("{secret} {secret:?}"), "**** ****");
+    let credentials = StaticCredentials::new().with("s", secret);
+    assert!(!format!("{credentials:?}").contains("hunter2"));
+    for placement in [
+        Placement::Header("X-Key".into()),
+        Placement::Bearer,
+        Placement::Basic,
+        Placement::Query("key".into()),
+        Placement::Cookie("c".into()),
+    ] {
+        let request = sent(&plan(vec![vec![scheme("s", placement)]]), &credentials);
+        let shown = format!("{request:?}");
+        assert!(shown.contains("****"), "{shown}");
+        assert!(!shown.contains("hunter2") && !shown.contains("aHVudGVy"), "{shown}");
+    }
+}
+
+#[test]
+fn the_first_satisfied_alternative_is_taken() {
+    let both = vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
+    let one = vec![scheme("c", Placement::Header("C".into()))];
+    let plan = plan(vec![Vec::new(), both, one]);
+    let names = |credentials: StaticCredentials| {
+        let request = sent(&plan, &credentials);
+        request.headers.iter().skip(1).map(|(name, _)| name.clone()).collect::<Vec<_>>().join(",")
+    };
+    let with =
+        |ids: &[&str]| ids.iter().fold(StaticCredentials::new(), |c, id| c.with(*id, Secret::new("x")));
+    assert_eq!(names(with(&["a", "b", "c"])), "A,B");
+    assert_eq!(names(with(&["a", "c"])), "C");
+    assert_eq!(names(with(&["a"])), "");
+}
+
+#[test]
+fn what_is_missing_is_named_and_the_request_is_left_as_it_was() {
+    let both = vec![scheme("a", Placement::Bearer), scheme("b", Placement::Bearer)];
+    let plan = plan(vec![both]);
+    let mut request = build(&plan, &json!({}), &BuildOptions::default()).unwrap();
+    let before = request.clone();
+    let missing =
+        authorize(&mut request, &plan, &StaticCredentials::new().with("a", Secret::new("x"))).unwrap_err();
+    let remedy = "add it for https://h.example: `StaticCredentials::with(\"b\", …)`".into();
+    assert_eq!(missing, [[MissingCredential { scheme: "b".into(), env: "b_ENV".into(), remedy }]]);
+    assert_eq!(request, before);
+}
+
+#[test]
+fn a_credential_for_one_origin_is_not_given_to_another() {
+    let only = |origin: &str| StaticCredentials::new().with_origin("s", origin, Secret::new("x"));
+    let plan = plan(vec![vec![scheme("s", Placement::Bearer)], Vec::new()]);
+    assert!(sent(&plan, &only("https://h.example:443/v1")).header("authorization").is_some());
+    assert!(sent(&plan, &only("https://other.example")).header("authorization").is_none());
+}
+
+#[test]
+fn a_credential_replaces_an_argument_of_the_same_name() {
+    let mut plan = plan(vec![vec![scheme("s", Placement::Query("q".into()))]]);
+    plan.servers = Frozen::from(vec![Server { url: "https://h".into(), variables: Vec::new().into() }]);
+    let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new("k")));
+    assert_eq!(request.url, "https://h/a?q=k");
+}
+
+#[test]
+fn a_credential_with_a_line_break_is_not_sent() {
+    let plan = plan(vec![vec![scheme("s", Placement::Bearer)]]);
+    let mut request = build(&plan, &json!({}), &BuildOptions::default()).unwrap();
+    let broken = StaticCredentials::new().with("s", Secret::new("a\r\nX: y"));
+    assert!(authorize(&mut request, &plan, &broken).is_err());
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_no_credential() {
+    let request = CredentialRequest {
+        scheme: "s",
+        placement: &Placement::Bearer,
+        scopes: &[],
+        env: "TOOLGEN_TEST_A_VARIABLE_NOBODY_SETS",
+        origin: "https://h",
+    };
+    assert_eq!(EnvCredentials::new().credential(&request), None);
+    assert_eq!(EnvCredentials::new().variable("s", "A=B").credential(&request), None);
+    // Cargo sets it for every test.
+    let set = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
+    assert!(set.credential(&request).is_some());
+}
+
+#[test]
+fn no_credential_is_sent_by_a_scheme_or_in_a_header_that_is_not_for_it() {
+    let token = StaticCredentials::new().with("s", Secret::new("sk_live_1"));
+    for (placement, why) in [
+        (Placement::Other("digest".into()), "the scheme `digest` of HTTP is not supported"),
+        (Placement::Other("Foo Bar".into()), "`HttpEngineBuilder::header`"),
+        (Placement::Other("SCRAM-SHA-256".into()), "not supported"),
+        (Placement::Header("Host".into()), "`Host` is a header of the client"),
+        (Placement::Header("content-length".into()), "`content-length` is a header of the client"),
+        (Placement::Header("Accept".into()), "`Accept` is a header of the client"),
+    ] {
+        let plan = plan(vec![vec![scheme("s", placement)]]);
+        let missing = choose(&plan, "https://h.example", &token).unwrap_err();
+        assert!(missing[0][0].remedy.contains(why), "{missing:?}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Arguments of a request that are derived from those of the call.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::body;
+use super::request::{RequestProblem, RequestProblemKind};
+use toolgen_kernel::spec::plan::{Parameter, RequestPlan};
+use toolgen_kernel::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
+
+/// Returns the arguments together with those that are derived from them.
+pub(super) fn derive<'a>(
+    plan: &RequestPlan,
+    arguments: &'a Map<String, Value>,
+) -> Result<Cow<'a, Map<String, Value>>, Vec<RequestProblem>> {
+    let mut all = Cow::Borrowed(arguments);
+    let mut problems = Vec::new();
+    for (name, template) in &plan.derived {
+        problems.extend(overwritten(template, arguments));
+        match template.fill(&Scope::of(arguments)) {
+            Ok(Some(value)) => {
+                all.to_mut().insert(name.to_string(), value);
+            }
+            Ok(None) => {}
+            Err(Unfilled(reference)) => {
+                let message = format!("There is no value for `{reference}`, and the request needs one");
+                let kind = RequestProblemKind::MissingArgument;
+                problems.push(RequestProblem::new(kind, argument(&reference), message));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+/// Returns the problem of an object that has a key of a member that is added to it.
+fn overwritten(template: &Template, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+    let Template::With(reference, members) = template else { return None };
+    let object = Scope::of(arguments).find(reference)?.as_object()?;
+    let (name, _) = members.iter().find(|(name, _)| object.contains_key(name.as_str()))?;
+    Some(body::key_taken(argument(reference), name))
+}
+
+/// Headers whose values are lists or have parameters, whatever the text around a placeholder looks like.
+const STRUCTURED: [&str; 21] = [
+    "accept-charset",
+    "accept-language",
+    "accept-patch",
+    "baggage",
+    "cache-control",
+    "content-disposition",
+    "content-language",
+    "cookie",
+    "digest",
+    "dpop",
+    "forwarded",
+    "if-match",
+    "if-none-match",
+    "link",
+    "prefer",
+    "priority",
+    "range",
+    "signature",
+    "tracestate",
+    "want-digest",
+    "x-forwarded-for",
+];
+
+/// Returns the problem of an argument that is a part of a header and holds what separates the parts there: `1; admin=1`
+/// in `s={value}` would be two cookies.
+pub(super) fn separating(
+    plan: &RequestPlan,
+    parameter: &Parameter,
+    arguments: &Map<String, Value>,
+) -> Option<RequestProblem> {
+    let (_, template) = plan.derived.iter().find(|(name, _)| *name == parameter.argument)?;
+    let Template::Text(segments) = template else { return None };
+    let has_parts = |segment: &Segment| matches!(segment, Segment::Literal(text) if text.contains(['=', ';', ',', '<', '"']));
+    let header = parameter.name.to_ascii_lowercase();
+    if !STRUCTURED.contains(&header.as_str()) && !segments.iter().any(has_parts) {
+        return None;
+    }
+    let mut before = String::new();
+    for segment in segments {
+        let reference = match segment {
+            Segment::Literal(text) => {
+                before.push_str(text);
+                continue;
+            }
+            Segment::Value(reference) => reference,
+        };
+        let Some(value) = Scope::of(arguments).find(reference).map(text_of) else { continue };
+        let is_open = |text: &str| text.matches('"').count() % 2 == 1;
+        let ends: &[char] = match before.rfind(['<', '>']).map(|at| before.as_bytes()[at]) {
+            _ if is_open(&before) => &['"', '\\'],
+            Some(b'<') => &['<', '>'],
+            _ if is_open(&value) => &['"'],
+            _ => &[',', ';'],
+        };
+        if let Some(end) = value.chars().find(|char| ends.contains(char)) {
+            let argument = argument(reference);
+            let message = format!(
+                "`{argument}` may not hold `{end}`, which ends a part of the header `{}`",
+                parameter.name
+            );
+            return Some(RequestProblem::new(RequestProblemKind::Header, argument, message));
+        }
+    }
+    None
+}
+
+/// Describes problems of derived arguments by the arguments of the call.
+pub(super) fn explain(plan: &RequestPlan, problems: &mut [RequestProblem]) {
+    for problem in problems {
+        let made = plan.derived.iter().find(|(name, _)| name.as_str() == problem.argument);
+        let Some((name, template)) = made else { continue };
+        let mut first = None;
+        template.references(&mut |reference| first = first.or(Some(reference)));
+        // One that is fixed has the name of the argument that it stands for.
+        let known = first.map_or(name.trim_start_matches('='), argument);
+        problem.message = problem.message.replace(name.as_str(), known);
+        known.clone_into(&mut problem.argument);
+    }
+}
+
+fn argument(reference: &Reference) -> &str {
+    match &reference.root {
+        Root::Argument(name) | Root::Step(name) => name,
+        Root::Item => "item",
+    }
+}

@@ -1,0 +1,92 @@
+//! Requests that are not calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
+//!
+//! They are sent like every request: one client, one guard.
+
+use reqwest::Url;
+
+use super::guard::Guard;
+use super::request::{Body, HttpRequest};
+use super::secret::{Applied, Secret};
+use super::{secret, transport};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::Network;
+
+/// Why a request has no response.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Unanswered {
+    /// Whether the server may have received the request.
+    #[doc(hidden)]
+    pub written: bool,
+    /// What went wrong, without credentials.
+    #[doc(hidden)]
+    pub why: String,
+}
+
+impl HttpRequest {
+    /// Creates a request without a body. A secret header replaces a plain one of the same name.
+    ///
+    /// # Errors
+    ///
+    /// If the URL cannot be requested, or holds a user.
+    #[doc(hidden)]
+    pub fn direct<'a>(
+        method: &str,
+        url: &str,
+        plain: Vec<(String, String)>,
+        secret: impl IntoIterator<Item = (&'a str, &'a Secret)>,
+    ) -> Result<HttpRequest, String> {
+        let url = Url::parse(url.trim()).map_err(|why| format!("this is not a URL: {why}"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err("this is not an http or https URL".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("the URL must not hold a user name or a password; send a header".to_owned());
+        }
+        let (mut credentials, mut headers) = (Applied::default(), plain);
+        for secret in secret::secret_pairs(url.query().unwrap_or_default()) {
+            credentials.hide(secret);
+        }
+        for (name, value) in secret {
+            credentials.hide(value.expose());
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.push((name.to_owned(), value.expose().to_owned()));
+        }
+        Ok(HttpRequest {
+            method: method.to_owned(),
+            url: url.to_string(),
+            headers,
+            body: Body::None,
+            credentials,
+        })
+    }
+
+    /// Hides one more text, such as the token within a header.
+    #[doc(hidden)]
+    pub fn hide(&mut self, text: &str) {
+        self.credentials.hide(text);
+    }
+
+    /// Returns a text with the credentials of the request shown as `****`.
+    #[doc(hidden)]
+    pub fn redact(&self, text: &str) -> String {
+        self.credentials.redact(text)
+    }
+
+    /// Describes a failure of the network in words that hold no credential.
+    #[doc(hidden)]
+    pub fn failure(&self, error: reqwest::Error) -> String {
+        self.credentials.redact(&transport::describe(error))
+    }
+}
+
+/// Whether a call that may reach these hosts may reach this URL. One that cannot be read is not judged.
+///
+/// # Errors
+///
+/// The refusal, for the model.
+#[doc(hidden)]
+pub fn reaches(url: &str, allowed: &Network) -> Result<(), ToolError> {
+    let Ok(url) = Url::parse(url.trim()) else { return Ok(()) };
+    Ok(Guard::allows(&url, allowed)?)
+}

@@ -1,0 +1,404 @@
+//! Runs tools that are HTTP requests.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use reqwest::Response;
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder, Url};
+use serde_json::Value;
+use toolgen_core::internal::hosts;
+
+#[cfg(feature = "typed")]
+use super::call_error::CallError;
+use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
+use super::direct::Unanswered;
+use super::fetch::{Fetch, FetchError, Fetched, fetch};
+use super::guard::{Guard, opened_by};
+use super::inner::Inner;
+use super::items::Items;
+use super::request::{HttpRequest, RequestProblem};
+use super::settings::{HttpEngineBuilder, Tokens};
+use super::tls::Identity;
+use super::tool::HttpTool;
+use super::transport::Clients;
+use super::transport::{self, Redirects, Route, SendError};
+#[cfg(feature = "typed")]
+use super::typed::{self, Answer};
+use super::{tls, url};
+use toolgen_kernel::base::frozen::{Frozen, Text};
+#[cfg(feature = "typed")]
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::engine::Engine;
+#[cfg(feature = "typed")]
+use toolgen_kernel::engine::typed::{TypedItems, TypedTool};
+use toolgen_kernel::spec::Network;
+use toolgen_kernel::spec::plan::{RequestPlan, Tool};
+
+/// Runs tools that are HTTP requests. Clones share one connection pool.
+///
+/// ```no_run
+/// use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+/// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
+/// let engine = HttpEngine::builder()
+///     .base_url("https://api.example.com/v1")
+///     .credentials(EnvCredentials::new())
+///     .build()?;
+/// let tools = engine.tools(TOOLS);
+/// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+/// ```
+#[derive(Clone)]
+pub struct HttpEngine {
+    inner: Arc<Inner>,
+}
+
+impl fmt::Debug for HttpEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpEngine").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+impl HttpEngine {
+    /// Returns the default settings: the servers of the plans, no credentials, 30 seconds, 64 KiB, no files.
+    #[must_use]
+    pub fn builder() -> HttpEngineBuilder {
+        HttpEngineBuilder::new()
+    }
+
+    fn new(clients: Clients, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
+        HttpEngine { inner: Arc::new(Inner { clients, guard, settings }) }
+    }
+
+    /// Returns this engine for the tools of a document that came from a URL: their relative servers are resolved
+    /// against it, unless the engine was built for [another](HttpEngineBuilder::document_url). Connections are shared.
+    #[must_use]
+    pub fn for_document(&self, url: impl Into<String>) -> HttpEngine {
+        if self.inner.settings.document_url.is_some() {
+            return self.clone();
+        }
+        let Inner { clients, guard, settings } = &*self.inner;
+        HttpEngine::new(clients.clone(), guard.clone(), settings.clone().document_url(url))
+    }
+
+    /// Returns the request a call would send, with its credentials, as for a dry run.
+    ///
+    /// If a needed credential is missing, the request comes without it, and with what is missing for each alternative.
+    /// A token by OAuth is not requested: if none is known, a placeholder stands for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns every problem of the arguments at once.
+    pub fn request(
+        &self,
+        plan: &RequestPlan,
+        arguments: &Value,
+    ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
+        let mut request = self.inner.unproven(plan, arguments)?;
+        let missing = authorize(&mut request, plan, &self.inner.settings.known(&Tokens::new()))
+            .err()
+            .unwrap_or_default();
+        Ok((request, missing))
+    }
+
+    /// Returns those of these tools that lack a credential, with what to do about it, so that a program can refuse to
+    /// start instead of failing at the first call: one entry for all tools that lack the same. Nothing is sent.
+    ///
+    /// ```no_run
+    /// # use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
+    /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
+    /// let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
+    /// for missing in engine.missing_credentials(TOOLS) {
+    ///     eprintln!("{missing}"); // how many tools lack it, and how to give it
+    /// }
+    /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn missing_credentials(
+        &self,
+        tools: impl IntoIterator<Item = impl AsRef<Tool>>,
+    ) -> Vec<MissingCredentials> {
+        let tokens = Tokens::new();
+        let known = self.inner.settings.known(&tokens);
+        let lacking = tools.into_iter().filter_map(|tool| {
+            let tool = tool.as_ref();
+            let plan = tool.call.http()?;
+            let origin =
+                url::base(plan, &self.inner.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
+            MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, &known)
+        });
+        let mut all: Vec<MissingCredentials> = Vec::new();
+        for one in lacking {
+            match all.iter_mut().find(|known| known.alternatives == one.alternatives) {
+                Some(known) => known.tools.extend(one.tools),
+                None => all.push(one),
+            }
+        }
+        all
+    }
+
+    /// Returns the hosts of tools that are written as private addresses or names, such as `127.0.0.1`, `localhost` and
+    /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
+    /// the first call. Nothing is sent, and no name is resolved.
+    #[must_use]
+    pub fn closed_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<ClosedHost> {
+        let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
+        for tool in tools {
+            let tool = tool.as_ref();
+            let base = tool.call.http().and_then(|plan| url::base(plan, &self.inner.options()).ok());
+            let Some(url) = base.and_then(|base| Url::parse(&base.prefix).ok()) else { continue };
+            if let Err(refused) = self.inner.guard.before_resolving(&url, &Network::Any) {
+                all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
+            }
+        }
+        all.into_iter().map(|(remedy, tools)| ClosedHost { tools, remedy }).collect()
+    }
+
+    /// Returns generated tools that this engine runs.
+    #[must_use]
+    pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
+        tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
+    }
+
+    /// Returns tools built at run time that this engine runs.
+    #[must_use]
+    pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
+        tools.into_iter().map(|tool| self.tool(tool)).collect()
+    }
+
+    /// Returns one tool that this engine runs.
+    pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
+        Arc::new(HttpTool::new(&self.inner, tool.into()))
+    }
+
+    /// Reads the items of a list, page by page as they are asked for. The plan of the tool says how its list comes in
+    /// pages. Arguments are those of the first page.
+    ///
+    /// If the service answers with a sequence instead, lines of JSON or events, its items are read as they come. An event is
+    /// an object with `data`, and `event` and `id` if it has them.
+    ///
+    /// Nothing is sent before the first item is asked for. A failure to read is the last item.
+    pub fn items(&self, tool: impl Into<Frozen<Tool>>, arguments: Value) -> Items {
+        Items::begin(Arc::clone(&self.inner), tool.into(), arguments)
+    }
+
+    /// Fetches a document with the client of this engine, with limits on time and size. Only hosts that a call could
+    /// reach are reached: private addresses only where they were [opened](super::HttpEngineBuilder::private_host).
+    ///
+    /// # Errors
+    ///
+    /// See [`FetchErrorKind`](super::FetchErrorKind). Every status other than success is an error.
+    pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
+        fetch(&self.inner, what.into()).await
+    }
+}
+
+#[cfg(feature = "typed")]
+impl HttpEngine {
+    /// Calls a tool with arguments that the compiler has checked.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
+    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
+        self.call_in(arguments, &ToolContext::new("", "")).await
+    }
+
+    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    ///
+    /// ```ignore
+    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
+    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call); [`CallError::Transport`] with
+    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) when the token fires, and with a denial when the
+    /// host is not one of those the context allows.
+    pub async fn call_in<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<A::Output, CallError> {
+        Ok(self.answer(arguments, ctx).await?.value)
+    }
+
+    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
+    /// its version, or how many there are.
+    ///
+    /// ```ignore
+    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
+    /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call_in`](Self::call_in).
+    pub async fn answer<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<Answer<A::Output>, CallError> {
+        typed::answer(&self.inner, arguments, ctx).await
+    }
+
+    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list
+    /// that comes in pages, or of an answer that is a sequence, such as events.
+    ///
+    /// ```ignore
+    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
+    /// while let Some(pet) = pets.next().await {
+    ///     println!("{}", pet?.name);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
+    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
+        Ok(self.items(A::tool(), typed::as_json_arguments(arguments)?).of())
+    }
+}
+
+impl HttpEngine {
+    /// Sends a request. The engine's headers and credentials are not used.
+    #[doc(hidden)]
+    pub async fn exchange(
+        &self,
+        request: &HttpRequest,
+        redirects: Redirects,
+    ) -> Result<Response, Unanswered> {
+        let route = Route { redirects, at_home: false, ..self.inner.route(&Network::Any) };
+        let unanswered = |written, why| Err(Unanswered { written, why });
+        match transport::send(&route, request, &[]).await {
+            Ok(reply) => match reply.refused {
+                None => Ok(reply.response),
+                Some(why) => unanswered(true, format!("the server redirects the request, and {why}")),
+            },
+            Err(SendError::Malformed(why) | SendError::Taped(why)) => unanswered(false, why),
+            Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
+            Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
+        }
+    }
+}
+
+impl Engine for HttpEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        tool.call.http().is_some()
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        Ok(self.tool(tool))
+    }
+}
+
+/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
+pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the HTTP client cannot be set up: {}", self.0)
+    }
+}
+
+toolgen_core::__readable_debug!(EngineError);
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl HttpEngineBuilder {
+    /// Builds the engine, with its own client.
+    ///
+    /// Its TLS uses the cryptography that the program installed for the whole process
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
+    ///
+    /// # Errors
+    ///
+    /// If TLS or the system's proxy is unusable, or a certificate, its key, the `User-Agent`, a URL, a host or a header is
+    /// invalid.
+    pub fn build(self) -> Result<HttpEngine, EngineError> {
+        self.check().map_err(|why| EngineError(why.into()))?;
+        let urls = self.base_url.0.iter().chain(&self.document_url);
+        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
+        let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
+        let usual = self.client(&guard, None)?;
+        let identified = match &self.identity {
+            Some(identity) => self.client(&guard, Some(identity))?,
+            None => usual.clone(),
+        };
+        Ok(HttpEngine::new(Clients { usual, identified }, guard, self))
+    }
+
+    /// Checks what would fail, or have no effect, only when a request is sent. URLs and values are not repeated: they may
+    /// hold credentials.
+    fn check(&self) -> Result<(), String> {
+        if let Some(base) = &self.base_url.0 {
+            url::configured(base, "base_url")?;
+            url::anonymous(base).map_err(|why| format!("`base_url`: {why}"))?;
+        }
+        for (scheme, oauth) in &self.oauth {
+            let told = |why| format!("the token URL of `{scheme}`: {why}");
+            url::configured(oauth.url(), "OAuth").map_err(told)?;
+        }
+        for host in &self.private_hosts {
+            if let Some(why) = hosts::wrong(host) {
+                return Err(format!("`private_host`: {why}"));
+            }
+        }
+        for (name, value) in &self.headers.0 {
+            if HeaderName::from_bytes(name.as_bytes()).is_err() {
+                return Err(format!("`header`: {name:?} is not the name of a header"));
+            }
+            if HeaderValue::from_str(value).is_err() {
+                return Err(format!(
+                    "`header`: the value of `{name}` holds a line break or another control character"
+                ));
+            }
+        }
+        self.credentials.problem().map_or(Ok(()), Err)
+    }
+
+    fn client(&self, guard: &Guard, identity: Option<&Identity>) -> Result<Client, EngineError> {
+        let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
+        let tls =
+            tls::config(&self.root_certificates, identity).map_err(|error| EngineError(error.into()))?;
+        let client = client.tls_backend_preconfigured(tls);
+        let client = if self.system_proxy { client } else { client.no_proxy() };
+        let client = self.connect_timeout.into_iter().fold(client, ClientBuilder::connect_timeout);
+        #[cfg(test)]
+        let client = match &self.diverted {
+            Some(diverted) => diverted.set(client, guard),
+            None => client.dns_resolver(guard.clone()),
+        };
+        #[cfg(not(test))]
+        let client = client.dns_resolver(guard.clone());
+        client.build().map_err(|error| EngineError(error.into()))
+    }
+}
+
+/// Tools of one host that an engine does not reach. Its `Display` says why, and how the host is opened, for the
+/// engineer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClosedHost {
+    /// The tools whose requests go there.
+    pub tools: Vec<Text>,
+    /// Why no request goes to the host, and how it is opened.
+    pub remedy: String,
+}
+
+impl fmt::Display for ClosedHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tools.as_slice() {
+            [tool] => write!(f, "tool '{tool}': {}", self.remedy),
+            tools => write!(f, "{} tools: {}", tools.len(), self.remedy),
+        }
+    }
+}

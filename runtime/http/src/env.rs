@@ -1,0 +1,214 @@
+//! Credentials from environment variables.
+
+use std::collections::BTreeMap;
+
+use reqwest::Url;
+
+use super::credentials::{CredentialRequest, Credentials, with_meant};
+use super::secret::Secret;
+
+/// Credentials from environment variables: the one configured for the scheme, or else the one the plan names, or else the
+/// one that follows from the [prefix](Self::prefix).
+///
+/// This is the only place that reads the environment. An empty variable counts as not set; white space around a value
+/// is removed.
+#[derive(Clone, Debug)]
+pub struct EnvCredentials {
+    variables: BTreeMap<String, String>,
+    prefix: String,
+    remedy: fn(&str, &str) -> String,
+}
+
+impl Default for EnvCredentials {
+    fn default() -> EnvCredentials {
+        EnvCredentials { variables: BTreeMap::new(), prefix: String::new(), remedy: by_the_program }
+    }
+}
+
+/// Says how a program names the variable of a scheme.
+fn by_the_program(scheme: &str, variable: &str) -> String {
+    format!(
+        "`EnvCredentials::variable({scheme:?}, {variable:?})`, or `Options::credential({scheme:?}, {variable:?})` where \
+         the tools are compiled"
+    )
+}
+
+impl EnvCredentials {
+    /// Uses the variables that the plans name.
+    #[must_use]
+    pub fn new() -> EnvCredentials {
+        EnvCredentials::default()
+    }
+
+    /// Takes the credential of this scheme from this variable, whatever the plan names.
+    #[must_use]
+    pub fn variable(mut self, scheme: impl Into<String>, variable: impl Into<String>) -> EnvCredentials {
+        self.variables.insert(scheme.into(), variable.into());
+        self
+    }
+
+    /// Takes the credential of each scheme without a named variable from `{PREFIX}_{SCHEME}`, in capitals:
+    /// `PETSTORE_API_KEY` for the scheme `api_key` and the prefix `petstore`.
+    ///
+    /// A document names its schemes itself, so the prefix should be one that only variables for this service have.
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> EnvCredentials {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Sets the sentence in errors that says how to name the variable of a scheme, for programs whose users do not
+    /// write Rust. The function gets the scheme and a variable; the default sentence names
+    /// [`variable`](Self::variable).
+    #[must_use]
+    pub fn variable_remedy(mut self, remedy: fn(&str, &str) -> String) -> EnvCredentials {
+        self.remedy = remedy;
+        self
+    }
+
+    fn variable_of(&self, request: &CredentialRequest<'_>) -> String {
+        match self.variables.get(request.scheme) {
+            Some(variable) => variable.clone(),
+            None if request.env.is_empty() && !self.prefix.is_empty() => joined(&self.prefix, request.scheme),
+            None => request.env.to_owned(),
+        }
+    }
+}
+
+impl Credentials for EnvCredentials {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        of_environment(&self.variable_of(request))
+    }
+
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        format!("the environment variable {}", self.variable_of(request))
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        let told = match self.variable_of(request).as_str() {
+            "" => {
+                let variable = usual(request);
+                let named = (self.remedy)(request.scheme, &variable);
+                format!("set an environment variable, such as {variable}, and name it: {named}")
+            }
+            // It may be the secret itself.
+            variable if !is_name(variable) => format!(
+                "what is given as the environment variable of `{}` is not a name of one, and is not repeated: set a variable, and \
+                 give its name",
+                request.scheme
+            ),
+            variable => match std::env::var(variable) {
+                Ok(value) if value.trim().is_empty() => {
+                    format!("set the environment variable {variable}, which is empty")
+                }
+                Ok(value) if value.trim().chars().any(char::is_control) => {
+                    format!(
+                        "set the environment variable {variable} to a credential of one line: it holds a control character"
+                    )
+                }
+                Ok(_) | Err(std::env::VarError::NotPresent) => {
+                    format!("set the environment variable {variable}")
+                }
+                Err(std::env::VarError::NotUnicode(_)) => {
+                    format!("set the environment variable {variable} to a text: it is not UTF-8")
+                }
+            },
+        };
+        with_meant(told, request.scheme, self.variables.keys().map(String::as_str))
+    }
+}
+
+/// Whether a text is a name that variables have.
+fn is_name(text: &str) -> bool {
+    !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Returns the variable that people would choose for a scheme: the name of the service and that of the scheme.
+fn usual(request: &CredentialRequest<'_>) -> String {
+    let url = Url::parse(request.origin).ok();
+    let host = url.as_ref().and_then(|url| url.domain()).unwrap_or_default();
+    // `api.example.com` is about `example`, and so is `api.example.co.uk`; `localhost` is about nothing.
+    let mut labels = host.rsplit('.');
+    let country = labels.next().is_some_and(|last| last.len() == 2);
+    let shared = |label: &&str| country && SECOND_LEVEL.contains(label);
+    let service = labels.find(|label| !shared(label)).unwrap_or_default();
+    joined(service, request.scheme)
+}
+
+/// Labels below those of countries under which anybody has a name.
+const SECOND_LEVEL: [&str; 17] = [
+    "ac", "co", "com", "edu", "gob", "gouv", "gov", "go", "id", "info", "mil", "ne", "net", "nom", "or",
+    "org", "plc",
+];
+
+/// Returns the name of a variable: both in capitals, unless the second begins with the first.
+fn joined(prefix: &str, scheme: &str) -> String {
+    let upper = |text: &str| -> String {
+        let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        text.trim_matches('_').chars().map(word).collect()
+    };
+    let (prefix, scheme) = (upper(prefix), upper(scheme));
+    let within = scheme.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    if prefix.is_empty() || within { scheme } else { format!("{prefix}_{scheme}") }
+}
+
+/// Returns the credential in an environment variable, without white space around it.
+#[doc(hidden)]
+pub fn of_environment(variable: &str) -> Option<Secret> {
+    if variable.is_empty() || variable.contains(['=', '\0']) {
+        return None;
+    }
+    let value = std::env::var(variable).ok()?;
+    let value = value.trim();
+    (!value.is_empty()).then(|| Secret::new(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgen_kernel::spec::plan::Placement;
+
+    fn told(credentials: &EnvCredentials, scheme: &str, origin: &str) -> String {
+        let placement = Placement::Bearer;
+        let request = CredentialRequest { scheme, placement: &placement, scopes: &[], env: "", origin };
+        assert_eq!(credentials.credential(&request), None);
+        credentials.remedy(&request)
+    }
+
+    #[test]
+    fn an_unset_scheme_names_a_variable_and_how() {
+        let unset = EnvCredentials::new();
+        for (scheme, origin, variable) in [
+            ("api_key", "https://api.petstore.com", "PETSTORE_API_KEY"),
+            ("petstore-auth", "https://petstore.io:8443", "PETSTORE_AUTH"),
+            ("bearerAuth", "http://localhost:1", "BEARERAUTH"),
+            ("key", "https://10.0.0.1", "KEY"),
+            ("bearer_auth", "https://api.up.com.au/api", "UP_BEARER_AUTH"),
+            ("key", "https://example.co.uk", "EXAMPLE_KEY"),
+            ("key", "https://api.com.com", "COM_KEY"),
+            ("key", "https://com.au", "KEY"),
+        ] {
+            let told = told(&unset, scheme, origin);
+            assert!(
+                told.contains(&format!("`EnvCredentials::variable({scheme:?}, {variable:?})`")),
+                "{told}"
+            );
+            assert!(
+                told.starts_with(&format!("set an environment variable, such as {variable}, ")),
+                "{told}"
+            );
+        }
+        let set = EnvCredentials::new().prefix("toolgen test pets");
+        assert_eq!(told(&set, "api_key", ""), "set the environment variable TOOLGEN_TEST_PETS_API_KEY");
+        let secret = told(&EnvCredentials::new().variable("api_key", "sk-12345"), "api_key", "");
+        assert!(secret.contains("is not repeated") && !secret.contains("sk-12345"), "{secret}");
+    }
+
+    #[test]
+    fn a_misspelt_scheme_is_told() {
+        let misspelt = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
+        let told = told(&misspelt, "petstore_auth", "https://h.example");
+        assert!(told.ends_with("; one is set for `petstore_aut`: was `petstore_auth` meant?"), "{told}");
+    }
+}

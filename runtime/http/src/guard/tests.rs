@@ -1,0 +1,335 @@
+//! Where requests go, behind a resolver and a connector that are the test's: what an engine would dial is written down,
+//! and a recorder on the loopback interface is dialled in its place. Even a guard that lets everything through reaches
+//! no host.
+
+mod world;
+
+use serde_json::json;
+
+use super::super::address::tests::RANGES;
+use super::super::{Fetch, FetchErrorKind, HttpEngine};
+use super::*;
+use toolgen_kernel::base::frozen::List;
+use toolgen_kernel::call::ToolCall;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::limits::Limits;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::provider::{Provider, ProviderContext};
+use toolgen_kernel::registry::Registry;
+use toolgen_kernel::schema::shape::{Kind, ObjectRules, Shape};
+use toolgen_kernel::spec::plan::{Call, RequestPlan, Server, Tool};
+use toolgen_kernel::spec::{Effects, ToolName, ToolSpec};
+pub(in super::super) use world::Diverted;
+use world::World;
+
+/// An address that anybody may reach.
+const PUBLIC: &str = "93.184.215.14";
+
+fn tool(url: &str) -> Tool {
+    let (server, path) = match url.split_once("/go") {
+        Some((server, _)) => (server, "/go"),
+        None => (url, "/x"),
+    };
+    let query =
+        url.split_once("?to=").map(|(_, to)| (Text::from("to".to_owned()), Text::from(to.to_owned())));
+    let plan = RequestPlan {
+        method: "GET".into(),
+        path: path.into(),
+        query: query.into_iter().collect(),
+        servers: vec![Server { url: server.to_owned().into(), variables: List::EMPTY }].into(),
+        ..RequestPlan::EMPTY
+    };
+    let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
+    let effects = Effects { network: Network::None, ..Effects::NONE };
+    let spec = ToolSpec { name: ToolName::new("t"), input, effects, ..ToolSpec::EMPTY };
+    Tool { spec, call: Call::Http(plan) }
+}
+
+async fn call(engine: &HttpEngine, url: &str) -> Result<ToolResult, ToolError> {
+    engine.tool(tool(url)).execute(json!({}), &ToolContext::new("1", "t")).await
+}
+
+fn in_url(address: &str) -> String {
+    if address.contains(':') { format!("[{address}]") } else { address.to_owned() }
+}
+
+fn redirect_to(url: &str) -> String {
+    format!("http://start.example/go?to={url}")
+}
+
+/// The call was refused because of the host.
+#[track_caller]
+fn refused(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
+    let error = outcome.expect_err(what);
+    assert_eq!(error.code(), "PERMISSION_DENIED", "{what}: {error}");
+    assert!(error.to_string().starts_with("The host `"), "{what}: {error}");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn no_request_goes_to_an_address_that_is_not_public() {
+    let world = World::new();
+    let engine = world.engine();
+    for (first, last, _) in RANGES {
+        for address in [first, last] {
+            world.names.set("named.example", &[&[address]]);
+            let place = format!("http://{}", in_url(address));
+            for url in [place.as_str(), "http://named.example", "http://named.example."] {
+                refused(call(&engine, url).await, address);
+                let error = engine.fetch(Fetch::new(url)).await.unwrap_err();
+                assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
+                assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
+
+                refused(call(&engine, &redirect_to(url)).await, address);
+                let (seen, dialled) = world.arrived();
+                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+                let error = engine.fetch(Fetch::new(redirect_to(url))).await.unwrap_err();
+                assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
+                let (seen, dialled) = world.arrived();
+                assert_eq!((seen.len(), dialled), (1, vec![PUBLIC.to_owned()]), "{address} {seen:?}");
+            }
+        }
+    }
+    // The same ways lead to an address of anybody.
+    world.names.set("named.example", &[&["8.8.8.8"]]);
+    for url in ["http://8.8.8.8", "http://named.example", "http://[2606:4700::1111]"] {
+        assert!(call(&engine, url).await.unwrap().to_text().ends_with("ok"), "{url}");
+        assert!(call(&engine, &redirect_to(url)).await.unwrap().to_text().ends_with("ok"), "{url}");
+        assert_eq!(engine.fetch(Fetch::new(redirect_to(url))).await.unwrap().bytes, b"ok", "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_base_url_opens_the_address_it_is_written_as_and_nothing_else() {
+    let world = World::new();
+    for (first, _, access) in RANGES {
+        world.names.set("named.example", &[&[first]]);
+        let named = world.builder().base_url("http://named.example").build().unwrap();
+        refused(call(&named, "http://elsewhere.example").await, first);
+        assert_eq!(world.arrived(), (vec![], vec![]), "{first}");
+
+        let literal = world.builder().base_url(format!("http://{}:8080", in_url(first))).build().unwrap();
+        let outcome = call(&literal, "http://elsewhere.example").await;
+        if *access == Access::Private {
+            assert!(outcome.unwrap().to_text().ends_with("ok"), "{first}");
+            assert_eq!(world.arrived().0.len(), 1, "{first}");
+            let elsewhere = literal.fetch(Fetch::new(format!("http://{}:9090", in_url(first)))).await;
+            assert!(matches!(elsewhere.unwrap_err().kind, FetchErrorKind::Refused(_)), "{first}");
+        } else {
+            refused(outcome, first);
+        }
+        assert_eq!(world.arrived(), (vec![], vec![]), "{first}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_opened_is_reached_unless_nobody_may() {
+    let world = World::new();
+    let everything = world.builder().private_host("*").build().unwrap();
+    let one = world.builder().private_host("named.example").build().unwrap();
+    for (first, last, access) in RANGES {
+        for address in [first, last] {
+            world.names.set("named.example", &[&[address]]);
+            world.names.set("other.example", &[&[address]]);
+            let place = format!("http://{}", in_url(address));
+            for (engine, url) in [
+                (&everything, place.as_str()),
+                (&everything, "http://named.example"),
+                (&everything, &redirect_to(&place)),
+                (&one, "http://named.example"),
+            ] {
+                let outcome = call(engine, url).await;
+                if *access == Access::Private {
+                    assert!(outcome.unwrap().to_text().ends_with("ok"), "{address}");
+                } else {
+                    refused(outcome, address);
+                }
+            }
+            world.arrived();
+            for url in [place.as_str(), "http://other.example"] {
+                refused(call(&one, url).await, address);
+            }
+            assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
+            let led = refused(call(&one, &redirect_to("http://named.example/")).await, address);
+            assert!(led.ends_with("a host that is not opened for private addresses led there."), "{led}");
+            assert_eq!(world.arrived().1, [PUBLIC], "{address}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn spellings_of_addresses_make_no_difference() {
+    let world = World::new();
+    let engine = world.engine();
+    world.names.set("localhost", &[&["127.0.0.1", "::1"]]);
+    world.names.set("app.localhost", &[&["127.0.0.1"]]);
+    world.names.set("metadata.google.internal", &[&["169.254.169.254"]]);
+    world.names.set("10.0.0.1.nip.io", &[&["10.0.0.1"]]);
+    world.names.set("printer.local", &[&["8.8.8.8"]]);
+    for host in [
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "017700000001",
+        "0177.0.0.1",
+        "127.1",
+        "127.0.0.1.",
+        "127。0。0。1",
+        "①②⑦.0.0.1",
+        "%31%32%37.0.0.1",
+        "0",
+        "0.0.0.1",
+        "2852039166",
+        "0xa9fea9fe",
+        "0251.0376.0251.0376",
+        "169.254.43518",
+        "[::127.0.0.1]",
+        "[0:0:0:0:0:ffff:7f00:1]",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[2002:7f00:1::]",
+        "[2001:0:7f00:1::]",
+        "[64:ff9b:1::a9fe:a9fe]",
+        "[2606:4700::5efe:7f00:1]",
+        "[2606:4700::200:5efe:169.254.169.254]",
+        "100.100.100.200",
+        "192.0.0.192",
+        "198.18.0.1",
+        "localhost",
+        "localhost.",
+        "LOCALHOST",
+        "app.localhost",
+        "metadata.google.internal",
+        "metadata.google.internal.",
+        "10.0.0.1.nip.io",
+        "printer.local",
+        "printer.local.",
+    ] {
+        for url in [format!("http://{host}/x"), format!("https://{host}:8443/x")] {
+            let error = engine.fetch(Fetch::new(url.clone())).await.unwrap_err();
+            assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{url}: {error}");
+            assert_eq!(world.arrived(), (vec![], vec![]), "{url}");
+            refused(call(&engine, &redirect_to(&url)).await, &url);
+            assert_eq!(world.arrived().1, [PUBLIC], "{url}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_goes_to_what_was_checked() {
+    let world = World::new();
+    let engine = world.engine();
+    // Of several addresses only those are left that may be reached.
+    world.names.set("mixed.example", &[&["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111"]]);
+    assert!(call(&engine, "http://mixed.example").await.is_ok());
+    assert_eq!(world.arrived().1, ["8.8.8.8", "2606:4700::1111"]);
+    // A name that changes its mind between two requests.
+    world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
+    assert!(call(&engine, "http://rebind.example").await.is_ok());
+    refused(call(&engine, "http://rebind.example").await, "rebind");
+    world.names.set("rebind.example", &[&["8.8.8.8"], &["127.0.0.1"]]);
+    refused(call(&engine, "http://rebind.example/go?to=http://rebind.example/x").await, "rebind");
+    assert_eq!(world.arrived().1, ["8.8.8.8", "8.8.8.8"]);
+}
+
+#[tokio::test]
+async fn a_refusal_says_which_host_why_and_what_opens_it() {
+    let world = World::new();
+    let engine = world.builder().private_host("opened.example:81").build().unwrap();
+    world.names.set("inside.example", &[&["10.0.0.1"]]);
+    world.names.set("metadata.google.internal", &[&["169.254.169.254"]]);
+    for (url, text) in [
+        (
+            "http://inside.example",
+            "The host `inside.example` may not be reached: its address 10.0.0.1 is of the range Private-Use, which is not \
+             public. The program can open it with `HttpEngineBuilder::private_host(\"inside.example\")`.",
+        ),
+        (
+            "http://metadata.google.internal",
+            "The host `metadata.google.internal` may not be reached: its address 169.254.169.254 is of the range Link \
+             Local, which no request goes to.",
+        ),
+        (
+            "http://[2002:7f00:1::]",
+            "The host `[2002:7f00:1::]` may not be reached: its address 2002:7f00:1:: is of the range Loopback (6to4 \
+             127.0.0.1), which is not public. The program can open it with \
+             `HttpEngineBuilder::private_host(\"[2002:7f00:1::]\")`.",
+        ),
+        (
+            "http://opened.example",
+            "The host `opened.example` may not be reached: it is opened, but not at port 80.",
+        ),
+        (
+            "http://printer.local",
+            "The host `printer.local` may not be reached: it is a name of the local link. The program can open it with \
+             `HttpEngineBuilder::private_host(\"printer.local\")`.",
+        ),
+    ] {
+        let outcome = call(&engine, url).await;
+        let operators = outcome.as_ref().map_err(|error| error.operator_text().into_owned());
+        assert_eq!(operators.expect_err(url), text);
+        // A model reads why, and not what only an operator can do.
+        let (why, _) = text.split_once(" The program can open it").unwrap_or((text, ""));
+        assert_eq!(refused(outcome, url), why);
+    }
+}
+
+/// A provider of one tool, whose context allows these hosts.
+fn provider(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Provider {
+    let registry = Registry::new([engine.tool(tool(url))]).unwrap();
+    let network = Network::Hosts(allowed.iter().copied().map(Text::Static).collect());
+    registry.provider(ProviderContext::new().with_limits(Limits { network, ..Limits::ANY }))
+}
+
+#[tokio::test]
+async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
+    let world = World::new();
+    for name in ["api.example", "cdn.example", "evil.example"] {
+        world.names.set(name, &[&["8.8.8.8"]]);
+    }
+    let allowed: &[&str] = &["api.example", "start.example:80", "*.cdn.example"];
+    let engine = world.engine();
+    let based = world.builder().base_url("http://evil.example").build().unwrap();
+    for (engine, url, arrives) in [
+        (&engine, "http://api.example", true),
+        (&engine, "http://API.example.", true),
+        (&engine, "http://evil.example", false),
+        (&engine, "http://8.8.8.8", false),
+        (&engine, "http://cdn.example", false),
+        (&engine, &redirect_to("http://api.example/x"), true),
+        (&engine, &redirect_to("http://evil.example/x"), false),
+        (&engine, &redirect_to("https://start.example/x"), false),
+        (&engine, &redirect_to("http://start.example:81/x"), false),
+        (&engine, &redirect_to("http://api.example@evil.example/x"), false),
+    ] {
+        let response = provider(engine, url, allowed)
+            .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+            .await;
+        let (seen, _) = world.arrived();
+        assert_eq!(response.is_error(), !arrives, "{url}: {}", response.text());
+        assert!(!seen.iter().any(|host| host.contains("evil.example")) || url.contains("?to="), "{seen:?}");
+        let hops = usize::from(url.contains("?to=")) + usize::from(arrives);
+        assert_eq!(seen.len(), hops, "{url}: {seen:?}");
+        if !arrives {
+            refused(response.outcome, url);
+        }
+    }
+    // A base URL takes the place of what the tool declares; it is checked before the call, and again where it is sent.
+    let denied = provider(&based, "http://api.example", allowed)
+        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .await;
+    assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
+    let hosts = Network::Hosts(vec![Text::Static("api.example")].into());
+    let ctx = ToolContext::new("1", "t").with_allowed_hosts(&hosts);
+    refused(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
+    assert_eq!(world.arrived(), (vec![], vec![]));
+
+    let text = provider(&engine, "http://evil.example", allowed)
+        .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
+        .await
+        .text();
+    assert_eq!(
+        text,
+        "The host `evil.example` may not be reached: this context allows api.example, start.example:80, *.cdn.example."
+    );
+}

@@ -1,0 +1,117 @@
+//! A world in which nothing is dialled: a resolver and a connector of the test's own, and one recorder.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{ClientBuilder, Proxy, Url};
+use toolgen_test_support::http::{Reply, Request, Server, ok, reply};
+
+use super::super::super::{HttpEngine, HttpEngineBuilder};
+use super::super::Resolver;
+use super::super::{Guard, literal};
+use super::PUBLIC;
+use toolgen_kernel::base::future::BoxFuture;
+
+/// Takes the place of all connections.
+#[derive(Clone, Debug)]
+pub(in super::super::super) struct Diverted {
+    recorder: SocketAddr,
+    dialled: Arc<Mutex<Vec<IpAddr>>>,
+}
+
+impl Diverted {
+    pub(in super::super::super) fn set(&self, client: ClientBuilder, guard: &Guard) -> ClientBuilder {
+        // A URL with an address is asked no resolver about, so such a request goes by way of the recorder as its proxy.
+        let recorder = Url::parse(&format!("http://{}", self.recorder)).unwrap();
+        let proxy = Proxy::custom(move |url| literal(url.host_str()?).map(|_| recorder.clone()));
+        client.proxy(proxy).dns_resolver(Dialler { guard: guard.clone(), diverted: self.clone() })
+    }
+}
+
+/// Writes down where the guard would let a connection go, and leads it to the recorder.
+struct Dialler {
+    guard: Guard,
+    diverted: Diverted,
+}
+
+impl Resolve for Dialler {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (found, diverted) = (self.guard.resolve(name), self.diverted.clone());
+        Box::pin(async move {
+            let found = found.await?;
+            diverted.dialled.lock().unwrap().extend(found.map(|address| address.ip()));
+            Ok(Box::new(std::iter::once(diverted.recorder)) as Addrs)
+        })
+    }
+}
+
+/// Names and their addresses, one answer after the other; the last one stays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
+
+impl Names {
+    pub(super) fn set(&self, name: &str, answers: &[&[&str]]) {
+        let answers = answers.iter().map(|all| all.iter().map(|one| one.parse().unwrap()).collect());
+        self.0.lock().unwrap().insert(name.to_owned(), answers.collect());
+    }
+}
+
+impl Resolver for Names {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let mut names = self.0.lock().unwrap();
+        let answers = names.get_mut(name.trim_end_matches('.'));
+        let found = answers.map(|all| if all.len() > 1 { all.remove(0) } else { all[0].clone() });
+        Box::pin(std::future::ready(found.ok_or_else(|| io::Error::other(format!("no {name}")))))
+    }
+}
+
+/// A world of one recorder.
+pub(super) struct World {
+    pub(super) names: Names,
+    diverted: Diverted,
+    server: Server,
+}
+
+impl World {
+    pub(super) fn new() -> World {
+        let server = Server::start(answer);
+        let recorder = server.address();
+        let names = Names::default();
+        names.set("start.example", &[&[PUBLIC]]);
+        World { names, diverted: Diverted { recorder, dialled: Arc::default() }, server }
+    }
+
+    pub(super) fn builder(&self) -> HttpEngineBuilder {
+        let mut builder = HttpEngine::builder().resolver(self.names.clone());
+        builder.diverted = Some(self.diverted.clone());
+        builder
+    }
+
+    pub(super) fn engine(&self) -> HttpEngine {
+        self.builder().build().unwrap()
+    }
+
+    /// What arrived, as `{host}{path}`, and what was dialled since it was asked last.
+    pub(super) fn arrived(&self) -> (Vec<String>, Vec<String>) {
+        let dialled = std::mem::take(&mut *self.diverted.dialled.lock().unwrap());
+        let seen = self.server.take().iter().map(|request| asked(request).concat()).collect();
+        (seen, dialled.iter().map(ToString::to_string).collect())
+    }
+}
+
+/// The host and the path of a request, which names both if it is for a proxy.
+fn asked(request: &Request) -> [&str; 2] {
+    let (host, target) = (request.header("host").unwrap(), request.target());
+    [host, if target.starts_with('/') { target } else { &target["http://".len() + host.len()..] }]
+}
+
+/// Answers `/go?to=URL` with a redirect and everything else with `ok`.
+fn answer(request: &Request) -> Reply {
+    let [_, path] = asked(request);
+    let Some((_, to)) = path.split_once("?to=") else { return ok("text/plain", "ok") };
+    let to = percent_encoding::percent_decode_str(to).decode_utf8().unwrap();
+    reply(302, &format!("Location: {to}\r\n"), "ok")
+}

@@ -1,0 +1,158 @@
+//! What every request of one engine needs: its clients, the rules for hosts, and its settings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::build::build;
+use super::guard::Guard;
+use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
+use super::response::Limits;
+use super::save::Saving;
+use super::sequence::declared_events;
+use super::settings::HttpEngineBuilder;
+use super::transport::{Clients, Redirects, Route, Taped};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::tool::{DEFAULT_TIMEOUT, time_limit};
+use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use toolgen_kernel::spec::plan::{RequestPlan, Tool};
+use toolgen_kernel::spec::{Network, ToolSpec};
+
+/// What every request of one engine needs.
+pub(super) struct Inner {
+    pub(super) clients: Clients,
+    /// The rules for hosts.
+    pub(super) guard: Guard,
+    pub(super) settings: HttpEngineBuilder,
+}
+
+impl Inner {
+    /// Returns the request of a call without its credentials.
+    pub(super) fn unproven(
+        &self,
+        plan: &RequestPlan,
+        arguments: &Value,
+    ) -> Result<HttpRequest, Vec<RequestProblem>> {
+        let mut request = build(plan, arguments, &self.options())?;
+        let settings = &self.settings;
+        let schemes = plan.security.iter().flat_map(|one| &one.schemes);
+        let sent = schemes.filter_map(|scheme| settings.header_of(&scheme.placement));
+        for secret in settings.secrets().chain(sent) {
+            request.credentials.hide(secret);
+            // The word before a token says what it is.
+            if let Some((scheme, token)) = secret.split_once(' ') {
+                request.credentials.hide(token.trim());
+                if let Some(password) = basic_password(scheme, token.trim()) {
+                    request.credentials.hide(&password);
+                }
+            }
+        }
+        Ok(request)
+    }
+
+    pub(super) fn options(&self) -> BuildOptions<'_> {
+        let settings = &self.settings;
+        BuildOptions {
+            base_url: settings.base_url.0.as_deref(),
+            document_url: settings.document_url.as_deref(),
+            server_variables: &settings.server_variables,
+            files: settings.files.as_ref(),
+        }
+    }
+
+    /// Builds the request of a call that is about to be sent, without its credentials.
+    pub(super) async fn prepare(
+        self: &Arc<Inner>,
+        tool: &Frozen<Tool>,
+        mut arguments: Value,
+    ) -> Result<HttpRequest, ToolError> {
+        if plan(tool)?.defaults {
+            arguments = tool.spec.with_defaults(arguments);
+        }
+        let built = if plan(tool)?.sends_files() {
+            // Reading files blocks, which a task on a shared thread must not do.
+            let (engine, tool) = (Arc::clone(self), tool.clone());
+            let build = move || plan(&tool).map(|plan| engine.unproven(plan, &arguments));
+            let built = tokio::task::spawn_blocking(build).await;
+            built.map_err(|_| ToolError::failed("the request could not be built"))??
+        } else {
+            self.unproven(plan(tool)?, &arguments)
+        };
+        built.map_err(|problems| refuse(&problems))
+    }
+
+    pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
+        let Inner { clients, guard, settings } = self;
+        let taped = settings.tape.as_ref().map(|tape| Taped { tape, secrets: settings.secrets().collect() });
+        Route {
+            clients,
+            guard,
+            allowed,
+            redirects: Redirects::Allowed,
+            answers: &[],
+            from: None,
+            at_home: true,
+            taped,
+        }
+    }
+
+    pub(super) fn time_limit(&self, spec: &ToolSpec, granted: Option<Duration>) -> Option<Duration> {
+        time_limit(spec, self.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
+    }
+
+    /// Returns the limits on how an answer of a tool is read.
+    pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> Limits<'t> {
+        let settings = &self.settings;
+        Limits {
+            bytes: settings.max_bytes,
+            media_bytes: settings.max_media_bytes,
+            stream_until: None,
+            structured: tool.spec.output.is_some(),
+            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
+            told: tool.call.http().map_or(&[], |plan| &*plan.headers),
+            redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
+            events: declared_events(tool),
+            saving: settings.saves.as_ref().map(|place| Saving { place, all: settings.saves_all }),
+        }
+    }
+}
+
+/// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
+pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
+    let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
+    tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
+}
+
+fn refuse(problems: &[RequestProblem]) -> ToolError {
+    let about_arguments: Vec<ArgumentProblem> = problems
+        .iter()
+        .filter(|problem| problem.kind.is_about_arguments())
+        .map(|problem| {
+            let kind = match problem.kind {
+                RequestProblemKind::MissingArgument | RequestProblemKind::MissingPathParameter => {
+                    ArgumentProblemKind::Missing
+                }
+                RequestProblemKind::Arguments => ArgumentProblemKind::Type,
+                _ => ArgumentProblemKind::Value,
+            };
+            let message = problem.message.clone();
+            let whole = ArgumentProblem { pointer: String::new(), kind, message };
+            if problem.argument.is_empty() { whole } else { whole.within(&problem.argument) }
+        })
+        .collect();
+    match (about_arguments.is_empty(), problems.first()) {
+        (true, Some(problem)) => ToolError::failed_with(problem.kind.code(), problem.message.clone()),
+        _ => ToolError::from_problems(about_arguments),
+    }
+}
+
+/// Returns the password of basic credentials, which is secret by itself, too.
+fn basic_password(scheme: &str, encoded: &str) -> Option<String> {
+    let pair = STANDARD.decode(encoded).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let pair = String::from_utf8(pair).ok()?;
+    pair.split_once(':').map(|(_, password)| password.to_owned())
+}

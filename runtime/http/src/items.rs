@@ -1,0 +1,432 @@
+//! The items of a list that comes in pages, or of an answer that is a sequence, for Rust.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use reqwest::Response;
+use serde_core::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+
+use super::call_error::{Answered, CallError, unlike_json};
+use super::inner::{Inner, plan};
+use super::pages::{Page, Place, Reader, wanted};
+use super::refusal::{network, refusal};
+use super::request::HttpRequest;
+use super::send::Sending;
+use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
+use super::transport::Reply;
+use super::transport::header;
+use super::{charset, response};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::Tool;
+
+/// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
+/// item is an error, so that a part is not taken for the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageBounds {
+    /// The most items.
+    pub items: usize,
+    /// The most pages.
+    pub pages: usize,
+    /// The most bytes of all pages together, as they came.
+    pub bytes: usize,
+    /// The most time from the first request on, without what the program does between items. Each page also has the time
+    /// of one call.
+    pub time: Duration,
+}
+
+impl Default for PageBounds {
+    /// Any number of items; 10,000 pages, 1 GiB, one hour.
+    fn default() -> PageBounds {
+        PageBounds { items: usize::MAX, pages: 10_000, bytes: 1 << 30, time: Duration::from_secs(3600) }
+    }
+}
+
+/// The items of a list, read page by page as they are asked for: a [`Stream`], or [`next`](Self::next) without one.
+///
+/// ```no_run
+/// # async fn read(engine: toolgen_runtime::engine::http::HttpEngine, tool: &'static toolgen_runtime::Tool)
+/// # -> Result<(), toolgen_runtime::engine::http::CallError> {
+/// let mut pets = engine.items(tool, serde_json::json!({"status": "sold"}));
+/// while let Some(pet) = pets.next().await {
+///     println!("{}", pet?["name"]);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is read until an item is asked for"]
+pub struct Items<T = Value> {
+    state: State,
+    ready: VecDeque<Value>,
+    bounds: PageBounds,
+    /// How many items were read.
+    read: usize,
+    /// The answer that the ready items came with.
+    answered: Answered,
+    of: PhantomData<fn() -> T>,
+}
+
+enum State {
+    /// The next page can be asked for.
+    Idle(Box<Reading>),
+    /// More items are on their way.
+    Busy(BoxFuture<'static, Read>),
+    Over,
+}
+
+/// The reader of the list, and the items that it has read.
+type Read = (Box<Reading>, Result<Vec<Value>, CallError>);
+
+/// The reader of the list.
+struct Reading {
+    engine: Arc<Inner>,
+    tool: Frozen<Tool>,
+    ctx: ToolContext,
+    from: Source,
+    /// The answer that the last items came with.
+    answered: Answered,
+    pages: usize,
+    bytes: usize,
+    time: Duration,
+}
+
+/// Where the items come from.
+enum Source {
+    /// One page after the other.
+    Pages(Box<Place>),
+    /// One answer that is a sequence, not requested yet.
+    Answer(Value),
+    /// That answer.
+    Flow(Box<Flow>),
+    Nothing,
+}
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items")
+            .field("ready", &self.ready.len())
+            .field("bounds", &self.bounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Items {
+    /// Reads the items of a list or of a sequence with arguments, those of the first page.
+    pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> Items {
+        // What a model would ask for is a bound here.
+        let most = wanted(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
+        let ctx = ToolContext::new("", tool.spec.name.as_str());
+        let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
+        let from = if !in_pages && may_be_sequence(&tool) {
+            Source::Answer(arguments)
+        } else {
+            Source::Pages(Box::new(Place::new(arguments)))
+        };
+        let answered = Answered::default();
+        let reading = Reading { engine, tool, ctx, from, answered, pages: 0, bytes: 0, time: Duration::ZERO };
+        let bounds = PageBounds { items: most, ..PageBounds::default() };
+        Items {
+            state: State::Idle(Box::new(reading)),
+            ready: VecDeque::new(),
+            bounds,
+            read: 0,
+            answered: Answered::default(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T> Items<T> {
+    /// Sets how far the list is read, in place of [`PageBounds::default`].
+    pub fn bounds(mut self, bounds: PageBounds) -> Items<T> {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Reads in a context: its token cancels the reading, its time limit and its allowed hosts apply to each page.
+    pub fn context(mut self, ctx: &ToolContext) -> Items<T> {
+        if let State::Idle(reading) = &mut self.state {
+            reading.ctx = ctx.clone();
+        }
+        self
+    }
+
+    /// Reads the items as another type.
+    pub fn of<U: DeserializeOwned>(self) -> Items<U> {
+        let Items { state, ready, bounds, read, answered, .. } = self;
+        Items { state, ready, bounds, read, answered, of: PhantomData }
+    }
+}
+
+impl<T: DeserializeOwned> Items<T> {
+    /// Returns the next item; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If a page cannot be read, which ends the list, or if an item is not of its type, after which others follow.
+    pub async fn next(&mut self) -> Option<Result<T, CallError>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    fn item(&mut self, item: &Value) -> Result<T, CallError> {
+        self.bounds.items -= 1;
+        self.read += 1;
+        let number = self.read;
+        T::deserialize(item).map_err(|source| {
+            let why = format!("item {number} of the list is not of the expected type ({source})");
+            self.answered.clone().unfit(&why, &item.to_string())
+        })
+    }
+}
+
+impl<T: DeserializeOwned> Stream for Items<T> {
+    type Item = Result<T, CallError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        loop {
+            if this.bounds.items == 0 {
+                this.state = State::Over;
+                return Poll::Ready(None);
+            }
+            if let Some(item) = this.ready.pop_front() {
+                return Poll::Ready(Some(this.item(&item)));
+            }
+            match std::mem::replace(&mut this.state, State::Over) {
+                State::Over => return Poll::Ready(None),
+                State::Idle(reading) if reading.is_end() => return Poll::Ready(None),
+                State::Idle(reading) => match reading.reached(&this.bounds) {
+                    Some(why) => {
+                        return Poll::Ready(Some(Err(CallError::without_answer(&reading.tool)(why))));
+                    }
+                    None => this.state = State::Busy(Box::pin(reading.more(this.bounds.time))),
+                },
+                State::Busy(mut more) => match more.as_mut().poll(cx) {
+                    Poll::Pending => {
+                        this.state = State::Busy(more);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready((reading, items)) => {
+                        this.ready = match items {
+                            Ok(items) => items.into(),
+                            Err(why) => return Poll::Ready(Some(Err(why))),
+                        };
+                        this.answered = reading.answered.clone();
+                        this.state = State::Idle(reading);
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Whether all items were read.
+    fn is_end(&self) -> bool {
+        match &self.from {
+            Source::Pages(place) => place.is_end(),
+            Source::Nothing => true,
+            Source::Answer(_) | Source::Flow(_) => false,
+        }
+    }
+
+    /// Returns which bound is reached.
+    fn reached(&self, bounds: &PageBounds) -> Option<ToolError> {
+        let what = if self.pages >= bounds.pages {
+            format!("{} pages", bounds.pages)
+        } else if self.bytes >= bounds.bytes {
+            format!("{} bytes", bounds.bytes)
+        } else if self.time >= bounds.time {
+            format!("{:?}", bounds.time)
+        } else {
+            return None;
+        };
+        let text = format!("Error: the list goes on after {what}; `PageBounds` say how far it is read");
+        Some(ToolError::failed_with("LIST_TOO_LONG", text))
+    }
+
+    async fn more(mut self: Box<Self>, most: Duration) -> (Box<Reading>, Result<Vec<Value>, CallError>) {
+        let began = Instant::now();
+        let limit = self.engine.time_limit(&self.tool.spec, self.ctx.timeout());
+        let duration = limit.unwrap_or(most).min(most.saturating_sub(self.time));
+        let ctx = self.ctx.clone();
+        let read = ctx.cancel().run_until_cancelled(self.read(began + duration));
+        let items = timeout(duration, read).await;
+        let failed = CallError::without_answer(&self.tool);
+        let items = match items {
+            Ok(items) => items.unwrap_or_else(|| Err(failed(ToolError::Cancelled))),
+            Err(_) => Err(failed(ToolError::Timeout { duration })),
+        };
+        self.time += began.elapsed();
+        (self, items)
+    }
+
+    async fn read(&mut self, until: Instant) -> Result<Vec<Value>, CallError> {
+        let Reading { engine, tool, ctx, .. } = self;
+        match std::mem::replace(&mut self.from, Source::Nothing) {
+            Source::Nothing => Ok(Vec::new()),
+            Source::Pages(mut place) => {
+                let page = page(engine, tool, ctx, &mut place, until).await;
+                self.from = Source::Pages(place);
+                self.pages += 1;
+                self.items(page)
+            }
+            Source::Answer(arguments) => {
+                let flow = Flow::begin(engine, tool, ctx, arguments, until).await?;
+                self.flow(Box::new(flow)).await
+            }
+            Source::Flow(flow) => self.flow(flow).await,
+        }
+    }
+
+    /// Waits for the next items of an answer.
+    async fn flow(&mut self, mut flow: Box<Flow>) -> Result<Vec<Value>, CallError> {
+        let Batch { items, bytes, last } = flow.batch().await?;
+        self.answered = flow.answered().clone();
+        self.bytes += bytes;
+        if !last {
+            self.from = Source::Flow(flow);
+        }
+        Ok(items)
+    }
+
+    /// Returns the items of a page that came.
+    fn items(&mut self, page: Result<Page, ToolError>) -> Result<Vec<Value>, CallError> {
+        let page = page.map_err(CallError::without_answer(&self.tool))?;
+        self.bytes += page.bytes.len();
+        self.answered = page.answered(&self.tool);
+        if let Some((_, items)) = page.list {
+            return Ok(items);
+        }
+        let content_type = header(&page.headers, "content-type");
+        let body = page.request.credentials.shown(&page.bytes, &content_type, page.truncated);
+        let answered = self.answered.clone();
+        Err(if !page.status.is_success() {
+            let answer = (page.status, &page.headers);
+            let told =
+                refusal(&self.engine.settings, &self.tool, &page.request, answer, page.final_url.as_ref())
+                    .told;
+            answered.refusing(&page.request, &page.headers, (page.refused, told), body)
+        } else if page.truncated {
+            answered.too_large(self.engine.settings.max_typed_bytes)
+        } else {
+            answered.unfit(&unlike_json(&body, "there is no list where the plan says"), &body)
+        })
+    }
+}
+
+async fn page(
+    engine: &Arc<Inner>,
+    tool: &Frozen<Tool>,
+    ctx: &ToolContext,
+    place: &mut Place,
+    until: Instant,
+) -> Result<Page, ToolError> {
+    let Some(pages) = &plan(tool)?.pagination else {
+        let text = format!(
+            "Error: how the list of `{}` comes in pages is not known; say it where the tools are compiled: \
+             `Options::pagination`",
+            tool.spec.name
+        );
+        return Err(ToolError::failed_with("NO_PAGINATION", text));
+    };
+    Reader { engine, tool, pages, ctx, until: Some(until) }.page(place).await
+}
+
+/// An answer that is being read.
+pub(super) struct Flow {
+    tool: Frozen<Tool>,
+    request: HttpRequest,
+    answered: Answered,
+    response: Response,
+    sequence: Sequence,
+    text: charset::Reader,
+    /// The most bytes of an item.
+    limit: usize,
+}
+
+/// The part of a sequence that came at once.
+pub(super) struct Batch {
+    pub(super) items: Vec<Value>,
+    pub(super) bytes: usize,
+    /// Whether nothing follows.
+    pub(super) last: bool,
+}
+
+impl Flow {
+    /// Sends the request of a call, and returns its answer, of which nothing is read yet.
+    pub(super) async fn begin(
+        engine: &Arc<Inner>,
+        tool: &Frozen<Tool>,
+        ctx: &ToolContext,
+        arguments: Value,
+        until: Instant,
+    ) -> Result<Flow, CallError> {
+        let failed = CallError::without_answer(tool);
+        let request = engine.prepare(tool, arguments).await.map_err(failed)?;
+        let mut sending = Sending::new(engine, tool, ctx, Some(until)).map_err(failed)?;
+        let request = sending.proven(request).await.map_err(failed)?;
+        let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
+        let (status, limit) = (response.status(), engine.settings.max_typed_bytes);
+        let answered = Answered::new(tool, &request, status, final_url.as_ref());
+        let content_type = header(response.headers(), "content-type");
+        let data = declared_events(tool).unwrap_or(EventData::Text);
+        match Sequence::of(&content_type, data, limit).filter(|_| status.is_success()) {
+            Some(sequence) => {
+                let text = charset::Reader::of(&content_type);
+                Ok(Flow { tool: tool.clone(), request, answered, response, sequence, text, limit })
+            }
+            None => {
+                let read = response::read(&mut response, limit, None).await;
+                let read = read.map_err(|why| failed(network(&request, "READ_ERROR", why)))?;
+                let body = request.credentials.shown(&read.bytes, &content_type, read.truncated);
+                if !status.is_success() {
+                    let answer = (status, response.headers());
+                    let told = refusal(&engine.settings, tool, &request, answer, final_url.as_ref()).told;
+                    return Err(answered.refusing(&request, response.headers(), (refused, told), body));
+                }
+                let why = format!("the answer is not a sequence of items, but `{content_type}`");
+                Err(answered.unfit(&why, &body))
+            }
+        }
+    }
+
+    /// Returns which call the answer is of.
+    pub(super) fn answered(&self) -> &Answered {
+        &self.answered
+    }
+
+    /// Waits until at least one item or the end has come.
+    pub(super) async fn batch(&mut self) -> Result<Batch, CallError> {
+        let mut batch = Batch { items: Vec::new(), bytes: 0, last: false };
+        while batch.items.is_empty() && !batch.last {
+            let chunk = self.response.chunk().await;
+            let chunk = chunk.map_err(|why| {
+                CallError::without_answer(&self.tool)(network(&self.request, "READ_ERROR", why))
+            })?;
+            let bytes = chunk.as_deref().unwrap_or_default();
+            let read = self.text.push(bytes, chunk.is_none()).and_then(|text| {
+                self.sequence.push(text.as_bytes(), &mut batch.items)?;
+                if chunk.is_none() { self.sequence.end(&mut batch.items) } else { Ok(()) }
+            });
+            read.map_err(|why| self.answered.clone().unfit(&why, ""))?;
+            if self.sequence.waiting() > self.limit {
+                return Err(self.answered.clone().too_large(self.limit));
+            }
+            batch.bytes += bytes.len();
+            batch.last = chunk.is_none();
+        }
+        Ok(batch)
+    }
+}

@@ -1,0 +1,199 @@
+//! Tokens of APIs by OAuth 2 (RFC 6749), without a person: client credentials and refresh tokens.
+//!
+//! Only one request at a time asks for a token; the others that need it wait. It is kept until shortly before it
+//! expires, or until a service refuses it.
+
+mod exchange;
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::secret::Secret;
+use toolgen_kernel::call::error::ToolError;
+
+/// How long a token must still be valid to be used.
+const LEEWAY: Duration = Duration::from_secs(30);
+
+/// Gets the tokens of a security scheme from a token endpoint. Clones share the tokens.
+///
+/// ```
+/// use toolgen_runtime::engine::http::{HttpEngine, OAuth, Secret};
+///
+/// let secret = Secret::new("the client's secret");
+/// let tokens = OAuth::client_credentials("https://auth.example.com/token", "my-client", secret);
+/// let engine = HttpEngine::builder().oauth("petstore_auth", tokens.scopes(["pets:read"])).build()?;
+/// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+/// ```
+#[derive(Clone)]
+pub struct OAuth {
+    settings: Settings,
+    shared: Arc<Shared>,
+}
+
+#[derive(Clone)]
+struct Settings {
+    grant: Grant,
+    token_url: String,
+    client_id: String,
+    client_secret: Option<Secret>,
+    in_body: bool,
+    scopes: Vec<String>,
+    parameters: Vec<(String, String)>,
+    leeway: Duration,
+    rotated: Option<Rotated>,
+}
+
+/// A callback that receives each new refresh token.
+type Rotated = Arc<dyn Fn(&Secret) + Send + Sync>;
+
+#[derive(Clone)]
+enum Grant {
+    ClientCredentials,
+    RefreshToken(Secret),
+}
+
+/// What clones share: the token, and the right to ask for the next one.
+#[derive(Default)]
+struct Shared {
+    token: RwLock<Option<Token>>,
+    asking: Arc<Mutex<Asking>>,
+}
+
+/// What those who ask for tokens share.
+#[derive(Default)]
+struct Asking {
+    /// The refresh token that took the place of the first one.
+    refresh: Option<Secret>,
+    /// When asking failed last, and why.
+    failed: Option<(Instant, ToolError)>,
+}
+
+#[derive(Clone)]
+struct Token {
+    secret: Secret,
+    expires: Option<Instant>,
+}
+
+impl fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { grant, client_id, scopes, .. } = &self.settings;
+        let grant = match grant {
+            Grant::ClientCredentials => "client_credentials",
+            Grant::RefreshToken(_) => "refresh_token",
+        };
+        f.debug_struct("OAuth")
+            .field("grant", &grant)
+            .field("token_url", &self.shown_url())
+            .field("client_id", client_id)
+            .field("scopes", scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl OAuth {
+    /// Uses the credentials that the program has at the authorization server (RFC 6749, section 4.4).
+    #[must_use]
+    pub fn client_credentials(
+        token_url: impl Into<String>,
+        client_id: impl Into<String>,
+        client_secret: Secret,
+    ) -> OAuth {
+        OAuth::of(Grant::ClientCredentials, token_url.into(), client_id.into(), Some(client_secret))
+    }
+
+    /// Uses a refresh token that a person's consent gave the program (RFC 6749, section 6). A public client has no
+    /// secret. If the server replaces refresh tokens, [`on_refresh_token`](Self::on_refresh_token) keeps the new one.
+    #[must_use]
+    pub fn refresh_token(
+        token_url: impl Into<String>,
+        client_id: impl Into<String>,
+        client_secret: Option<Secret>,
+        refresh_token: Secret,
+    ) -> OAuth {
+        OAuth::of(Grant::RefreshToken(refresh_token), token_url.into(), client_id.into(), client_secret)
+    }
+
+    fn of(grant: Grant, token_url: String, client_id: String, client_secret: Option<Secret>) -> OAuth {
+        let settings = Settings {
+            grant,
+            token_url,
+            client_id,
+            client_secret,
+            in_body: false,
+            scopes: Vec::new(),
+            parameters: Vec::new(),
+            leeway: LEEWAY,
+            rotated: None,
+        };
+        OAuth { settings, shared: Arc::default() }
+    }
+
+    /// Changes what is asked for, and forgets earlier tokens, which are for something else.
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
+        change(&mut self.settings);
+        self.shared = Arc::default();
+        self
+    }
+
+    /// Sets the scopes to ask for; without them, the server decides.
+    #[must_use]
+    pub fn scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> OAuth {
+        self.with(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
+    }
+
+    /// Sends the client's ID and secret in the body (`client_secret_post`), for servers that do not take them as
+    /// `Authorization: Basic`.
+    #[must_use]
+    pub fn client_in_body(self) -> OAuth {
+        self.with(|settings| settings.in_body = true)
+    }
+
+    /// Adds a parameter to requests for tokens, such as `audience` or `resource`. Its value may be a secret.
+    #[must_use]
+    pub fn parameter(self, name: impl Into<String>, value: impl Into<String>) -> OAuth {
+        self.with(|settings| settings.parameters.push((name.into(), value.into())))
+    }
+
+    /// Sets how long before its expiry a token is replaced; the default is 30 seconds. It is at most half of the
+    /// token's lifetime.
+    #[must_use]
+    pub fn leeway(self, leeway: Duration) -> OAuth {
+        self.with(|settings| settings.leeway = leeway)
+    }
+
+    /// Sets a function that is called with each new refresh token, so that the program can keep it for its next run:
+    /// the one before is no longer valid.
+    #[must_use]
+    pub fn on_refresh_token(self, keep: impl Fn(&Secret) + Send + Sync + 'static) -> OAuth {
+        self.with(|settings| settings.rotated = Some(Arc::new(keep)))
+    }
+
+    /// Returns the token URL.
+    pub(super) fn url(&self) -> &str {
+        &self.settings.token_url
+    }
+
+    /// Returns the token URL without its query, which may hold a key.
+    pub(super) fn shown_url(&self) -> &str {
+        let url = &self.settings.token_url;
+        url.split_once('?').map_or(url, |(url, _)| url)
+    }
+
+    /// Returns the host of the token URL, as effects name it.
+    pub(super) fn host(&self) -> Option<String> {
+        let url = reqwest::Url::parse(self.settings.token_url.trim()).ok()?;
+        let host = url.host_str()?;
+        Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    }
+
+    /// Returns the token that is known, if it is still valid.
+    pub(super) fn known(&self) -> Option<Secret> {
+        let token = self.shared.token.read().unwrap_or_else(PoisonError::into_inner);
+        let valid = |token: &&Token| token.expires.is_none_or(|expires| Instant::now() < expires);
+        token.as_ref().filter(valid).map(|token| token.secret.clone())
+    }
+}

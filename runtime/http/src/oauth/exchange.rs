@@ -1,0 +1,232 @@
+//! Asking for a token: one request at a time, and what the server answers.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::{Instant, timeout};
+
+use super::{Asking, Grant, OAuth, Token};
+use crate::encode::{Escape, escape};
+use crate::inner::Inner;
+use crate::request::{Body, HttpRequest};
+use crate::response;
+use crate::secret::Secret;
+use crate::transport::{self, Redirects, Reply, Route, SendError};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::Network;
+
+/// How long a server may take to give a token.
+const TIME: Duration = Duration::from_secs(30);
+
+/// The longest answer of a server, in bytes.
+const LONGEST: usize = 256 << 10;
+
+impl OAuth {
+    /// Returns a token: the one that is known, unless it is the one a service refused.
+    pub(crate) async fn token(
+        &self,
+        engine: &Arc<Inner>,
+        scheme: &str,
+        allowed: &Network,
+        refused: Option<&Secret>,
+    ) -> Result<Secret, ToolError> {
+        let usable = || self.known().filter(|token| Some(token) != refused);
+        if let Some(token) = usable() {
+            return Ok(token);
+        }
+        let began = Instant::now();
+        let mut asking = Arc::clone(&self.shared.asking).lock_owned().await;
+        if let Some(token) = usable() {
+            return Ok(token);
+        }
+        // What was asked while this call waited was asked for it, too.
+        if let Some((_, why)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
+            return Err(why.clone());
+        }
+        asking.failed = None;
+        // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
+        let (oauth, engine, scheme, allowed) =
+            (self.clone(), Arc::clone(engine), scheme.to_owned(), allowed.clone());
+        let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
+        asked
+            .await
+            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be asked for")))
+    }
+
+    async fn ask(
+        &self,
+        engine: &Inner,
+        scheme: &str,
+        allowed: &Network,
+        mut asking: OwnedMutexGuard<Asking>,
+    ) -> Result<Secret, ToolError> {
+        let granted = match granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
+            Ok(granted) => granted,
+            Err(why) => {
+                // Whether hosts are allowed is another question for each call.
+                if !matches!(why, ToolError::Denied { .. }) {
+                    asking.failed = Some((Instant::now(), why.clone()));
+                }
+                return Err(why);
+            }
+        };
+        if let Some(refresh) =
+            granted.refresh.filter(|_| matches!(self.settings.grant, Grant::RefreshToken(_)))
+        {
+            if let Some(keep) =
+                self.settings.rotated.as_ref().filter(|_| asking.refresh.as_ref() != Some(&refresh))
+            {
+                keep(&refresh);
+            }
+            asking.refresh = Some(refresh);
+        }
+        let expires = granted.valid.and_then(|valid| {
+            let leeway = self.settings.leeway.min(valid / 2);
+            Instant::now().checked_add(valid - leeway)
+        });
+        let token = Token { secret: granted.token.clone(), expires };
+        *self.shared.token.write().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        Ok(granted.token)
+    }
+}
+
+/// What a server granted.
+struct Granted {
+    token: Secret,
+    /// How long the token is valid, if the server says.
+    valid: Option<Duration>,
+    refresh: Option<Secret>,
+}
+
+/// Asks for a token.
+async fn granted(
+    oauth: &OAuth,
+    engine: &Inner,
+    scheme: &str,
+    allowed: &Network,
+    refresh: Option<&Secret>,
+) -> Result<Granted, ToolError> {
+    let url = oauth.shown_url();
+    let failed = |why: String, operator: &str| {
+        let text = format!("No token for `{scheme}`: {why}");
+        let error = ToolError::failed_with("OAUTH_ERROR", text);
+        error.with_operator_detail(format!("No token for `{scheme}` from {url}: {why}; {operator}"))
+    };
+    let request =
+        request(oauth, refresh).map_err(|why| failed(why, "correct the token URL of the `OAuth`"))?;
+    let route = Route { redirects: Redirects::None, at_home: false, ..engine.route(allowed) };
+    let sent = timeout(TIME, async {
+        let Reply { mut response, .. } = transport::send(&route, &request, &[]).await?;
+        let body = response::read(&mut response, LONGEST, None).await?;
+        Ok::<_, SendError>((response.status(), body.bytes))
+    });
+    let reach = "check that the server is reached";
+    let (status, body) = match sent.await {
+        Err(_) => {
+            return Err(failed(format!("the authorization server did not answer within {TIME:?}"), reach));
+        }
+        Ok(Err(SendError::Refused(refused))) => return Err(refused.into()),
+        Ok(Err(SendError::Malformed(why))) => return Err(failed(why, "correct the settings of the `OAuth`")),
+        Ok(Err(SendError::Taped(why))) => return Err(failed(why, "record the cassette again")),
+        Ok(Err(SendError::Network(why))) => return Err(failed(request.failure(why), reach)),
+        Ok(Ok(answer)) => answer,
+    };
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let text = |key: &str| body.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if !status.is_success() {
+        let code = text("error").unwrap_or("no reason given");
+        let said = text("error_description").map(|said| format!(" ({said})")).unwrap_or_default();
+        let why = format!("the authorization server answered {}: {code}{said}", status.as_u16());
+        return Err(failed(request.redact(&why), remedy(code)));
+    }
+    let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+    let token = text("access_token").filter(|token| !token.chars().any(char::is_control));
+    let Some(token) = token.filter(|_| is_bearer) else {
+        let why = "the authorization server's answer holds no bearer token".to_owned();
+        return Err(failed(
+            why,
+            "check that the token URL is that of a token endpoint (RFC 6749, section 5.1)",
+        ));
+    };
+    Ok(Granted {
+        token: Secret::new(token),
+        valid: body.get("expires_in").and_then(seconds),
+        refresh: text("refresh_token").map(Secret::new),
+    })
+}
+
+/// Reads a number of seconds, which servers also write as a text.
+fn seconds(value: &Value) -> Option<Duration> {
+    let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Says what an operator can do about an error (RFC 6749, section 5.2).
+fn remedy(code: &str) -> &'static str {
+    match code {
+        "invalid_client" | "unauthorized_client" => {
+            "check the client's ID and secret, whether it may use this grant, and whether the server wants them in the \
+             body (`OAuth::client_in_body`)"
+        }
+        "invalid_grant" => "get a new refresh token: this one has expired, was withdrawn or was replaced",
+        "invalid_scope" => "ask for other scopes (`OAuth::scopes`)",
+        _ => "see what the authorization server's documentation says of it",
+    }
+}
+
+fn request(oauth: &OAuth, refresh: Option<&Secret>) -> Result<HttpRequest, String> {
+    let settings = &oauth.settings;
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    let mut hidden: Vec<&str> = Vec::new();
+    match &settings.grant {
+        Grant::ClientCredentials => fields.push(("grant_type", "client_credentials")),
+        Grant::RefreshToken(first) => {
+            let token = refresh.unwrap_or(first).expose();
+            fields.extend([("grant_type", "refresh_token"), ("refresh_token", token)]);
+            hidden.push(token);
+        }
+    }
+    let scopes = settings.scopes.join(" ");
+    if !scopes.is_empty() {
+        fields.push(("scope", &scopes));
+    }
+    for (name, value) in &settings.parameters {
+        fields.push((name, value));
+        hidden.push(value);
+    }
+    let mut headers = vec![
+        ("Accept".to_owned(), "application/json".to_owned()),
+        ("Content-Type".to_owned(), "application/x-www-form-urlencoded".to_owned()),
+    ];
+    let mut basic = None;
+    match &settings.client_secret {
+        Some(secret) if !settings.in_body => {
+            // RFC 6749, section 2.3.1: both are encoded as in a form before they become user and password.
+            let pair = format!("{}:{}", form(&settings.client_id), form(secret.expose()));
+            basic = Some(STANDARD.encode(pair));
+        }
+        Some(secret) => {
+            fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret.expose())]);
+        }
+        None => fields.push(("client_id", &settings.client_id)),
+    }
+    headers.extend(basic.iter().map(|pair| ("Authorization".to_owned(), format!("Basic {pair}"))));
+    let mut request = HttpRequest::direct("POST", &settings.token_url, headers, [])?;
+    let secret = settings.client_secret.as_ref().map(Secret::expose);
+    for text in hidden.into_iter().chain(secret).chain(basic.as_deref()) {
+        request.credentials.hide(text);
+        request.credentials.hide(&form(text));
+    }
+    let pairs: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{}={}", form(name), form(value))).collect();
+    request.body = Body::Text(pairs.join("&"));
+    Ok(request)
+}
+
+fn form(text: &str) -> String {
+    escape(text, Escape::Form).into_owned()
+}

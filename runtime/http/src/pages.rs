@@ -1,0 +1,274 @@
+//! Lists that come in pages, read one page after the other.
+
+mod merged;
+mod next;
+mod total;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub(super) use merged::several;
+use reqwest::header::HeaderMap;
+use reqwest::{Response, StatusCode, Url};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::call_error::Answered;
+use super::charset;
+use super::inner::{Inner, plan};
+use super::refusal::network;
+use super::request::{Body, HttpRequest};
+use super::response;
+use super::send::Sending;
+use super::transport::{KEPT, Reply, header};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::{Pagination, Tool};
+
+/// The most pages that one call of a model reads.
+const MAX_PAGES: usize = 100;
+
+/// Who reads a list.
+pub(super) struct Reader<'a> {
+    pub(super) engine: &'a Arc<Inner>,
+    pub(super) tool: &'a Frozen<Tool>,
+    pub(super) pages: &'a Pagination,
+    pub(super) ctx: &'a ToolContext,
+    /// When the reading ends.
+    pub(super) until: Option<Instant>,
+}
+
+/// How far a list is read.
+pub(super) struct Place {
+    arguments: Value,
+    next: Next,
+    /// What was asked for, so that nothing is asked for twice.
+    asked: HashSet<String>,
+    /// How many items of the list come before what is asked for next, if that is known.
+    before: Option<usize>,
+    /// How many items the whole list has, according to the last page.
+    total: Option<usize>,
+    /// The first URL: credentials go to its origin.
+    home: Option<Url>,
+}
+
+/// How the next page is asked for.
+enum Next {
+    /// By the arguments.
+    Call,
+    /// By a URL, to which that of the page before led.
+    Led(Box<HttpRequest>, Url),
+    /// Not at all, though the service says that there is one.
+    Refused(ToolError),
+    /// Not at all, though the service says that there are more items; in its words.
+    Short(String),
+    Nothing,
+}
+
+/// A page as it came.
+pub(super) struct Page {
+    pub(super) request: HttpRequest,
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) bytes: Vec<u8>,
+    pub(super) truncated: bool,
+    /// The body and the items in it, if it is a page.
+    pub(super) list: Option<(Value, Vec<Value>)>,
+    pub(super) final_url: Option<Url>,
+    /// Why a redirect was not followed.
+    pub(super) refused: Option<&'static str>,
+}
+
+impl Place {
+    /// The beginning of a list.
+    pub(super) fn new(arguments: Value) -> Place {
+        Place { arguments, next: Next::Call, asked: HashSet::new(), before: None, total: None, home: None }
+    }
+
+    /// Returns what the service says about items that it did not give, where the list ends.
+    fn short(&self) -> Option<&str> {
+        match &self.next {
+            Next::Short(said) => Some(said),
+            _ => None,
+        }
+    }
+
+    /// Whether as many items were read as the list has.
+    fn is_complete(&self) -> bool {
+        self.total.is_some() && self.before >= self.total
+    }
+
+    /// Whether all pages were read.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self.next, Next::Nothing)
+    }
+}
+
+impl Page {
+    /// Returns the call that it is the answer to.
+    pub(super) fn answered(&self, tool: &Tool) -> Answered {
+        Answered::new(tool, &self.request, self.status, self.final_url.as_ref())
+    }
+
+    /// Returns the page as an ordinary answer with this body.
+    fn reply(self, body: Vec<u8>) -> (HttpRequest, Reply) {
+        let mut response = http::Response::new(body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        let response = Response::from(response);
+        (self.request, Reply { response, final_url: self.final_url, refused: self.refused })
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the next page. There is one: the [place](Place::is_end) is not the end.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer, or the next page may not be asked for. An answer that is not a page is a page
+    /// without a list.
+    pub(super) async fn page(&self, place: &mut Place) -> Result<Page, ToolError> {
+        let mut sending = Sending::new(self.engine, self.tool, self.ctx, self.until)?;
+        let request = match std::mem::replace(&mut place.next, Next::Nothing) {
+            Next::Led(request, from) => {
+                // Another origin does not choose what is asked with the credentials of the first.
+                let at_home = place.home.as_ref().is_some_and(|home| {
+                    let is_home = |url: &Url| url.origin() == home.origin();
+                    is_home(&from) && Url::parse(&request.url).is_ok_and(|url| is_home(&url))
+                });
+                sending.led = Some((from, at_home));
+                if at_home { sending.proven(*request).await? } else { *request }
+            }
+            Next::Refused(why) => return Err(why),
+            Next::Short(said) => return Err(total::ends_short(&said)),
+            Next::Call | Next::Nothing => {
+                let request = self.engine.prepare(self.tool, place.arguments.clone()).await?;
+                sending.proven(request).await?
+            }
+        };
+        if place.home.is_none() {
+            place.home = Url::parse(&request.url).ok();
+            place.asked.insert(place.arguments.to_string());
+            place.asked.insert(request.url.clone());
+        }
+        let Reply { mut response, final_url, refused } = sending.send(&request).await?;
+        let limit = self.engine.settings.max_typed_bytes;
+        let read = response::read(&mut response, limit, None).await;
+        let read = read.map_err(|error| network(&request, "READ_ERROR", error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let mut page = Page {
+            request,
+            status,
+            headers,
+            bytes: read.bytes,
+            truncated: read.truncated,
+            list: None,
+            final_url,
+            refused,
+        };
+        if status.is_success() && !page.truncated && page.refused.is_none() {
+            page.list = self.list(&page.bytes, &header(&page.headers, "content-type"));
+        }
+        if let Some((body, items)) = &page.list {
+            total::count(self.pages, place, body, items.len());
+            place.next = self.next(place, &page, body, items).unwrap_or_else(Next::Refused);
+            if place.is_end()
+                && let Some(said) = total::short(self.pages, place, body)
+            {
+                place.next = Next::Short(said);
+            }
+        }
+        Ok(page)
+    }
+
+    fn list(&self, bytes: &[u8], content_type: &str) -> Option<(Value, Vec<Value>)> {
+        let mut body: Value = serde_json::from_str(&charset::decode(bytes, content_type, false)).ok()?;
+        match body.pointer_mut(&self.pages.items)?.take() {
+            Value::Array(items) => Some((body, items)),
+            // Some services write `null` for a list without items.
+            Value::Null => Some((body, Vec::new())),
+            _ => None,
+        }
+    }
+
+    /// Returns how the page after a page is asked for.
+    fn next(&self, place: &mut Place, page: &Page, body: &Value, items: &[Value]) -> Result<Next, ToolError> {
+        if place.is_complete() && next::is_guessed(self.pages, body) {
+            return Ok(Next::Nothing);
+        }
+        let after = next::after(self.pages, &place.arguments, &page.headers, body, items);
+        let Some(after) = after else { return Ok(Next::Nothing) };
+        let (next, asked) = match after {
+            next::After::Argument(name, value) => {
+                if let Value::Object(arguments) = &mut place.arguments {
+                    arguments.insert(name.to_owned(), value);
+                }
+                (Next::Call, place.arguments.to_string())
+            }
+            next::After::Url(url) => {
+                let (request, from) = led(page, &url)?;
+                let asked = request.url.clone();
+                (Next::Led(Box::new(request), from), asked)
+            }
+        };
+        if place.asked.insert(asked) {
+            return Ok(next);
+        }
+        // Some services give a cursor with the last page, too: to ask again later whether something was added.
+        if items.is_empty() {
+            return Ok(Next::Nothing);
+        }
+        let text = "Error: the service leads to a page that was already read, so its list has no end";
+        Err(ToolError::failed_with("REPEATED_PAGE", text))
+    }
+}
+
+/// Returns the request that a URL in a page leads to, and the URL of that page. Another origin than that of
+/// the page gets only what redirects would take there.
+fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
+    let refuse = |why: &str| {
+        ToolError::failed_with("UNUSABLE_NEXT_PAGE", format!("Error: the next page is not read: {why}"))
+    };
+    let from = match &page.final_url {
+        Some(url) => url.clone(),
+        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is not a URL"))?,
+    };
+    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is not a URL"))?;
+    if !matches!(next.scheme(), "http" | "https") || !next.has_host() {
+        return Err(refuse("its URL is not an http or https URL"));
+    }
+    if from.scheme() == "https" && next.scheme() == "http" {
+        return Err(refuse("it leads from https to http"));
+    }
+    next.set_fragment(None);
+    if next.set_username("").is_err() || next.set_password(None).is_err() {
+        return Err(refuse("its URL is not an http or https URL"));
+    }
+    let mut request = page.request.clone();
+    // Redirects may have led to another origin: the headers are for the one that was asked first.
+    let of_headers = Url::parse(&page.request.url).map(|url| url.origin());
+    if next.origin() != from.origin() || of_headers.is_ok_and(|origin| origin != next.origin()) {
+        request.headers.retain(|(name, _)| KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)));
+    }
+    request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    "GET".clone_into(&mut request.method);
+    request.url = next.into();
+    request.body = Body::None;
+    Ok((request, from))
+}
+
+/// Takes the maximum number of items that a model asks for out of its arguments, if it asks for several
+/// pages.
+pub(super) fn wanted(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
+    let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };
+    let given = arguments.as_object_mut().filter(|_| !pages.offered.is_empty());
+    let given = given.and_then(|all| all.remove(pages.offered.as_str())).filter(|given| !given.is_null());
+    let Some(given) = given else { return Ok(None) };
+    match given.as_u64().and_then(|most| usize::try_from(most).ok()).filter(|most| *most > 0) {
+        Some(most) => Ok(Some(most)),
+        None => {
+            Err(ToolError::invalid_args(format!("{}: expected a whole number of at least 1", pages.offered)))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Several pages as one answer, for a model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+use toolgen_core::internal::json_bytes;
+
+use super::{MAX_PAGES, Page, Place, Reader};
+use crate::inner::Inner;
+use crate::refusal::{failed, network};
+use crate::response::{self, Limits};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ToolResult};
+use toolgen_kernel::spec::plan::{Pagination, Tool};
+
+/// The items of several pages.
+struct Merged {
+    items: Vec<Value>,
+    /// The size of the items, as JSON.
+    bytes: usize,
+    pages: usize,
+    /// The body of the last page whose items are all here, without them: its cursor leads to what follows.
+    body: Value,
+    /// Why no more pages were read, if some may follow.
+    stopped: Option<String>,
+}
+
+impl Merged {
+    /// Adds items as long as there is room for them; says whether all had room.
+    fn add(&mut self, items: Vec<Value>, most: usize, room: usize) -> bool {
+        self.pages += 1;
+        for item in items {
+            let bytes = json_bytes(&item) + 1;
+            let why = if self.items.len() == most {
+                format!("{} asked for", were(most))
+            } else if !self.items.is_empty() && self.bytes + bytes > room {
+                "there is no room for more".to_owned()
+            } else {
+                self.bytes += bytes;
+                self.items.push(item);
+                continue;
+            };
+            self.stopped = Some(why);
+            return false;
+        }
+        true
+    }
+}
+
+fn were(count: usize) -> String {
+    format!("{} {}", plural(count, "item"), if count == 1 { "was" } else { "were" })
+}
+
+/// Returns `1 page` or `2 pages`.
+fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Runs a tool whose answer is a list in pages: reads at most this many items, and as many pages as that
+/// takes.
+pub(crate) async fn several(
+    engine: &Arc<Inner>,
+    tool: &Frozen<Tool>,
+    pages: &Pagination,
+    (arguments, most): (Value, usize),
+    limit: Option<Duration>,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let started = Instant::now();
+    let until = response::stream_until(started, limit);
+    let reader = Reader { engine, tool, pages, ctx, until };
+    let mut place = Place::new(arguments);
+    let mut first = reader.page(&mut place).await?;
+    let Some((body, items)) = first.list.take() else {
+        let body = std::mem::take(&mut first.bytes);
+        return answered(engine, tool, first, body).await;
+    };
+    let room = engine.settings.max_bytes.saturating_sub(json_bytes(&body));
+    let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
+    let mut whole = merged.add(items, most, room);
+    while whole && !place.is_end() {
+        if let Some(said) = place.short() {
+            merged.stopped = Some(said.to_owned());
+        } else if merged.items.len() >= most && place.is_complete() {
+            break;
+        } else if merged.items.len() >= most {
+            merged.stopped = Some(format!("{} asked for", were(most)));
+        } else if merged.pages == MAX_PAGES {
+            merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
+        }
+        if merged.stopped.is_some() {
+            break;
+        }
+        let page = reader.page(&mut place);
+        let page = match until {
+            Some(until) => timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time is up"))),
+            None => page.await,
+        };
+        let number = merged.pages + 1;
+        match page {
+            Ok(Page { list: Some((body, items)), .. }) => {
+                whole = merged.add(items, most, room);
+                if whole {
+                    merged.body = body;
+                }
+            }
+            Ok(page) => {
+                merged.stopped =
+                    Some(format!("page {number} was answered with status {}", page.status.as_u16()));
+                break;
+            }
+            Err(why) => {
+                merged.stopped = Some(format!("page {number} could not be read: {why}"));
+                break;
+            }
+        }
+    }
+    let Merged { items, pages: read, mut body, stopped, .. } = merged;
+    let (count, more) = (items.len(), stopped.is_some());
+    if let Some(list) = body.pointer_mut(&pages.items) {
+        *list = Value::Array(items);
+    }
+    let mut result = answered(engine, tool, first, body.to_string().into_bytes()).await?;
+    let end = match &stopped {
+        Some(why) => match place.total.filter(|_| place.short().is_none()) {
+            Some(total) => format!("more may follow ({why}; the service counts {total} in all)"),
+            None => format!("more may follow ({why})"),
+        },
+        None => "these are all".to_owned(),
+    };
+    let (item_word, page_word) = (plural(count, "item"), plural(read, "page"));
+    result.content.push(Content::Text(format!("[{item_word} of {page_word}; {end}]")));
+    result.details["pages"] = json!({"pages": read, "items": count, "more": more});
+    if let Some(total) = place.total {
+        result.details["pages"]["total"] = total.into();
+    }
+    Ok(result)
+}
+
+/// Returns a page as the result of a call, with this body.
+async fn answered(engine: &Inner, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
+    let (request, reply) = page.reply(body);
+    let refusal = failed(&engine.settings, tool, &request, &reply);
+    let limits = Limits { stream_until: None, ..engine.limits(tool) };
+    let result = response::result(&request, reply, limits).await;
+    let mut result = result.map_err(|error| network(&request, "READ_ERROR", error))?;
+    if let Some(refusal) = refusal {
+        refusal.tell(&mut result.details);
+    }
+    Ok(result)
+}

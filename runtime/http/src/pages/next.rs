@@ -1,0 +1,196 @@
+//! What a page says about the page after it.
+
+use reqwest::header::{HeaderMap, LINK};
+use serde_json::Value;
+
+use toolgen_kernel::spec::plan::{NextPage, Pagination};
+
+/// How the page after a page is asked for.
+#[derive(Debug, PartialEq)]
+pub(super) enum After<'a> {
+    /// By the same call with another value of this argument.
+    Argument(&'a str, Value),
+    /// By a URL, which may be relative.
+    Url(String),
+}
+
+/// Returns how the page after a page is asked for; `None` after the last one.
+///
+/// Numbers and offsets go on until a page without items, unless the service counts all of them: how many items fit on a
+/// page is not known, because services give fewer than were asked for.
+pub(super) fn after<'a>(
+    pages: &'a Pagination,
+    arguments: &Value,
+    headers: &HeaderMap,
+    body: &Value,
+    items: &[Value],
+) -> Option<After<'a>> {
+    let more = more(pages, body);
+    if more == Some(false) {
+        return None;
+    }
+    let argument = |name: &'a str, value: Value| Some(After::Argument(name, value));
+    match &pages.next {
+        NextPage::Link => linked(headers).map(After::Url),
+        NextPage::Url(pointer) => {
+            let url = body.pointer(pointer)?;
+            // Links are texts or objects with one.
+            let url = url.as_str().or_else(|| url.get("href")?.as_str())?;
+            (!url.trim().is_empty()).then(|| After::Url(url.to_owned()))
+        }
+        NextPage::Cursor { argument: name, pointer } => argument(name, cursor(body.pointer(pointer)?)?),
+        NextPage::Last { argument: name, pointer } => {
+            argument(name, cursor(items.last()?.pointer(pointer)?)?)
+        }
+        NextPage::Page { .. } | NextPage::Offset(_) if items.is_empty() && more != Some(true) => None,
+        NextPage::Page { .. } | NextPage::Offset(_)
+            if headers.contains_key(LINK) && linked(headers).is_none() =>
+        {
+            None
+        }
+        NextPage::Page { argument: name, first } => {
+            argument(name, counted(arguments.get(name.as_str()), *first, 1)?)
+        }
+        NextPage::Offset(name) => argument(name, counted(arguments.get(name.as_str()), 0, items.len())?),
+    }
+}
+
+/// Whether the next page is asked for though the page does not say that there is one.
+pub(super) fn is_guessed(pages: &Pagination, body: &Value) -> bool {
+    let is_counted =
+        matches!(pages.next, NextPage::Page { .. } | NextPage::Offset(_) | NextPage::Last { .. });
+    is_counted && more(pages, body) != Some(true)
+}
+
+/// Returns whether the page says that more follow.
+pub(super) fn more(pages: &Pagination, body: &Value) -> Option<bool> {
+    match pages.more.strip_prefix('!') {
+        Some(last) => body.pointer(last).and_then(Value::as_bool).map(|last| !last),
+        None if pages.more.is_empty() => None,
+        None => body.pointer(&pages.more).and_then(Value::as_bool),
+    }
+}
+
+/// Returns a cursor, if it leads anywhere.
+fn cursor(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => (!text.is_empty()).then(|| value.clone()),
+        Value::Number(_) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Returns a number increased by this, written as it was given.
+fn counted(given: Option<&Value>, first: u32, by: usize) -> Option<Value> {
+    let by = u64::try_from(by).ok()?;
+    match given {
+        None | Some(Value::Null) => Some(u64::from(first).checked_add(by)?.into()),
+        Some(Value::String(text)) => {
+            Some(text.trim().parse::<u64>().ok()?.checked_add(by)?.to_string().into())
+        }
+        Some(number) => Some(number.as_u64()?.checked_add(by)?.into()),
+    }
+}
+
+/// Returns the URL that the headers link to as the next one (RFC 8288, section 3).
+fn linked(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(links).find(|(_, is_next)| *is_next).map(|(url, _)| url.to_owned())
+}
+
+/// Returns each link of a header, and whether it is that of the next page. A URL may hold commas and semicolons.
+fn links(header: &str) -> Vec<(&str, bool)> {
+    let mut found = Vec::new();
+    let mut rest = header;
+    while let Some((url, after)) = rest.split_once('<').and_then(|(_, rest)| rest.split_once('>')) {
+        let end = after.find(",<").or_else(|| after.find(", <")).unwrap_or(after.len());
+        let (parameters, next) = after.split_at(end);
+        let is_next =
+            parameters.split(';').filter_map(|parameter| parameter.split_once('=')).any(|(name, value)| {
+                let mut kinds = value.trim().trim_matches('"').split_whitespace();
+                name.trim().eq_ignore_ascii_case("rel") && kinds.any(|kind| kind.eq_ignore_ascii_case("next"))
+            });
+        found.push((url, is_next));
+        rest = next;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(pages: &str, arguments: &Value, link: &'static str, body: &Value) -> Value {
+        let pages: Pagination = pages.parse().unwrap();
+        let mut headers = HeaderMap::new();
+        if !link.is_empty() {
+            headers.insert(LINK, HeaderValue::from_static(link));
+        }
+        let items = body.pointer(&pages.items).and_then(Value::as_array).cloned().unwrap_or_default();
+        match after(&pages, arguments, &headers, body, &items) {
+            None => Value::Null,
+            Some(After::Url(url)) => url.into(),
+            Some(After::Argument(name, value)) => json!({ name: value }),
+        }
+    }
+
+    #[test]
+    fn a_page_says_what_comes_after_it() {
+        let none = json!({});
+        for (pages, arguments, body, expected) in [
+            ("next=/links/next", &none, json!({"links": {"next": "/x?page=2"}}), json!("/x?page=2")),
+            (
+                "next=/_links/next",
+                &none,
+                json!({"_links": {"next": {"href": "https://h/2"}}}),
+                json!("https://h/2"),
+            ),
+            ("next=/next", &none, json!({"next": null}), json!(null)),
+            ("next=/next", &none, json!({"next": " "}), json!(null)),
+            ("cursor=after@/meta/after", &none, json!({"meta": {"after": "c2"}}), json!({"after": "c2"})),
+            ("cursor=after@/after", &none, json!({"after": 7}), json!({"after": 7})),
+            ("cursor=after@/after", &none, json!({"after": ""}), json!(null)),
+            ("cursor=after@/after more=/more", &none, json!({"after": "c2", "more": false}), json!(null)),
+            ("last=from@/id items=/data", &none, json!({"data": [{"id": 1}, {"id": 2}]}), json!({"from": 2})),
+            ("last=from@/id items=/data", &none, json!({"data": []}), json!(null)),
+            ("page=p items=/data", &none, json!({"data": [1]}), json!({"p": 2})),
+            ("page=p@0 items=/data", &none, json!({"data": [1]}), json!({"p": 1})),
+            ("page=p items=/data", &json!({"p": 4}), json!({"data": [1]}), json!({"p": 5})),
+            ("page=p items=/data", &json!({"p": "4"}), json!({"data": [1]}), json!({"p": "5"})),
+            ("page=p items=/data", &none, json!({"data": []}), json!(null)),
+            ("page=p items=/data more=/more", &none, json!({"data": [], "more": true}), json!({"p": 2})),
+            ("cursor=after@/after more=!/done", &none, json!({"after": "c2", "done": true}), json!(null)),
+            (
+                "cursor=after@/after more=!/done",
+                &none,
+                json!({"after": "c2", "done": false}),
+                json!({"after": "c2"}),
+            ),
+            ("offset=skip", &none, json!([1, 2, 3]), json!({"skip": 3})),
+            ("offset=skip", &json!({"skip": 3}), json!([1]), json!({"skip": 4})),
+            ("offset=skip", &json!({"skip": 4}), json!([]), json!(null)),
+        ] {
+            assert_eq!(asked(pages, arguments, "", &body), expected, "{pages} {body}");
+        }
+    }
+
+    #[test]
+    fn links_are_read_as_services_write_them() {
+        let both = r#"<https://h/x?a=1,2;b>; rel="prev", <https://h/x?page=3>; title="a;b"; rel="last next""#;
+        for (link, expected) in [
+            (both, json!("https://h/x?page=3")),
+            ("</x?after=a>;rel=next,<y>; rel=last", json!("/x?after=a")),
+            ("<https://h/1>; REL=\"NEXT\"", json!("https://h/1")),
+            ("<https://h/1>; rel=\"previous\"", json!(null)),
+            ("https://h/1; rel=next", json!(null)),
+        ] {
+            assert_eq!(asked("link", &json!({}), link, &json!([])), expected, "{link}");
+        }
+        // What counts pages stops where the links do.
+        assert_eq!(asked("page=p", &json!({}), "<https://h/1>; rel=first", &json!([1])), json!(null));
+        assert_eq!(asked("page=p", &json!({}), "<https://h/2>; rel=next", &json!([1])), json!({"p": 2}));
+    }
+}

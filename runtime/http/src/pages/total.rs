@@ -1,0 +1,92 @@
+//! How many items a list has, and whether as many were given, so that a part is not taken for the whole.
+
+use reqwest::Url;
+use serde_json::Value;
+
+use super::{Place, next};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::{NextPage, Pagination};
+
+/// Arguments that make a list begin elsewhere than at its start, without case and punctuation: if pages lead
+/// on by a URL, the plan does not name them.
+const BEGINNINGS: [&str; 11] = [
+    "page",
+    "pagenumber",
+    "pageno",
+    "offset",
+    "skip",
+    "start",
+    "startat",
+    "cursor",
+    "after",
+    "before",
+    "marker",
+];
+
+/// Counts the items of a page, and reads how many there are in total.
+pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: usize) {
+    let before = place.before.or_else(|| begins(pages, place, items));
+    place.before = before.and_then(|before| before.checked_add(items));
+    if !pages.total.is_empty() {
+        place.total = body.pointer(&pages.total).and_then(number).or(place.total);
+    }
+}
+
+/// Returns what the service says about items that it did not give, if this is the last page.
+pub(super) fn short(pages: &Pagination, place: &Place, body: &Value) -> Option<String> {
+    match (place.before, place.total) {
+        (Some(read), Some(total)) if read < total => {
+            Some(format!("the service counts {total} in all and leads no further"))
+        }
+        _ if next::more(pages, body) == Some(true) => {
+            Some("the service says so and does not lead there".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Returns the error at the end of a list that misses a part.
+pub(super) fn ends_short(said: &str) -> ToolError {
+    let text = format!(
+        "Error: the list is not whole: more items follow ({said}); if that is how the service counts, or its list comes in \
+         pages in another way, say so where the tools are compiled: `Options::pagination`"
+    );
+    ToolError::failed_with("INCOMPLETE_LIST", text)
+}
+
+/// Returns how many items come before the first page that was asked for; `None` if that cannot be known.
+fn begins(pages: &Pagination, place: &Place, items: usize) -> Option<usize> {
+    let given = |name: &str| place.arguments.get(name).filter(|given| !given.is_null());
+    match &pages.next {
+        NextPage::Offset(argument) => given(argument).map_or(Some(0), number),
+        NextPage::Page { argument, first } => {
+            let page = given(argument)
+                .map_or(Some(0), |given| number(given)?.checked_sub(usize::try_from(*first).ok()?))?;
+            let size = given(&pages.size).and_then(number).unwrap_or(items);
+            page.checked_mul(size)
+        }
+        NextPage::Cursor { argument, .. } | NextPage::Last { argument, .. } => {
+            given(argument).is_none().then_some(0)
+        }
+        NextPage::Link | NextPage::Url(_) => {
+            let home = place.home.as_ref();
+            let begins_later =
+                |url: &Url| url.query_pairs().any(|(name, _)| BEGINNINGS.contains(&&*plain(&name)));
+            (!home.is_some_and(begins_later)).then_some(0)
+        }
+    }
+}
+
+fn number(value: &Value) -> Option<usize> {
+    let number = match value {
+        Value::String(text) => text.trim().parse().ok(),
+        value => value.as_u64(),
+    };
+    usize::try_from(number?).ok()
+}
+
+/// Returns the last part of a name without case and punctuation: `page[after]` is `after`.
+fn plain(name: &str) -> String {
+    let last = name.trim_end_matches(']').rsplit(['.', '[']).next().unwrap_or(name);
+    last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}

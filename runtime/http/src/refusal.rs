@@ -1,0 +1,174 @@
+//! What an answer of failure means to the operator: which credential was refused, where it came from, and what to do.
+
+use reqwest::header::{HeaderMap, PROXY_AUTHENTICATE, WWW_AUTHENTICATE};
+use reqwest::{StatusCode, Url};
+use serde_json::Value;
+
+use super::credentials::{Credentials, origin, wanted};
+use super::request::HttpRequest;
+use super::settings::{HttpEngineBuilder, Tokens};
+use super::transport::{self, Reply, header};
+use toolgen_kernel::base::printable::printable;
+use toolgen_kernel::base::truncate::cut;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::OPERATOR;
+use toolgen_kernel::spec::plan::{RequestPlan, Tool};
+
+/// How many characters of what a service says of its refusal are told.
+const SAID: usize = 200;
+
+/// What to do about a proxy that asks for a credential.
+pub(super) const PROXY: &str = "put a name and a password that it accepts into the variable that names it (`HTTPS_PROXY`, \
+    `HTTP_PROXY`, `ALL_PROXY`): http://NAME:PASSWORD@HOST:PORT";
+
+/// What operators are told of an answer of failure.
+pub(super) struct Refusal {
+    code: &'static str,
+    /// The request and the status.
+    answered: String,
+    /// Which credential it is about, and what to do. Empty if the status has nothing to do with credentials.
+    pub(super) told: String,
+}
+
+impl Refusal {
+    /// Marks the details as those of a failure, and adds its code, and what its operator can do.
+    pub(super) fn tell(self, details: &mut Value) {
+        details["success"] = false.into();
+        details["code"] = self.code.into();
+        if !self.told.is_empty() {
+            details[OPERATOR] = format!("{}: {}", self.answered, self.told).into();
+        }
+    }
+}
+
+/// Returns what an answer that means that the call failed means to its operator.
+pub(super) fn failed(
+    settings: &HttpEngineBuilder,
+    tool: &Tool,
+    request: &HttpRequest,
+    reply: &Reply,
+) -> Option<Refusal> {
+    let (response, last) = (&reply.response, reply.final_url.as_ref());
+    is_failure(settings, tool, reply)
+        .then(|| refusal(settings, tool, request, (response.status(), response.headers()), last))
+}
+
+/// Whether an answer means that the call failed.
+fn is_failure(settings: &HttpEngineBuilder, tool: &Tool, reply: &Reply) -> bool {
+    let status = reply.response.status();
+    let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
+    let failed = status.as_u16() >= 400 || (status.is_redirection() && !is_answer);
+    let accepted = || settings.accepts(tool.spec.name.as_str(), status.as_u16());
+    reply.refused.is_some() || (failed && !accepted())
+}
+
+/// Says what an answer of failure means. No secret is part of it.
+pub(super) fn refusal(
+    settings: &HttpEngineBuilder,
+    tool: &Tool,
+    request: &HttpRequest,
+    (status, headers): (StatusCode, &HeaderMap),
+    final_url: Option<&Url>,
+) -> Refusal {
+    let answered = format!("{} → {}", request.target(final_url), status.as_u16());
+    let refusal = |code, told| Refusal { code, answered, told };
+    let said = |name: &str| {
+        let said = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
+        match said.split_once(' ') {
+            None if said.is_empty() => said,
+            None => format!(" (it asks for {said})"),
+            // Apart, since a word after `Bearer` is taken for a token, and hidden in records.
+            Some((scheme, more)) => format!(" (it asks for {scheme}, with `{more}`)"),
+        }
+    };
+    let (code, remedy) = match status {
+        StatusCode::UNAUTHORIZED => (
+            "CREDENTIAL_REFUSED",
+            "it may have expired, been withdrawn, or be that of another service: give a valid one",
+        ),
+        StatusCode::FORBIDDEN => {
+            ("CREDENTIAL_REFUSED", "what it may do does not suffice: grant it more, or give another")
+        }
+        StatusCode::NOT_FOUND => ("NOT_FOUND", ""),
+        StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+            let asked = said(PROXY_AUTHENTICATE.as_str());
+            return refusal("PROXY_REFUSED", format!("the proxy asks for a credential{asked}: {PROXY}"));
+        }
+        StatusCode::TOO_MANY_REQUESTS => return refusal("RATE_LIMITED", String::new()),
+        _ => return refusal("HTTP_STATUS", String::new()),
+    };
+    let is_hidden = status == StatusCode::NOT_FOUND;
+    let Some(plan) = tool.call.http() else { return refusal(code, String::new()) };
+    let sent = &request.credentials.sent;
+    if sent.is_empty() {
+        let code = if is_hidden { code } else { "MISSING_CREDENTIAL" };
+        let is_about = !is_hidden || !plan.security.is_empty();
+        let told = if is_about { unsent(settings, plan, request) } else { String::new() };
+        return refusal(code, told);
+    }
+    let named: Vec<String> = sent.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
+    let named = named.join(" and ");
+    let first = Url::parse(&request.url).ok();
+    let elsewhere = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
+    let told = match elsewhere {
+        Some((first, last)) => format!(
+            "the redirect leads to {}, which is not sent the credential {named}: that is for {}",
+            last.origin().ascii_serialization(),
+            first.origin().ascii_serialization()
+        ),
+        None if is_hidden => format!(
+            "if what is asked for exists, it may be hidden from the credential {named}: check what that may see"
+        ),
+        None => {
+            let asked = said(WWW_AUTHENTICATE.as_str());
+            format!("the credential {named} is refused{asked}: {remedy}{}", needs(plan))
+        }
+    };
+    refusal(code, told)
+}
+
+/// Says that a request which was refused had no credential, and how it gets one.
+fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpRequest) -> String {
+    let (tokens, at) = (Tokens::new(), origin(&request.url));
+    let known = settings.known(&tokens);
+    let schemes = plan.security.iter().flat_map(|one| &one.schemes);
+    let mut remedies: Vec<String> = schemes
+        .map(|scheme| format!("for `{}`, {}", scheme.id, known.remedy(&wanted(scheme, &at))))
+        .collect();
+    remedies.dedup();
+    if remedies.is_empty() {
+        return "no credential was sent, for the document names none for this operation. If it needs one, say so in \
+                the document, an overlay or a manifest, or send a header with every request \
+                (`HttpEngineBuilder::header`)"
+            .to_owned();
+    }
+    format!("no credential was sent: {}", remedies.join(", or "))
+}
+
+/// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
+/// for operators with where the request went.
+pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
+    // Redirects may have led elsewhere.
+    let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
+    let place = asked.and_then(|url| match url.port_or_known_default() {
+        Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
+        None => Some(format!("{}: ", url.host_str()?)),
+    });
+    let place = request.credentials.redact(&place.unwrap_or_default());
+    let cause = request.credentials.redact(&transport::describe(error));
+    let (code, remedy) = match cause.contains("proxy authorization required") {
+        true => ("PROXY_REFUSED", format!(": {PROXY}")),
+        false => (code, String::new()),
+    };
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {place}{cause}"))
+        .with_operator_detail(format!("HTTP request failed: {}: {cause}{remedy}", request.target(None)))
+}
+
+/// Returns the scopes that an operation needs, if the document names some.
+fn needs(plan: &RequestPlan) -> String {
+    let schemes = plan.security.iter().flat_map(|one| &one.schemes);
+    let mut scopes: Vec<&str> =
+        schemes.flat_map(|scheme| &scheme.scopes).map(|scope| scope.as_str()).collect();
+    scopes.dedup();
+    if scopes.is_empty() { String::new() } else { format!(" (the operation needs {})", scopes.join(", ")) }
+}

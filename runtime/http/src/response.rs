@@ -1,0 +1,378 @@
+//! Turns a response into a result.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, StatusCode};
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::readable::{Shown, TRUNCATED};
+use super::request::HttpRequest;
+use super::save::{self, Saving};
+use super::sequence::{EventData, Sequence, events};
+use super::transport::{Reply, header};
+use super::{charset, readable, xml};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::media_type::{essence, is_json, is_json_lines, is_xml};
+use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
+use toolgen_kernel::call::structured::Structured;
+use toolgen_kernel::spec::plan::{Xml, is_surely_bytes};
+
+/// Why an answer without a body has no structured result.
+pub(super) const EMPTY: &str = "the body is empty";
+/// Why another answer has none.
+pub(super) const NO_TEXT: &str = "the body is not whole, or no text";
+
+/// The limits of reading a body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits<'p> {
+    /// The limit for text and most binary types, in bytes.
+    pub(super) bytes: usize,
+    /// The limit for images and sounds, in bytes; a part of one is useless.
+    pub(super) media_bytes: usize,
+    /// When to stop reading an event stream, which may never end.
+    pub(super) stream_until: Option<Instant>,
+    /// Whether the body is also the structured result of the tool.
+    pub(super) structured: bool,
+    /// The headers that a success reports besides `Location`.
+    pub(super) told: &'p [Text],
+    /// The redirects that are successes, too.
+    pub(super) redirects: &'p [u16],
+    /// How an answer that is XML is read.
+    pub(super) answer: Option<&'p Xml>,
+    /// What the data of events is, if the structured result is a list of them.
+    pub(super) events: Option<EventData>,
+    /// Where the body is saved.
+    pub(super) saving: Option<Saving<'p>>,
+}
+
+impl Limits<'_> {
+    /// Whether a status is that of an answer of the operation.
+    pub(super) fn is_answer(&self, status: StatusCode) -> bool {
+        status.is_success() || self.redirects.contains(&status.as_u16())
+    }
+}
+
+/// The kind of a body, as a model sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Events,
+    Image,
+    Audio,
+    Binary,
+    /// What the server says leaves it open; the bytes decide.
+    Unknown,
+}
+
+/// The part of a body that was read.
+pub(super) struct Read {
+    pub(super) bytes: Vec<u8>,
+    pub(super) truncated: bool,
+    /// What came with the end of it but had no room.
+    pub(super) rest: Vec<u8>,
+}
+
+impl Read {
+    /// A body that was read before.
+    fn of(bytes: Vec<u8>, truncated: bool) -> Read {
+        Read { bytes, truncated, rest: Vec::new() }
+    }
+}
+
+/// Returns the result of a call: the body as content, the rest in the details.
+pub(super) async fn result(
+    request: &HttpRequest,
+    reply: Reply,
+    limits: Limits<'_>,
+) -> Result<ToolResult, reqwest::Error> {
+    let Reply { mut response, final_url, refused } = reply;
+    let status = response.status();
+    let content_type = content_type(request, response.headers());
+    let headers = headers(request, response.headers());
+    let kind = kind(&content_type, response.headers().contains_key(CONTENT_ENCODING));
+    let limit = if matches!(kind, Kind::Image | Kind::Audio) { limits.media_bytes } else { limits.bytes };
+    let until = if kind == Kind::Events { limits.stream_until } else { None };
+    let mut read = read(&mut response, limit, until).await?;
+    let mut truncated = read.truncated;
+    let url = request.redacted_url();
+    let is_text = is_text(kind, &read);
+    let wanted = |saving: &Saving<'_>| saving.all || !is_text || (truncated && kind != Kind::Events);
+    let saving = limits.saving.filter(|saving| status.is_success() && wanted(saving));
+    let saved = match saving {
+        Some(saving) => {
+            let mut first = read.bytes.clone();
+            first.append(&mut read.rest);
+            let from = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
+            let named =
+                save::named(request, response.headers(), &content_type, from.as_deref().unwrap_or(&url));
+            Some(save::body(saving, request, (&mut response, truncated), first, named, until).await?)
+        }
+        None => None,
+    };
+    let is_answer = limits.is_answer(status);
+    let mut head = readable::head(request, status, final_url.as_ref());
+    readable::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
+    let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
+    let declared =
+        if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
+    let shown = Shown { head: &head, url: &url, content_type: &content_type, is_answer, limit };
+    let mut unread = None;
+    let mut result = match declared {
+        Ok(None) => content(request, shown, kind, read),
+        Ok(Some(json)) => {
+            let (json, cut) = fitting(json, limit);
+            truncated |= cut;
+            let read = Read::of(json.to_string().into_bytes(), truncated);
+            content(request, Shown { content_type: "application/json", ..shown }, Kind::Text, read)
+        }
+        Err(why) => {
+            unread = Some(format!("the answer is not read as the declared result: {why}"));
+            content(request, shown, kind, read)
+        }
+    };
+    if limits.structured {
+        result.structured = match &unread {
+            Some(why) => Structured::Missing(why.clone().into()),
+            None => structured(&result, &head, (!has_body).then_some(status)),
+        };
+    }
+    let mut details = json!({
+        "status": status.as_u16(),
+        "method": request.method,
+        "url": url,
+        "ok": is_answer,
+        "headers": headers,
+        "truncated": truncated,
+        "content_type": content_type,
+    });
+    if let Some(url) = final_url {
+        details["final_url"] = request.credentials.redact_url(url.as_str()).into();
+    }
+    if let Some(why) = refused {
+        details["redirect_refused"] = why.into();
+    }
+    if let Some(why) = unread {
+        details["unread"] = why.into();
+    }
+    result.details = details;
+    if let Some(saved) = saved {
+        save::tell(&mut result, &head, is_text, saved);
+    }
+    Ok(result)
+}
+
+/// Returns a list without the items for which there is no room, and whether there are any.
+fn fitting(json: Value, limit: usize) -> (Value, bool) {
+    let Value::Array(mut items) = json else { return (json, false) };
+    let sizes: Vec<usize> = items.iter().map(|item| item.to_string().len() + 1).collect();
+    let mut size = 1;
+    let fit = sizes.iter().take_while(|one| (size += *one, size <= limit).1).count();
+    let cut = fit < items.len();
+    items.truncate(fit);
+    (Value::Array(items), cut)
+}
+
+/// Returns the body as the tool's structured result, as its specification declares, unless a status came instead.
+fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> Structured {
+    if let Some(status) = instead {
+        return Structured::Missing(
+            format!("the service answered with the status {}", status.as_u16()).into(),
+        );
+    }
+    match result.content.as_slice() {
+        [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
+            let body = text.strip_prefix(head).and_then(|rest| rest.split_once("\n\n"));
+            match body {
+                Some((_, body)) => Structured::Json(Text::copy_of(body)),
+                None => Structured::Missing(EMPTY.into()),
+            }
+        }
+        _ => Structured::Missing(NO_TEXT.into()),
+    }
+}
+
+/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is known
+/// how to read it. A sequence that was cut off gives the items that came whole.
+///
+/// # Errors
+///
+/// Why the answer is not of its form.
+pub(super) fn as_json(read: &Read, content_type: &str, limits: &Limits<'_>) -> Result<Option<Value>, String> {
+    let essence = essence(content_type);
+    let text = || charset::decode(&read.bytes, content_type, read.truncated);
+    if let Some(answer) = limits.answer.filter(|_| !read.truncated && is_xml(&essence)) {
+        return xml::read(&text(), answer).map(Some);
+    }
+    let is_text = limits.events.is_none() && !is_json_lines(&essence);
+    let data = limits.events.unwrap_or(EventData::Text);
+    let Some(mut sequence) = Sequence::of(content_type, data, usize::MAX).filter(|_| !is_text) else {
+        return Ok(None);
+    };
+    let mut items = Vec::new();
+    sequence.push(text().as_bytes(), &mut items)?;
+    if !read.truncated {
+        sequence.end(&mut items)?;
+    }
+    Ok(Some(Value::Array(items)))
+}
+
+/// Reads until the end, the limit or the deadline; the rest is not waited for.
+pub(super) async fn read(
+    response: &mut Response,
+    limit: usize,
+    until: Option<Instant>,
+) -> Result<Read, reqwest::Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = match until {
+            Some(until) => match timeout_at(until, response.chunk()).await {
+                Ok(chunk) => chunk?,
+                Err(_) => return Ok(Read::of(bytes, true)),
+            },
+            None => response.chunk().await?,
+        };
+        let Some(chunk) = chunk else { return Ok(Read::of(bytes, false)) };
+        // One byte more than is kept shows whether a body just fits.
+        let room = limit.saturating_sub(bytes.len());
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if chunk.len() > room {
+            return Ok(Read { bytes, truncated: true, rest: chunk[room..].to_vec() });
+        }
+    }
+}
+
+fn kind(content_type: &str, still_encoded: bool) -> Kind {
+    let essence = essence(content_type);
+    const TEXTS: [&str; 7] = [
+        "application/javascript",
+        "application/x-javascript",
+        "application/ecmascript",
+        "application/yaml",
+        "application/x-yaml",
+        "application/graphql",
+        "application/x-www-form-urlencoded",
+    ];
+    if still_encoded {
+        // The client has removed the header of every encoding it understands.
+        Kind::Binary
+    } else if essence == "text/event-stream" {
+        Kind::Events
+    } else if essence.starts_with("text/")
+        || is_json(&essence)
+        || is_json_lines(&essence)
+        || is_xml(&essence)
+        || essence.ends_with("+yaml")
+        || TEXTS.contains(&essence.as_str())
+    {
+        Kind::Text
+    } else if essence.starts_with("image/") {
+        Kind::Image
+    } else if essence.starts_with("audio/") {
+        Kind::Audio
+    } else if is_surely_bytes(&essence) {
+        Kind::Binary
+    } else if charset::is_named(content_type) {
+        Kind::Text
+    } else {
+        Kind::Unknown
+    }
+}
+
+/// Whether a model sees the body as a text.
+fn is_text(kind: Kind, read: &Read) -> bool {
+    match kind {
+        Kind::Text | Kind::Events => true,
+        Kind::Unknown => charset::is_utf8(&read.bytes, read.truncated),
+        _ => read.bytes.is_empty(),
+    }
+}
+
+fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> ToolResult {
+    let Shown { head, url, content_type, .. } = shown;
+    let is_text = is_text(kind, &read);
+    let Read { bytes, truncated, .. } = read;
+    if is_text {
+        let mut decoded = charset::decode(&bytes, content_type, truncated);
+        if truncated {
+            request.credentials.cut_unfinished(&mut decoded);
+        }
+        if kind == Kind::Events {
+            decoded = events(&decoded, truncated);
+        }
+        return ToolResult::text(readable::text(request, shown, &decoded, truncated));
+    }
+    let mime_type = content_type.split(';').next().unwrap_or_default().trim();
+    let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();
+    let size = bytes.len();
+    if truncated && matches!(kind, Kind::Image | Kind::Audio) {
+        return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: left out]"));
+    }
+    let extent = if truncated { format!("the first {size} bytes") } else { format!("{size} bytes") };
+    if request.credentials.stand_in(&bytes) {
+        return ToolResult::text(format!(
+            "{head}\n\n[{mime_type}, {extent}: left out, for a credential stands in it]"
+        ));
+    }
+    let result = ToolResult::text(format!("{head}\n\n[{mime_type}, {extent}]"));
+    let data = STANDARD.encode(bytes);
+    result.with_content(match kind {
+        Kind::Image => Content::Image { data, mime_type },
+        Kind::Audio => Content::Audio { data, mime_type },
+        _ => Content::Resource { uri: url.to_owned(), mime_type, data: ResourceData::Base64(data) },
+    })
+}
+
+/// Returns the media type of an answer, or that of any bytes if it contains a credential.
+fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
+    let named = header(headers, CONTENT_TYPE.as_str());
+    match request.credentials.stand_in(named.as_bytes()) {
+        true => "application/octet-stream".to_owned(),
+        false => named,
+    }
+}
+
+/// Returns the headers as an object; repeated ones are joined by a comma, and session cookies are hidden.
+pub(super) fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
+    let mut out = Map::new();
+    for name in headers.keys() {
+        let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let joined = values.collect::<Vec<_>>().join(", ");
+        let shown = match name.as_str() {
+            "set-cookie" => "****".to_owned(),
+            _ => request.credentials.redact(&joined),
+        };
+        out.insert(name.as_str().to_owned(), Value::String(shown));
+    }
+    out
+}
+
+/// Returns when to stop reading an event stream: earlier than the whole call ends, so that what was read is not lost.
+pub(super) fn stream_until(started: Instant, limit: Option<Duration>) -> Option<Instant> {
+    limit.map(|limit| started + limit.saturating_sub((limit / 10).min(Duration::from_millis(250))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_told_apart() {
+        for (content_type, expected) in [
+            ("application/problem+json; charset=utf-8", Kind::Text),
+            ("TEXT/HTML", Kind::Text),
+            ("image/svg+xml", Kind::Text),
+            ("text/event-stream;charset=utf-8", Kind::Events),
+            ("image/png", Kind::Image),
+            ("audio/mpeg", Kind::Audio),
+            ("application/pdf", Kind::Binary),
+            ("", Kind::Unknown),
+        ] {
+            assert_eq!(kind(content_type, false), expected, "{content_type}");
+        }
+        assert_eq!(kind("application/json", true), Kind::Binary);
+    }
+}

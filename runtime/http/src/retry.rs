@@ -1,0 +1,308 @@
+//! Whether a request is repeated, and after how long.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::{Map, Value};
+
+use super::transport::SendError;
+use toolgen_kernel::base::time::{http_date, whole_millis};
+
+/// How often and for how long requests are repeated.
+///
+/// A request is repeated if the service answers 429 or 503, or a gateway in front of it 502 or 504, or if the
+/// connection breaks, and the operation declares that a second request changes nothing more: its tool is read-only or
+/// idempotent, or it has a header for an idempotency key, which is the same each time. A request that was not sent at
+/// all, because there was no connection, is repeated whatever the operation is.
+///
+/// A service says how long to wait with `Retry-After`; otherwise the waits double, and a part of each is random. If
+/// the service wants more time than is granted here, or than the call has, its answer is the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retries {
+    most: u32,
+    first: Duration,
+    longest: Duration,
+    total: Duration,
+}
+
+impl Default for Retries {
+    /// Two repetitions, the first after 250 ms, none after more than 10 s, and 20 s in total.
+    fn default() -> Retries {
+        Retries {
+            most: 2,
+            first: Duration::from_millis(250),
+            longest: Duration::from_secs(10),
+            total: Duration::from_secs(20),
+        }
+    }
+}
+
+impl Retries {
+    /// Repeats nothing.
+    pub const NONE: Retries =
+        Retries { most: 0, first: Duration::ZERO, longest: Duration::ZERO, total: Duration::ZERO };
+
+    /// Sets how often a request is repeated.
+    #[must_use]
+    pub fn most(mut self, most: u32) -> Retries {
+        self.most = most;
+        self
+    }
+
+    /// Sets the first wait, which doubles each time.
+    #[must_use]
+    pub fn first(mut self, first: Duration) -> Retries {
+        self.first = first;
+        self
+    }
+
+    /// Sets the longest wait. A service that wants a longer one is not asked again.
+    #[must_use]
+    pub fn longest(mut self, longest: Duration) -> Retries {
+        self.longest = longest;
+        self
+    }
+
+    /// Sets how long the waits of a request may take in total.
+    #[must_use]
+    pub fn total(mut self, total: Duration) -> Retries {
+        self.total = total;
+        self
+    }
+}
+
+/// The repetitions of one request.
+pub(super) struct Attempts {
+    retries: Retries,
+    waited: Duration,
+    /// What happened before the last attempt, one object each.
+    pub(super) told: Vec<Value>,
+}
+
+impl Attempts {
+    pub(super) fn new(retries: Retries) -> Attempts {
+        Attempts { retries, waited: Duration::ZERO, told: Vec::new() }
+    }
+
+    /// Returns how long to wait before the request is repeated; `None` if it is not.
+    ///
+    /// `left` is the time that the call still has.
+    pub(super) fn wait(&mut self, why: &Why, left: Option<Duration>) -> Option<Duration> {
+        let Retries { most, first, longest, total } = self.retries;
+        let done = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
+        if done >= most {
+            return None;
+        }
+        let usual = first.saturating_mul(1 << done.min(16)).min(longest);
+        let wait = why.wanted.unwrap_or_else(|| usual.mul_f64(0.5 + 0.5 * random()));
+        let in_time = wait <= longest && self.waited + wait <= total && left.is_none_or(|left| wait < left);
+        if !in_time {
+            return None;
+        }
+        self.waited += wait;
+        let mut told = Map::new();
+        match why.status {
+            Some(status) => told.insert("status".to_owned(), status.as_u16().into()),
+            None => told.insert("error".to_owned(), why.told.clone().into()),
+        };
+        told.insert("waited_ms".to_owned(), whole_millis(wait).into());
+        self.told.push(told.into());
+        Some(wait)
+    }
+}
+
+/// Why a request may be repeated.
+pub(super) struct Why {
+    status: Option<StatusCode>,
+    /// How long the service wants to be left alone.
+    wanted: Option<Duration>,
+    pub(super) told: String,
+}
+
+impl Why {
+    /// Returns why a request may be repeated after this answer.
+    pub(super) fn answered(status: StatusCode, headers: &HeaderMap) -> Option<Why> {
+        let again = matches!(status.as_u16(), 429 | 502 | 503 | 504);
+        again.then(|| Why {
+            status: Some(status),
+            wanted: retry_after(headers, SystemTime::now()),
+            told: format!("the service answered {}", status.as_u16()),
+        })
+    }
+
+    /// Returns why a request may be repeated after this failure. `repeatable` says whether it may be if it was sent.
+    pub(super) fn failed(error: &SendError, repeatable: bool) -> Option<Why> {
+        let SendError::Network(error) = error else { return None };
+        let again = !is_distrust(error) && (error.is_connect() || (repeatable && error.is_request()));
+        let told = if error.is_connect() { "there was no connection" } else { "the connection broke" };
+        again.then(|| Why { status: None, wanted: None, told: told.to_owned() })
+    }
+}
+
+/// Whether the failure is one of TLS, which is the same the next time.
+fn is_distrust(error: &reqwest::Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if error.is::<rustls::Error>() || wrapped.is_some_and(|error| error.is::<rustls::Error>()) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Returns how long the service wants to be left alone (RFC 9110, section 10.2.3): seconds or a date.
+pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => Some(http_date(text)?.duration_since(now).unwrap_or_default()),
+    }
+}
+
+/// Returns a random number from 0 to 1; always 1 if the system gives none.
+fn random() -> f64 {
+    let mut bytes = [0; 4];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX),
+        Err(_) => 1.0,
+    }
+}
+
+/// Returns a key that no other call has: a random UUID (RFC 9562, section 5.4), for services that want one.
+pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    let number = u128::from_ne_bytes(bytes) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{number:032x}");
+    Ok([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
+}
+
+/// Returns what the headers say, as numbers: `limit`, `remaining`, `reset` (in seconds, or as the service says it,
+/// which may be a time since 1970), and `retry_after_ms`. What they do not say is left out.
+///
+/// Three forms are read: `RateLimit-Limit` and the like, the same with the prefix `X-`, and `RateLimit` as one list
+/// (draft-ietf-httpapi-ratelimit-headers). `details.headers` holds all of them as they came.
+pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
+    let mut told = Map::new();
+    let mut put = |key: &str, value: Option<u64>| {
+        if let Some(value) = value.filter(|_| !told.contains_key(key)) {
+            told.insert(key.to_owned(), value.into());
+        }
+    };
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    for (key, names) in [
+        ("limit", ["ratelimit-limit", "x-ratelimit-limit", "x-rate-limit-limit"]),
+        ("remaining", ["ratelimit-remaining", "x-ratelimit-remaining", "x-rate-limit-remaining"]),
+        ("reset", ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"]),
+    ] {
+        // `100, 100;w=60` says the policy after the number.
+        for name in names {
+            put(key, text(name).and_then(|text| number(text.split([',', ';']).next()?)));
+        }
+    }
+    // `"default";r=50;t=30`, and earlier `limit=100, remaining=50, reset=30`.
+    for part in text("ratelimit").unwrap_or_default().split([';', ',']) {
+        let Some((name, value)) = part.trim().split_once('=') else { continue };
+        let key = match name {
+            "r" | "remaining" => "remaining",
+            "t" | "reset" => "reset",
+            "limit" => "limit",
+            _ => continue,
+        };
+        put(key, number(value));
+    }
+    put("retry_after_ms", retry_after(headers, SystemTime::now()).map(whole_millis));
+    told
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{HeaderName, HeaderValue};
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(text: &str) -> Option<Duration> {
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap())]);
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        retry_after(&headers, SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777))
+    }
+
+    #[test]
+    fn a_service_says_when_in_seconds_or_as_a_date() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(asked("120"), seconds(120));
+        assert_eq!(asked("Sun, 06 Nov 1994 08:49:47 GMT"), seconds(10));
+        assert_eq!(asked("Sun, 06 Nov 1994 08:49:27 GMT"), seconds(0));
+        for text in ["soon", "-1", "Sun, 06 Nov 1994", "1994-11-06T08:49:47Z"] {
+            assert_eq!(asked(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn waits_double_and_are_bounded() {
+        let why = |wanted: Option<u64>| Why {
+            status: Some(StatusCode::SERVICE_UNAVAILABLE),
+            wanted: wanted.map(Duration::from_secs),
+            told: String::new(),
+        };
+        let mut attempts = Attempts::new(Retries::default().most(9).longest(Duration::from_secs(1)));
+        for most in [250, 500, 1000, 1000] {
+            let wait = attempts.wait(&why(None), None).unwrap().as_millis();
+            assert!((most / 2..=most).contains(&wait), "{wait} of {most}");
+        }
+        assert_eq!(attempts.told.len(), 4);
+        assert_eq!(attempts.wait(&why(Some(1)), None), Some(Duration::from_secs(1)));
+        // More than a wait may take, than the call has, than all waits may take.
+        assert_eq!(attempts.wait(&why(Some(2)), None), None);
+        assert_eq!(attempts.wait(&why(Some(1)), Some(Duration::from_secs(1))), None);
+        assert_eq!(Attempts::new(Retries::default().total(Duration::ZERO)).wait(&why(None), None), None);
+        assert_eq!(Attempts::new(Retries::NONE).wait(&why(Some(0)), None), None);
+    }
+
+    #[test]
+    fn keys_are_random_uuids() {
+        let (one, other) = (idempotency_key().unwrap(), idempotency_key().unwrap());
+        assert_ne!(one, other);
+        let lengths: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!((lengths, &one[14..15]), (vec![8, 4, 4, 4, 12], "4"));
+        assert!(matches!(&one[19..20], "8" | "9" | "a" | "b"), "{one}");
+    }
+
+    #[test]
+    fn the_forms_of_services_are_read() {
+        for (given, expected) in [
+            (vec![("content-type", "text/plain")], json!({})),
+            (
+                vec![
+                    ("ratelimit-limit", "100, 100;w=60"),
+                    ("ratelimit-remaining", "7"),
+                    ("ratelimit-reset", "50"),
+                ],
+                json!({"limit": 100, "remaining": 7, "reset": 50}),
+            ),
+            (
+                vec![
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1767225599"),
+                    ("retry-after", "2"),
+                ],
+                json!({"remaining": 0, "reset": 1_767_225_599, "retry_after_ms": 2000}),
+            ),
+            (vec![("ratelimit", "\"default\";r=50;t=30")], json!({"remaining": 50, "reset": 30})),
+            (vec![("ratelimit", "limit=9, remaining=x, reset=1")], json!({"limit": 9, "reset": 1})),
+        ] {
+            let headers = given
+                .iter()
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+            assert_eq!(Value::from(rate(&headers.collect())), expected, "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Writes the body of an answer to a file while it arrives.
+
+use std::sync::Arc;
+
+use reqwest::Response;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use super::filename;
+use super::files::{Files, KeptFile};
+use super::request::HttpRequest;
+use super::secret::Applied;
+use super::transport::header;
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::base::sha256::hex;
+use toolgen_kernel::call::result::{Content, ToolResult};
+
+/// How many chunks wait for the disk before the network waits, too.
+const WAITING: usize = 8;
+
+/// How much of a body is searched for credentials at once at most, in bytes, if more of it is there.
+const SEARCHED: usize = 256 << 10;
+
+/// Where answers are saved, and which.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saving<'s> {
+    pub(super) place: &'s Arc<dyn Files>,
+    /// Whether every answer is saved, not only those that cannot be shown to a model whole.
+    pub(super) all: bool,
+}
+
+/// A body that was saved.
+pub(super) struct Saved {
+    file: KeptFile,
+    media_type: String,
+    size: u64,
+    sha256: String,
+}
+
+impl Saved {
+    /// The text that a model reads about it.
+    pub(super) fn note(&self) -> String {
+        let Saved { file, media_type, size, sha256 } = self;
+        format!("[{media_type}, {size} bytes, saved as `{}`, SHA-256 {sha256}]", file.path)
+    }
+
+    /// The link to the file, if there is a URI for it.
+    pub(super) fn link(&self) -> Option<Content> {
+        let Saved { file, media_type, size, .. } = self;
+        (!file.uri.is_empty()).then(|| Content::Link {
+            uri: file.uri.clone(),
+            name: file.path.clone(),
+            mime_type: media_type.clone(),
+            size: Some(*size),
+        })
+    }
+
+    pub(super) fn details(&self) -> Value {
+        let Saved { file, media_type, size, sha256 } = self;
+        json!({ "path": file.path, "media_type": media_type, "bytes": size, "sha256": sha256 })
+    }
+}
+
+/// Adds to a result what became of its body.
+pub(super) fn tell(result: &mut ToolResult, head: &str, is_text: bool, saved: Result<Saved, String>) {
+    let saved = match saved {
+        Ok(saved) => saved,
+        Err(why) => {
+            result.content.push(Content::Text(format!("[not saved: {why}]")));
+            result.details["not_saved"] = why.into();
+            return;
+        }
+    };
+    if is_text {
+        result.content.push(Content::Text(saved.note()));
+    } else {
+        // What a model sees or hears it is shown, too.
+        result.content.retain(|piece| matches!(piece, Content::Image { .. } | Content::Audio { .. }));
+        result.content.insert(0, Content::Text(format!("{head}\n\n{}", saved.note())));
+        result.details["truncated"] = false.into();
+    }
+    result.content.extend(saved.link());
+    result.details["saved"] = saved.details();
+}
+
+/// Returns the name to save an answer under, and its media type: what the service says, or the end of its URL, in which
+/// credentials are hidden.
+pub(super) fn named(
+    request: &HttpRequest,
+    headers: &HeaderMap,
+    content_type: &str,
+    url: &str,
+) -> (String, String) {
+    let media_type = essence(content_type);
+    let media_type = if media_type.is_empty() { "application/octet-stream".to_owned() } else { media_type };
+    let disposition = header(headers, "content-disposition");
+    let named = filename::of_disposition(&disposition).or_else(|| filename::of_url(url)).unwrap_or_default();
+    let shows = request.credentials.redact(&named) != named || named.contains("****");
+    let name = filename::plain(if shows { "" } else { &named });
+    (filename::with_ending(&name, &media_type), media_type)
+}
+
+/// Saves a body of which this much was read, and whether there is more: the inner error says why it is not saved, in words for a model.
+pub(super) async fn body(
+    saving: Saving<'_>,
+    request: &HttpRequest,
+    (response, more): (&mut Response, bool),
+    first: Vec<u8>,
+    (name, media_type): (String, String),
+    until: Option<Instant>,
+) -> Result<Result<Saved, String>, reqwest::Error> {
+    let (sender, chunks) = mpsc::channel(WAITING);
+    let (place, credentials) = (Arc::clone(saving.place), request.credentials.clone());
+    // Writing blocks, which a task on a shared thread must not do.
+    let written = tokio::task::spawn_blocking(move || write(&*place, &name, chunks, &credentials));
+    // Who writes takes no more if it fails, and its error is what is told.
+    let mut goes_on = sender.send(Ok(Some(first))).await.is_ok();
+    while goes_on {
+        let chunk = match until {
+            _ if !more => Ok(None),
+            Some(until) => match timeout_at(until, response.chunk()).await {
+                Ok(chunk) => Ok(chunk?),
+                Err(_) => Err("it had not ended when the time of the call was up"),
+            },
+            None => Ok(response.chunk().await?),
+        };
+        goes_on = matches!(chunk, Ok(Some(_)));
+        goes_on &= sender.send(chunk.map(|chunk| chunk.map(Vec::from))).await.is_ok();
+    }
+    let written = written.await.unwrap_or_else(|_| Err("it could not be written".to_owned()));
+    Ok(written.map(|(file, size, sha256)| Saved { file, media_type, size, sha256 }))
+}
+
+/// A part of a body, `None` at its end, or why there is no end.
+type Chunk = Result<Option<Vec<u8>>, &'static str>;
+
+/// Writes chunks until `None` ends them. If they end otherwise, the file is no longer wanted. What may be a credential,
+/// or the start of one, is held back until it is known: a standard output cannot be taken back.
+fn write(
+    place: &dyn Files,
+    name: &str,
+    mut chunks: mpsc::Receiver<Chunk>,
+    credentials: &Applied,
+) -> Result<(KeptFile, u64, String), String> {
+    let mut file = place.create(name)?;
+    let (mut size, mut hash) = (0, Sha256::new());
+    let mut held: Vec<u8> = Vec::new();
+    loop {
+        let chunk = chunks.blocking_recv().ok_or("the call is over")??;
+        let ends = chunk.is_none();
+        held.append(&mut chunk.unwrap_or_default());
+        // What is there already is searched together; what a slow service says is not kept waiting for more.
+        if !ends && held.len() < SEARCHED && !chunks.is_empty() {
+            continue;
+        }
+        let clear = credentials.clear(&held, ends).ok_or("a credential stands in it")?;
+        file.write(&held[..clear])?;
+        hash.update(&held[..clear]);
+        size += clear as u64;
+        held.drain(..clear);
+        if ends {
+            break;
+        }
+    }
+    Ok((file.keep()?, size, hex(&hash.finalize())))
+}

@@ -1,0 +1,212 @@
+//! Credentials as values that are never shown.
+
+use std::fmt;
+
+use super::charset;
+use toolgen_kernel::base::needle::{self, Needle};
+use toolgen_kernel::base::truncate::whole;
+
+/// A credential. `Debug` and `Display` show `****`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+const HIDDEN: &str = "****";
+
+/// The shortest credential that is searched for in any text.
+const SHORTEST: usize = 6;
+
+/// How many bytes at the end of a part are held back at most for the start of a credential, unless it is longer.
+const MOST_HELD: usize = 16 << 10;
+
+/// How many times longer an encoded credential is at most than the credential itself.
+const LONGER: usize = 12;
+
+impl Secret {
+    /// Wraps a credential.
+    pub fn new(secret: impl Into<String>) -> Secret {
+        Secret(secret.into())
+    }
+
+    /// Returns the credential itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+/// What authentication added to a request.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct Applied {
+    /// Headers that carry a credential.
+    pub(super) headers: Vec<String>,
+    /// The schemes whose credentials the request has, each with where it comes from.
+    pub(super) sent: Vec<(String, String)>,
+    /// Every text to hide, the longest first: credentials as given and as encoded.
+    texts: Vec<Needle>,
+}
+
+impl Applied {
+    /// Hides a text from now on.
+    pub(super) fn hide(&mut self, text: &str) {
+        if !text.is_empty() && !self.texts.iter().any(|known| known.text() == text) {
+            self.texts.push(Needle::new(text, usize::MAX));
+            // One text may be part of another.
+            self.texts.sort_by_key(|known| std::cmp::Reverse(known.text().len()));
+        }
+    }
+
+    /// Returns the text with credentials shown as `****`, however they are encoded in it. Credentials so short that
+    /// they would match ordinary words are not searched for.
+    pub(super) fn redact(&self, text: &str) -> String {
+        needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Whether some bytes contain a credential, however it is encoded there.
+    pub(super) fn stand_in(&self, bytes: &[u8]) -> bool {
+        !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
+    }
+
+    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None` if
+    /// they contain a credential.
+    pub(super) fn clear(&self, bytes: &[u8], ends: bool) -> Option<usize> {
+        if self.stand_in(bytes) {
+            return None;
+        }
+        let Some(longest) = self.searched().map(|secret| secret.text().len()).max().filter(|_| !ends) else {
+            return Some(bytes.len());
+        };
+        let text = std::str::from_utf8(whole(bytes));
+        let clear = text.map_or(0, |text| needle::unfinished(text, self.searched()));
+        // A start that is drawn out, by blanks perhaps, is none.
+        Some(clear.max(bytes.len().saturating_sub(MOST_HELD.max(longest.saturating_mul(LONGER)))))
+    }
+
+    /// Returns the text of a body with credentials shown as `****`, also one that was cut off at the end.
+    pub(super) fn shown(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
+        let mut text = charset::decode(bytes, content_type, truncated);
+        if truncated {
+            self.cut_unfinished(&mut text);
+        }
+        self.redact(&text)
+    }
+
+    /// Cuts off the end of a text that goes on, if it may be the beginning of a credential.
+    pub(super) fn cut_unfinished(&self, text: &mut String) {
+        text.truncate(needle::cut_off(text, self.searched()));
+    }
+
+    /// Returns every text to hide.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(Needle::text)
+    }
+
+    fn searched(&self) -> impl Iterator<Item = &Needle> {
+        self.texts.iter().filter(|secret| secret.text().len() >= SHORTEST)
+    }
+
+    /// Returns the URL with credentials shown as `****`, including short ones in its query.
+    pub(super) fn redact_url(&self, url: &str) -> String {
+        match url.split_once('?') {
+            Some((before, query)) => format!("{}?{}", self.redact(before), self.parts(query, "&")),
+            None => self.redact(url),
+        }
+    }
+
+    /// Returns the URL with a mask if its query ends in a credential, however short. Others are found by their text.
+    pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
+        let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
+        let part = |part: &str| match self.ending(part) {
+            Some(secret) => format!("{}{mask}", &part[..part.len() - secret.len()]),
+            None => part.to_owned(),
+        };
+        format!("{before}?{}", query.split('&').map(part).collect::<Vec<_>>().join("&"))
+    }
+
+    /// Returns a header value with credentials shown as `****`, including short ones if the header carries a
+    /// credential.
+    pub(super) fn redact_header(&self, name: &str, value: &str) -> String {
+        if self.headers.iter().any(|header| header.eq_ignore_ascii_case(name)) {
+            self.parts(value, "; ")
+        } else {
+            self.redact(value)
+        }
+    }
+
+    fn parts(&self, text: &str, separator: &str) -> String {
+        text.split(separator).map(|part| self.part(part)).collect::<Vec<_>>().join(separator)
+    }
+
+    /// Hides `{secret}`, `Bearer {secret}` or `{name}={secret}`, however short the secret is.
+    fn part(&self, part: &str) -> String {
+        match self.ending(part) {
+            Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
+            None => self.redact(part),
+        }
+    }
+
+    /// Returns the secret that a part is, or ends in after a blank or an equals sign.
+    fn ending(&self, part: &str) -> Option<&str> {
+        let ends = |secret: &&str| {
+            let before = part.strip_suffix(secret);
+            before.filter(|before| before.is_empty() || before.ends_with([' ', '='])).is_some()
+        };
+        self.texts.iter().map(Needle::text).find(ends)
+    }
+}
+
+/// Words in a name that mark its value as a credential.
+const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
+
+pub(super) fn is_sensitive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SENSITIVE.iter().any(|word| name.contains(word))
+}
+
+/// Returns the values in a query whose names mark them as credentials.
+pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_credential_hides_where_it_was_put_and_nothing_else() {
+        let mut applied =
+            Applied { headers: vec!["Authorization".to_owned(), "cookie".to_owned()], ..Applied::default() };
+        for secret in ["p", "t t", "long-enough"] {
+            applied.hide(secret);
+        }
+        for (url, shown) in [
+            ("http://p.example/p/t?key=p&page=p1&q=top", "http://p.example/p/t?key=****&page=p1&q=top"),
+            ("http://h/p", "http://h/p"),
+            ("http://h/long-enough?a=xlong-enoughx", "http://h/****?a=x****x"),
+        ] {
+            assert_eq!(applied.redact_url(url), shown);
+        }
+        for (name, value, shown) in [
+            ("authorization", "Bearer p", "Bearer ****"),
+            ("Authorization", "Token t t", "Token ****"),
+            ("Authorization", "p", "****"),
+            ("Cookie", "pp=1; sid=p; top=up", "pp=1; sid=****; top=up"),
+            ("Accept", "p", "p"),
+            ("X-Echo", "long-enough", "****"),
+        ] {
+            assert_eq!(applied.redact_header(name, value), shown);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Sends the requests of a call: with credentials, and repeatedly where that helps.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use reqwest::Url;
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::credentials::{authorize, choose, no_credential, origin};
+use super::inner::{self, Inner};
+use super::refusal::network;
+use super::request::HttpRequest;
+use super::retry::{Attempts, Why, idempotency_key};
+use super::settings::Tokens;
+use super::transport::{self, Reply, Route, SendError};
+use toolgen_kernel::base::time::whole_millis;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::span::Attribute;
+use toolgen_kernel::spec::plan::{RequestPlan, Tool};
+
+/// How the requests of one call are sent.
+pub(super) struct Sending<'a> {
+    engine: &'a Arc<Inner>,
+    plan: &'a RequestPlan,
+    ctx: &'a ToolContext,
+    until: Option<Instant>,
+    /// Whether a second request changes nothing more.
+    repeatable: bool,
+    tokens: Tokens,
+    attempts: Attempts,
+    /// What the answer says about how many requests may follow.
+    rate: Map<String, Value>,
+    /// The URL whose answer led to the request, if it was not made from arguments, and whether it leads to where
+    /// credentials go.
+    pub(super) led: Option<(Url, bool)>,
+}
+
+impl<'a> Sending<'a> {
+    /// `until` is when the call ends: nothing is waited for after that.
+    pub(super) fn new(
+        engine: &'a Arc<Inner>,
+        tool: &'a Tool,
+        ctx: &'a ToolContext,
+        until: Option<Instant>,
+    ) -> Result<Sending<'a>, ToolError> {
+        let plan = inner::plan(tool)?;
+        let effects = &tool.spec.effects;
+        let repeatable = effects.read_only || effects.idempotent || !plan.idempotency_key.is_empty();
+        let attempts = Attempts::new(engine.settings.retries);
+        let (tokens, rate) = (Tokens::new(), Map::new());
+        Ok(Sending { engine, plan, ctx, until, repeatable, tokens, attempts, rate, led: None })
+    }
+
+    /// Adds what authenticates a request: the credentials of the call, and a key by which the service recognises a
+    /// repetition.
+    pub(super) async fn proven(&mut self, mut request: HttpRequest) -> Result<HttpRequest, ToolError> {
+        let needed = self.needed(&request.url)?;
+        for scheme in needed {
+            self.renew(&scheme).await?;
+        }
+        self.authorize(&mut request)?;
+        let key = self.plan.idempotency_key.as_str();
+        if !key.is_empty() && request.header(key).is_none() {
+            let made = idempotency_key();
+            let made = made.map_err(|why| ToolError::failed(format!("no idempotency key: {why}")))?;
+            request.headers.push((key.to_owned(), made));
+        }
+        Ok(request)
+    }
+
+    /// Returns the schemes of a request whose tokens the engine gets itself.
+    fn needed(&self, url: &str) -> Result<Vec<String>, ToolError> {
+        let found = choose(self.plan, &origin(url), &self.engine.settings.known(&self.tokens));
+        let found = found.map_err(|missing| no_credential(&missing))?;
+        let own = found.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
+        Ok(own.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
+    }
+
+    /// Gets a token, in place of the one that the call has, if it has one.
+    async fn renew(&mut self, scheme: &str) -> Result<(), ToolError> {
+        let Some(oauth) = self.engine.settings.oauth_of(scheme) else { return Ok(()) };
+        let refused = self.tokens.iter().position(|(known, _)| known == scheme);
+        let refused = refused.map(|at| self.tokens.remove(at).1);
+        let token = oauth.token(self.engine, scheme, self.ctx.allowed_hosts(), refused.as_ref()).await?;
+        self.tokens.push((scheme.to_owned(), token));
+        Ok(())
+    }
+
+    fn authorize(&self, request: &mut HttpRequest) -> Result<(), ToolError> {
+        let authorized = authorize(request, self.plan, &self.engine.settings.known(&self.tokens));
+        authorized.map_err(|missing| no_credential(&missing))
+    }
+
+    /// Sends a request to an allowed host and follows redirects. It is repeated as the engine's settings say, and once
+    /// with new tokens if the service refuses those it has.
+    pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
+        let mut renewed = None;
+        if let (Some(tape), Some(secrets)) = (&self.engine.settings.tape, self.ctx.secrets()) {
+            tape.0.hide_all(&secrets);
+        }
+        loop {
+            let request = renewed.as_ref().unwrap_or(request);
+            let (from, at_home) = match &self.led {
+                Some((from, at_home)) => (Some(from), *at_home),
+                None => (None, true),
+            };
+            let route = Route {
+                from,
+                at_home,
+                answers: &self.plan.redirects,
+                ..self.engine.route(self.ctx.allowed_hosts())
+            };
+            let sent = transport::send(&route, request, &self.extra(request)).await;
+            let unwelcome = matches!(&sent, Ok(reply) if reply.response.status().as_u16() == 401);
+            if unwelcome && at_home && renewed.is_none() && !self.tokens.is_empty() {
+                renewed = Some(self.with_new_tokens(request).await?);
+                continue;
+            }
+            let why = match &sent {
+                Ok(reply) if !self.repeatable || reply.refused.is_some() => None,
+                Ok(reply) => Why::answered(reply.response.status(), reply.response.headers()),
+                Err(error) => Why::failed(error, self.repeatable),
+            };
+            if let Some(why) = why {
+                let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+                if let Some(wait) = self.attempts.wait(&why, left) {
+                    drop(sent);
+                    let millis = whole_millis(wait);
+                    let number = |count| Attribute::Number(i64::try_from(count).unwrap_or(i64::MAX));
+                    self.ctx.add_event(
+                        "toolgen.request.repeated",
+                        &[
+                            ("http.request.resend_count", number(self.attempts.told.len() as u64)),
+                            ("toolgen.repeated.after_ms", number(millis)),
+                        ],
+                    );
+                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", why.told));
+                    sleep(wait).await;
+                    continue;
+                }
+            }
+            let reply = sent.map_err(|error| self.failure(request, error))?;
+            self.rate = super::retry::rate(reply.response.headers());
+            return Ok(reply);
+        }
+    }
+
+    /// Returns the operator's headers, and those that pass the trace on, unless the request or the operator has others.
+    fn extra<'h>(&'h self, request: &HttpRequest) -> Cow<'h, [(String, String)]> {
+        let settings = &self.engine.settings;
+        let own = settings.headers.0.as_slice();
+        if settings.passes_on {
+            let is_free = |name: &str| {
+                request.header(name).is_none()
+                    && own.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name))
+            };
+            let passed = toolgen_kernel::layers::passed_on(Some(self.ctx), &settings.also_passed);
+            let passed: Vec<_> = passed.into_iter().filter(|(name, _)| is_free(name)).collect();
+            if !passed.is_empty() {
+                return Cow::Owned(own.iter().cloned().chain(passed).collect());
+            }
+        }
+        Cow::Borrowed(own)
+    }
+
+    async fn with_new_tokens(&mut self, request: &HttpRequest) -> Result<HttpRequest, ToolError> {
+        let schemes: Vec<String> = self.tokens.iter().map(|(scheme, _)| scheme.clone()).collect();
+        for scheme in schemes {
+            self.renew(&scheme).await?;
+        }
+        let mut request = request.clone();
+        self.authorize(&mut request)?;
+        Ok(request)
+    }
+
+    fn failure(&self, request: &HttpRequest, error: SendError) -> ToolError {
+        match error {
+            SendError::Refused(refused) => refused.into(),
+            SendError::Malformed(message) => {
+                ToolError::failed_with("INVALID_REQUEST", format!("Error: {message}"))
+            }
+            SendError::Taped(why) => ToolError::failed_with("CASSETTE_DIFFERENCE", why),
+            SendError::Network(error) => network(request, "HTTP_ERROR", error),
+        }
+    }
+
+    /// Adds to the details of a result what was repeated, and how many requests may follow.
+    pub(super) fn told(&self, result: &mut ToolResult) {
+        if !self.attempts.told.is_empty() {
+            result.details["repeated_after"] = json!(self.attempts.told);
+        }
+        if !self.rate.is_empty() {
+            result.details["rate_limit"] = self.rate.clone().into();
+        }
+    }
+}

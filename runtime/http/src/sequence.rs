@@ -1,0 +1,247 @@
+//! Answers that are a sequence of items: JSON texts one after the other, and events of a stream.
+
+use memchr::memchr2;
+use serde_json::{Value, json};
+
+use toolgen_kernel::base::media_type::{essence, is_json, is_json_lines};
+use toolgen_kernel::base::sse;
+use toolgen_kernel::schema::shape::Kind;
+use toolgen_kernel::spec::plan::Tool;
+
+/// The media type of events (WHATWG HTML, section 9.2).
+const EVENTS: &str = "text/event-stream";
+
+/// The record separator of JSON text sequences (RFC 7464).
+const SEPARATOR: u8 = 0x1e;
+
+/// The longest part of a JSON text sequence that is tried at each end of a line: its texts may have several.
+const MAX_TRIED: usize = 64 * 1024;
+
+/// What the data of events is in their items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventData {
+    /// The text as it came.
+    Text,
+    /// The value that the text is as JSON.
+    Json,
+}
+
+/// Returns what the data of events is, if a tool declares events as its result. If the document also declares JSON, the
+/// result is of that.
+pub(super) fn declared_events(tool: &Tool) -> Option<EventData> {
+    let types = || tool.call.http().into_iter().flat_map(|plan| plan.accept.split(',').map(essence));
+    if !types().any(|name| name == EVENTS)
+        || types().any(|name| is_json(&name) || is_json_lines(&name) || name.contains('*'))
+    {
+        return None;
+    }
+    let Kind::Array(list) = &tool.spec.output.as_ref()?.shape().kind else { return None };
+    let named =
+        |name: &str| tool.spec.defs.iter().find(|def| def.name == *name).map(|def| def.schema.shape());
+    let item = match &list.items.kind {
+        Kind::Ref(name) => named(name)?,
+        _ => &*list.items,
+    };
+    let Kind::Object(rules) = &item.kind else { return Some(EventData::Text) };
+    let data = rules.fields.iter().find(|field| field.wire_name() == "data");
+    let is_text =
+        data.is_none_or(|data| matches!(data.shape.kind, Kind::String(_) | Kind::Enum(_) | Kind::Any));
+    Some(if is_text { EventData::Text } else { EventData::Json })
+}
+
+/// Whether the service may answer a tool with a sequence.
+pub(super) fn may_be_sequence(tool: &Tool) -> bool {
+    let mut types = tool.call.http().into_iter().flat_map(|plan| plan.accept.split(',').map(essence));
+    types.any(|name| name == EVENTS || is_json_lines(&name))
+}
+
+/// Splits a sequence into items while it arrives.
+#[derive(Debug)]
+pub(super) enum Sequence {
+    /// JSON texts.
+    Texts {
+        /// Whether each of them starts with a separator, and may have several lines.
+        separated: bool,
+        /// The beginning of a text whose end has not arrived.
+        rest: Vec<u8>,
+        /// How much of it is known to contain no end of a text.
+        looked_at: usize,
+    },
+    /// Events.
+    Events(Box<sse::Reader>, EventData),
+}
+
+impl Sequence {
+    /// Returns a reader for a body of a media type, if that is a sequence. An event has at most `limit` bytes.
+    pub(super) fn of(content_type: &str, data: EventData, limit: usize) -> Option<Sequence> {
+        let essence = essence(content_type);
+        if essence == EVENTS {
+            return Some(Sequence::Events(Box::new(sse::Reader::new(limit)), data));
+        }
+        let separated = essence.ends_with("json-seq");
+        is_json_lines(&essence).then_some(Sequence::Texts { separated, rest: Vec::new(), looked_at: 0 })
+    }
+
+    /// Reads the next bytes and adds the items that they complete.
+    ///
+    /// # Errors
+    ///
+    /// Why an item cannot be read; those before it are added.
+    pub(super) fn push(&mut self, bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
+        match self {
+            Sequence::Events(reader, data) => {
+                let mut events = Vec::new();
+                let read = reader.push(bytes, &mut events);
+                items.extend(events.into_iter().filter_map(|event| item(event, *data)));
+                read.map_err(|sse::TooLong(limit)| format!("an event has more than {limit} bytes"))
+            }
+            Sequence::Texts { separated, rest, looked_at } => {
+                rest.extend_from_slice(bytes);
+                let mut start = 0;
+                let mut at = *looked_at;
+                while let Some(found) = memchr2(b'\n', SEPARATOR, &rest[at..]) {
+                    let end = at + found;
+                    at = end + 1;
+                    let part = &rest[start..end];
+                    if *separated && rest[end] == b'\n' {
+                        // Another line may follow.
+                        let whole = Some(part).filter(|part| part.len() <= MAX_TRIED);
+                        let Some(value) = whole.and_then(|part| serde_json::from_slice(part).ok()) else {
+                            continue;
+                        };
+                        items.push(value);
+                    } else {
+                        text(part, items)?;
+                    }
+                    start = at;
+                }
+                rest.drain(..start);
+                *looked_at = rest.len();
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns how many bytes wait for the end of a text.
+    pub(super) fn waiting(&self) -> usize {
+        match self {
+            Sequence::Texts { rest, .. } => rest.len(),
+            // Its reader has a limit of its own.
+            Sequence::Events(..) => 0,
+        }
+    }
+
+    /// Adds the item that the end of the body completes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`push`](Self::push).
+    pub(super) fn end(&mut self, items: &mut Vec<Value>) -> Result<(), String> {
+        match self {
+            // Services leave out the empty line after the last event.
+            Sequence::Events(..) => self.push(b"\n\n", items),
+            Sequence::Texts { rest, .. } => text(&std::mem::take(rest), items),
+        }
+    }
+}
+
+/// Adds a JSON text, unless it is empty.
+fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
+    if !bytes.iter().all(|byte| byte.is_ascii_whitespace()) {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        items.push(serde_json::from_slice(bytes).map_err(|why| why.to_string())?);
+    }
+    Ok(())
+}
+
+/// Returns an event as an item: an object of its fields, as OpenAPI 3.2 has it.
+fn item(event: sse::Event, data: EventData) -> Option<Value> {
+    let text = String::from_utf8_lossy(&event.data).into_owned();
+    let value = match data {
+        EventData::Text => Value::String(text),
+        // By this text many services say that the stream ends.
+        EventData::Json if text == "[DONE]" => return None,
+        EventData::Json => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+    };
+    let mut item = json!({ "data": value });
+    if !event.kind.is_empty() {
+        item["event"] = String::from_utf8_lossy(&event.kind).into();
+    }
+    if let Some(id) = event.id {
+        item["id"] = id.into();
+    }
+    Some(item)
+}
+
+/// Returns the data of the events of a stream, one per line (WHATWG HTML, "Interpreting an event stream"). An event
+/// that was cut off is left out.
+pub(super) fn events(stream: &str, truncated: bool) -> String {
+    let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
+    for line in stream.split('\n') {
+        if line.is_empty() {
+            if !data.is_empty() {
+                events.push(std::mem::take(&mut data).join("\n"));
+            }
+        } else if let Some(value) = line.strip_prefix("data:") {
+            data.push(value.strip_prefix(' ').unwrap_or(value));
+        }
+    }
+    // Servers omit the empty line at the end; the event is complete only if the end was seen.
+    if !data.is_empty() && !truncated {
+        events.push(data.join("\n"));
+    }
+    events.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_joined() {
+        let stream = ": hello\r\nevent: a\r\ndata: 1\r\n\r\ndata:2\rdata: 3\r\rid: 4\n\ndata: {\"k\"";
+        assert_eq!(events(stream, false), "1\n2\n3\n{\"k\"");
+        assert_eq!(events(stream, true), "1\n2\n3");
+        assert_eq!(events("data: a", true), "");
+    }
+
+    /// Reads a body in pieces of every size, and returns the items of each.
+    fn read(content_type: &str, data: EventData, body: &str) -> Result<Vec<Value>, String> {
+        let mut found: Option<Result<Vec<Value>, String>> = None;
+        for size in 1..=body.len() {
+            let mut sequence = Sequence::of(content_type, data, 1000).unwrap();
+            let mut items = Vec::new();
+            let mut pieces = body.as_bytes().chunks(size);
+            let read = pieces.try_for_each(|piece| sequence.push(piece, &mut items));
+            let read = read.and_then(|()| sequence.end(&mut items)).map(|()| items);
+            assert!(found.is_none() || found.as_ref() == Some(&read), "{size}: {read:?} after {found:?}");
+            found = Some(read);
+        }
+        found.unwrap()
+    }
+
+    #[test]
+    fn lines_are_items() {
+        let lines = read("application/x-ndjson", EventData::Text, "{\"a\": 1}\r\n\n[2]\n3").unwrap();
+        assert_eq!(lines, [json!({"a": 1}), json!([2]), json!(3)]);
+        assert!(read("application/jsonl", EventData::Text, "{\"a\":\n1}").is_err());
+    }
+
+    #[test]
+    fn texts_of_a_sequence_may_have_lines() {
+        let body = "\u{1e}{\"a\":\n{\"b\": 1}\n}\n\u{1e}2\n\u{1e}\"x\"";
+        let texts = read("application/geo+json-seq", EventData::Text, body).unwrap();
+        assert_eq!(texts, [json!({"a": {"b": 1}}), json!(2), json!("x")]);
+    }
+
+    #[test]
+    fn events_are_objects() {
+        let body = ": hello\r\nevent: add\r\nid: 7\r\ndata: {\"n\":\ndata: 1}\r\n\r\nretry: 5\n\ndata: [DONE]\n\ndata: x";
+        let events = read("text/event-stream; charset=utf-8", EventData::Json, body).unwrap();
+        assert_eq!(events, [json!({"data": {"n": 1}, "event": "add", "id": "7"}), json!({"data": "x"})]);
+        let events = read("text/event-stream", EventData::Text, "data: {}\n\ndata: [DONE]").unwrap();
+        assert_eq!(events, [json!({"data": "{}"}), json!({"data": "[DONE]"})]);
+        assert!(Sequence::of("application/json", EventData::Text, 1).is_none());
+    }
+}

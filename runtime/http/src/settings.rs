@@ -1,0 +1,451 @@
+//! The operator's settings of an engine.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Url;
+
+use super::credentials::{CredentialRequest, Credentials, NoCredentials, with_meant};
+use super::files::{Files, FilesRoot, NoFiles};
+use super::guard::{Resolver, SystemResolver};
+use super::oauth::OAuth;
+use super::retry::Retries;
+use super::secret::{Secret, is_sensitive, secret_pairs};
+use super::tls::Identity;
+use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::spec::plan::Placement;
+
+/// The default limit on the response text that a model gets, in bytes: 64 KiB.
+pub const MAX_BYTES: usize = 64 << 10;
+
+/// The default size limit of an image or a sound, in bytes: 5 MiB, which providers accept.
+pub const MAX_MEDIA_BYTES: usize = 5 << 20;
+
+/// The default size limit of the response of a typed call, in bytes: 16 MiB.
+pub const MAX_TYPED_BYTES: usize = 16 << 20;
+
+/// The settings of an [`HttpEngine`](super::HttpEngine).
+#[derive(Clone, Debug)]
+pub struct HttpEngineBuilder {
+    pub(super) base_url: BaseUrl,
+    pub(super) document_url: Option<String>,
+    pub(super) server_variables: Vec<(String, String)>,
+    pub(super) credentials: Arc<dyn Credentials>,
+    pub(super) timeout: Option<Duration>,
+    /// How long a connection may take; calls are bounded as a whole.
+    #[doc(hidden)]
+    pub connect_timeout: Option<Duration>,
+    pub(super) max_bytes: usize,
+    pub(super) max_media_bytes: usize,
+    pub(super) max_typed_bytes: usize,
+    pub(super) files: Arc<dyn Files>,
+    /// Where answers are saved.
+    pub(super) saves: Option<Arc<dyn Files>>,
+    pub(super) saves_all: bool,
+    pub(super) headers: Headers,
+    pub(super) user_agent: String,
+    pub(super) system_proxy: bool,
+    pub(super) private_hosts: Vec<String>,
+    pub(super) remedy: super::guard::Remedy,
+    accepted: Vec<(String, u16)>,
+    pub(super) resolver: Arc<dyn Resolver>,
+    #[cfg(test)]
+    pub(super) diverted: Option<super::guard::Diverted>,
+    pub(super) root_certificates: Vec<Vec<u8>>,
+    pub(super) identity: Option<Identity>,
+    pub(super) oauth: Vec<(String, OAuth)>,
+    pub(super) retries: Retries,
+    pub(super) tape: Option<Tape>,
+    /// Whether requests pass the trace on.
+    pub(super) passes_on: bool,
+    pub(super) also_passed: Vec<String>,
+}
+
+/// The operator's headers. They may hold anything, so `Debug` shows only their names.
+#[derive(Clone, Default)]
+pub(super) struct Headers(pub(super) Vec<(String, String)>);
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// The operator's base URL. Its query may hold a key, so `Debug` stops before it.
+#[derive(Clone, Default)]
+pub(super) struct BaseUrl(pub(super) Option<String>);
+
+impl BaseUrl {
+    fn split(&self) -> Option<(&str, &str)> {
+        self.0.as_deref().map(|url| url.split_once('?').unwrap_or((url, "")))
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.split().map(|(url, _)| url).fmt(f)
+    }
+}
+
+impl HttpEngineBuilder {
+    pub(super) fn new() -> HttpEngineBuilder {
+        HttpEngineBuilder {
+            base_url: BaseUrl::default(),
+            document_url: None,
+            server_variables: Vec::new(),
+            credentials: Arc::new(NoCredentials),
+            timeout: None,
+            connect_timeout: None,
+            max_bytes: MAX_BYTES,
+            max_media_bytes: MAX_MEDIA_BYTES,
+            max_typed_bytes: MAX_TYPED_BYTES,
+            files: Arc::new(NoFiles),
+            saves: None,
+            saves_all: false,
+            headers: Headers::default(),
+            user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
+            system_proxy: false,
+            root_certificates: Vec::new(),
+            identity: None,
+            oauth: Vec::new(),
+            retries: Retries::default(),
+            tape: None,
+            passes_on: true,
+            also_passed: Vec::new(),
+            private_hosts: Vec::new(),
+            remedy: super::guard::by_the_program,
+            accepted: Vec::new(),
+            resolver: Arc::new(SystemResolver),
+            #[cfg(test)]
+            diverted: None,
+        }
+    }
+
+    /// The operator's texts that must not be shown: values of headers and of the base URL's query whose names mark
+    /// them as credentials.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let headers = self.headers.0.iter().filter(|(name, _)| is_sensitive(name));
+        let (_, query) = self.base_url.split().unwrap_or_default();
+        headers.map(|(_, value)| value.as_str()).chain(secret_pairs(query))
+    }
+
+    /// Sends every request here, in place of the servers of the plans. Its own path is kept.
+    #[must_use]
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = BaseUrl(Some(url.into()));
+        self
+    }
+
+    /// Returns the value of the header that the program sends with every request where a credential of this placement
+    /// goes.
+    pub(super) fn header_of(&self, placement: &Placement) -> Option<&str> {
+        let name = placement.header()?;
+        let found = self.headers.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(&found.1)
+    }
+
+    /// Returns the source of the tokens of a scheme, if the engine gets them itself.
+    pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
+        self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
+    }
+
+    /// Returns the credentials of a call for which these tokens were got.
+    pub(super) fn known<'a>(&'a self, tokens: &'a Tokens) -> Known<'a> {
+        Known { settings: self, tokens }
+    }
+
+    /// Returns the host that every request is sent to, as effects name it.
+    pub(super) fn base_host(&self) -> Option<String> {
+        let url = Url::parse(self.base_url.0.as_deref()?.trim()).ok()?;
+        let host = url.host_str()?;
+        Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    }
+
+    /// Sets where the document came from; relative servers are resolved against it.
+    #[must_use]
+    pub fn document_url(mut self, url: impl Into<String>) -> Self {
+        self.document_url = Some(url.into());
+        self
+    }
+
+    /// Sets the value of a server variable, in place of its default.
+    #[must_use]
+    pub fn server_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.server_variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the source of credentials; without one, none are sent.
+    #[must_use]
+    pub fn credentials(mut self, credentials: impl Credentials + 'static) -> Self {
+        self.credentials = Arc::new(credentials);
+        self
+    }
+
+    /// Sets the time limit of calls whose tool names none, in place of 30 seconds.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the limit on the response text that a model gets, in bytes, in place of [`MAX_BYTES`].
+    #[must_use]
+    pub fn max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// Sets the size limit of an image or a sound, in bytes, in place of [`MAX_MEDIA_BYTES`].
+    #[must_use]
+    pub fn max_media_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_media_bytes = max_bytes;
+        self
+    }
+
+    /// Sets the size limit of the response of a typed call, in bytes, in place of [`MAX_TYPED_BYTES`].
+    #[must_use]
+    pub fn max_typed_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_typed_bytes = max_bytes;
+        self
+    }
+
+    /// Lets arguments name files below this directory; without it no files are read.
+    #[must_use]
+    pub fn files_root(self, root: impl Into<PathBuf>) -> Self {
+        self.files(FilesRoot::new(root))
+    }
+
+    /// Sets another reader of the files that arguments name.
+    #[must_use]
+    pub fn files(mut self, files: impl Files + 'static) -> Self {
+        self.files = Arc::new(files);
+        self
+    }
+
+    /// Writes answers that cannot be shown to a model whole to this directory: bytes, and texts that are too long. The
+    /// model gets the name of the file, its media type, size and digest in place of Base64. No file is replaced, and
+    /// incomplete ones are removed. [`FilesRoot`] has limits. If the directory is that of
+    /// [`files_root`](Self::files_root), too, a model can send what it got.
+    #[must_use]
+    pub fn save_to(self, root: impl Into<PathBuf>) -> Self {
+        self.save_with(FilesRoot::new(root))
+    }
+
+    /// Sets another place for answers, used as by [`save_to`](Self::save_to).
+    #[must_use]
+    pub fn save_with(mut self, files: impl Files + 'static) -> Self {
+        self.saves = Some(Arc::new(files));
+        self
+    }
+
+    /// Sets whether the body of every success is saved, even if it can be shown to a model; the default is no.
+    #[must_use]
+    pub fn save_all(mut self, all: bool) -> Self {
+        self.saves_all = all;
+        self
+    }
+
+    /// Sends this header with every request that does not set it. It may hold a credential, so another origin never
+    /// gets it.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.0.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the `User-Agent`, in place of the name and version of this crate.
+    #[must_use]
+    pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
+        self.user_agent = user_agent.into();
+        self
+    }
+
+    /// Sets whether the system's proxy (`HTTPS_PROXY` and so on) is used; the default is no. A proxy looks up names
+    /// itself, so the addresses behind names are checked by the proxy or not at all. Hosts and addresses in URLs are
+    /// still checked here. A proxy whose name resolves to a private address must be [opened](Self::private_host).
+    #[must_use]
+    pub fn system_proxy(mut self, used: bool) -> Self {
+        self.system_proxy = used;
+        self
+    }
+
+    /// Lets requests go to private addresses at this host: `host` (any port) or `host:port`, `*.example.com` for every
+    /// host below `example.com`, or `*`.
+    ///
+    /// Requests otherwise go to public addresses only. This opens loopback addresses, those of private networks (RFC
+    /// 1918, RFC 4193), the shared address space (RFC 6598) and networks for benchmarks. Link-local addresses,
+    /// metadata services of clouds and unreachable ranges stay closed whatever is opened.
+    ///
+    /// A redirect leads to an opened host only from an opened host. With `*`, which matches every host, any server or
+    /// document can lead into the private network. A [base URL](Self::base_url) with a private address or `localhost`
+    /// opens that host and port by itself; one with any other name does not.
+    ///
+    /// ```
+    /// use toolgen_runtime::engine::http::HttpEngine;
+    ///
+    /// let engine = HttpEngine::builder()
+    ///     .base_url("http://pets.default.svc.cluster.local")
+    ///     .private_host("*.svc.cluster.local")
+    ///     .build()?;
+    /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
+    /// ```
+    #[must_use]
+    pub fn private_host(mut self, host: impl Into<String>) -> Self {
+        self.private_hosts.push(host.into());
+        self
+    }
+
+    /// Sets the sentence in errors that says how to open a private host, such as by an option of a command line, for
+    /// programs whose users do not write Rust. The function gets the host; the default sentence names
+    /// [`private_host`](Self::private_host).
+    #[must_use]
+    pub fn private_host_remedy(mut self, remedy: fn(&str) -> String) -> Self {
+        self.remedy = remedy;
+        self
+    }
+
+    /// Treats these statuses of 400 and above as ordinary responses of this tool rather than failures, such as a 404
+    /// of a tool that asks whether something exists.
+    #[must_use]
+    pub fn accept_status(mut self, tool: impl Into<String>, statuses: impl IntoIterator<Item = u16>) -> Self {
+        let tool = tool.into();
+        self.accepted.extend(statuses.into_iter().map(|status| (tool.clone(), status)));
+        self
+    }
+
+    /// Whether a status of a tool is accepted although it is that of a failure.
+    pub(super) fn accepts(&self, tool: &str, status: u16) -> bool {
+        self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
+    }
+
+    /// Sets the resolver of names, in place of the operating system. The addresses it returns are still checked.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// Trusts these root certificates in addition to the system's, for a service with its own certificate or a
+    /// company's authority. Takes PEM text with one or more certificates.
+    #[must_use]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates.push(pem.into());
+        self
+    }
+
+    /// Proves who the program is with this certificate (mutual TLS), wherever a server asks for it. Takes PEM texts:
+    /// the certificate with those that vouch for it, and its key. It is not shown to another origin that a redirect
+    /// leads to.
+    #[must_use]
+    pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.identity = Some(Identity { certificates: certificates.into(), key: key.into() });
+        self
+    }
+
+    /// Gets the tokens of a security scheme by OAuth 2, whatever the [credentials](Self::credentials) say about it.
+    /// The name is that of the scheme in the document. The host of the token URL has to be one that requests
+    /// [reach](Self::private_host), and one that the calling context allows.
+    #[must_use]
+    pub fn oauth(mut self, scheme: impl Into<String>, oauth: OAuth) -> Self {
+        let scheme = scheme.into();
+        self.oauth.retain(|(known, _)| *known != scheme);
+        self.oauth.push((scheme, oauth));
+        self
+    }
+
+    /// Sets whether requests name their trace, in the headers `traceparent` and `tracestate`, by the propagator that
+    /// the program sets for OpenTelemetry; the default is yes. Its other headers are sent only if
+    /// [`pass_on_also`](Self::pass_on_also) names them. If a request has such a header as an argument or a credential,
+    /// or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a page
+    /// leads, never gets them.
+    #[must_use]
+    pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
+        self.passes_on = passed_on;
+        self
+    }
+
+    /// Also sends this header of the propagator where requests name their trace: such as `baggage`, which shows every
+    /// service what the program notes there, or `b3`.
+    #[must_use]
+    pub fn pass_on_also(mut self, header: impl Into<String>) -> Self {
+        self.also_passed.push(header.into());
+        self
+    }
+
+    /// Records all requests and their answers on a [cassette](toolgen_kernel::layers::cassette::Cassette), or answers them from it
+    /// and sends none.
+    #[must_use]
+    pub fn cassette(mut self, cassette: impl Into<Tape>) -> Self {
+        self.tape = Some(cassette.into());
+        self
+    }
+
+    /// Sets how often and for how long requests are repeated, in place of [`Retries::default`].
+    #[must_use]
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
+}
+
+/// The tokens of a call, by scheme.
+pub(super) type Tokens = Vec<(String, Secret)>;
+
+/// The placeholder for a token that is requested only when a request is sent.
+const LATER: &str = "(a token by OAuth)";
+
+/// The credentials of one call.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) settings: &'a HttpEngineBuilder,
+    /// The tokens that were got for the call.
+    pub(super) tokens: &'a Tokens,
+}
+
+impl Credentials for Known<'_> {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        if let Some(oauth) = self.settings.oauth_of(request.scheme) {
+            let got = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
+            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.known());
+            return Some(got.unwrap_or_else(|| Secret::new(LATER)));
+        }
+        match request.placement {
+            Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
+            _ => self.settings.credentials.credential(request),
+        }
+    }
+
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        self.settings.header_of(request.placement).is_some()
+    }
+
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        let settings = self.settings;
+        match (settings.oauth_of(request.scheme), request.placement) {
+            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
+            (None, Placement::MutualTls) if settings.identity.is_some() => {
+                "the client's certificate".to_owned()
+            }
+            (None, placement) => match placement.header().filter(|_| settings.header_of(placement).is_some())
+            {
+                Some(name) if settings.credentials.credential(request).is_none() => {
+                    format!("the header `{name}` that the program sends with every request")
+                }
+                _ => settings.credentials.source(request),
+            },
+        }
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        if *request.placement == Placement::MutualTls {
+            return "give the engine the client's certificate and key: `HttpEngineBuilder::client_certificate`, \
+                    or `--client-cert` and `--client-key`"
+                .to_owned();
+        }
+        let told = self.settings.credentials.remedy(request);
+        with_meant(told, request.scheme, self.settings.oauth.iter().map(|(scheme, _)| scheme.as_str()))
+    }
+}

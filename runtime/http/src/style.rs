@@ -1,0 +1,222 @@
+//! The styles of OpenAPI: how a value is written into a path, a query, a header, a cookie or a form.
+//!
+//! The rules are the tables "Style Values" and "Style Examples" of OpenAPI 3.1.1 (the same in 3.0.4), which are based
+//! on RFC 6570. Where they are silent, these rules apply:
+//!
+//! - `null` is RFC 6570's undefined value: a parameter, a member of a list or a field that is `null` is left out,
+//!   and a list or an object without members is left out whole.
+//! - A list or an object inside another is written as its JSON text, except under `deepObject`.
+//! - `deepObject` uses one pair of brackets per level (`a[b][c]=x`). A list of plain values repeats its key
+//!   (`a[b]=x&a[b]=y`); objects in a list are told apart by their index (`a[b][0][c]=x`), because repeating would mix
+//!   them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
+//! - Swagger 2.0 also has delimiters in paths, headers and parts of forms, including the tab.
+//! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
+
+use serde_json::{Number, Value};
+
+use super::encode::{Escape, escape};
+use toolgen_kernel::spec::plan::Style;
+
+/// A value split as far as the styles need; no text is encoded yet.
+enum Parts {
+    Scalar(String),
+    List(Vec<String>),
+    Object(Vec<(String, String)>),
+}
+
+/// Returns a value as plain text: strings unchanged, numbers in digits, everything else as JSON.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => digits(number),
+        other => other.to_string(),
+    }
+}
+
+/// Returns a number without an exponent, which JSON allows but few readers of a path or a query understand: `1e20` is
+/// an integer, too.
+fn digits(number: &Number) -> String {
+    let text = number.to_string();
+    match number.as_f64() {
+        Some(float) if text.contains('e') => float.to_string(),
+        _ => text,
+    }
+}
+
+fn take_apart(value: &Value) -> Option<Parts> {
+    match value {
+        Value::Null => None,
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().filter(|item| !item.is_null()).map(text).collect();
+            (!items.is_empty()).then_some(Parts::List(items))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<(String, String)> = fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key.clone(), text(value)))
+                .collect();
+            (!fields.is_empty()).then_some(Parts::Object(fields))
+        }
+        scalar => Some(Parts::Scalar(text(scalar))),
+    }
+}
+
+/// Writes a value for a path. Returns `None` if there is nothing to write.
+pub(super) fn in_path(
+    name: &str,
+    value: &Value,
+    style: Style,
+    explode: bool,
+    escaping: Escape,
+) -> Option<String> {
+    let parts = take_apart(value)?;
+    Some(match style {
+        Style::Matrix => matrix(&escape(name, Escape::Uri), &parts, explode, escaping),
+        Style::Label => format!(".{}", joined(&parts, explode, if explode { "." } else { "," }, escaping)),
+        style => joined(&parts, explode, delimiter(style, true), escaping),
+    })
+}
+
+/// Writes a value for a header, without encoding. Returns `None` if there is nothing to write.
+pub(super) fn as_text(value: &Value, style: Style, explode: bool) -> Option<String> {
+    Some(joined(&take_apart(value)?, explode, delimiter(style, false), Escape::None))
+}
+
+/// Returns the delimiter of values that are joined.
+fn delimiter(style: Style, escaped: bool) -> &'static str {
+    match (style, escaped) {
+        (Style::SpaceDelimited, true) => "%20",
+        (Style::SpaceDelimited, false) => " ",
+        (Style::PipeDelimited, true) => "%7C",
+        (Style::PipeDelimited, false) => "|",
+        (Style::TabDelimited, true) => "%09",
+        (Style::TabDelimited, false) => "\t",
+        _ => ",",
+    }
+}
+
+/// Writes a value as `name=value` pairs of a query, a form or cookies.
+pub(super) fn as_pairs(
+    name: &str,
+    value: &Value,
+    style: Style,
+    explode: bool,
+    escaping: Escape,
+) -> Vec<String> {
+    match apart(name, value, style, explode) {
+        Pairs::Each(pairs) => {
+            let pair = |(key, value): &(String, String)| {
+                format!("{}={}", name_of(key, escaping), escape(value, escaping))
+            };
+            pairs.iter().map(pair).collect()
+        }
+        Pairs::Joined(parts) => {
+            let joined = joined(&parts, false, delimiter(style, true), escaping);
+            vec![format!("{}={joined}", name_of(name, escaping))]
+        }
+    }
+}
+
+/// Returns the names and values of a value as parts of a form, without encoding.
+pub(super) fn as_parts(name: &str, value: &Value, style: Style, explode: bool) -> Vec<(String, String)> {
+    match apart(name, value, style, explode) {
+        Pairs::Each(pairs) => pairs,
+        Pairs::Joined(parts) => {
+            vec![(name.to_owned(), joined(&parts, false, delimiter(style, false), Escape::None))]
+        }
+    }
+}
+
+/// A value as pairs; no text is encoded yet.
+enum Pairs {
+    /// Names and values.
+    Each(Vec<(String, String)>),
+    /// Several values joined into one.
+    Joined(Parts),
+}
+
+fn apart(name: &str, value: &Value, style: Style, explode: bool) -> Pairs {
+    if style == Style::DeepObject {
+        return Pairs::Each(deep_object(name, value));
+    }
+    let named = |item: String| (name.to_owned(), item);
+    Pairs::Each(match take_apart(value) {
+        None => Vec::new(),
+        Some(Parts::Scalar(value)) => vec![named(value)],
+        Some(Parts::List(items)) if explode => items.into_iter().map(named).collect(),
+        Some(Parts::Object(fields)) if explode => fields,
+        Some(parts) => return Pairs::Joined(parts),
+    })
+}
+
+/// Encodes a name. Names have no reserved expansion: a `=` or `&` in one would make it another name.
+fn name_of(name: &str, escaping: Escape) -> String {
+    let escaping = if matches!(escaping, Escape::Reserved | Escape::Cookie) { Escape::Uri } else { escaping };
+    escape(name, escaping).into_owned()
+}
+
+fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> String {
+    let enc = |text: &str| escape(text, escaping).into_owned();
+    match parts {
+        Parts::Scalar(value) => enc(value),
+        Parts::List(items) => items.iter().map(|item| enc(item)).collect::<Vec<_>>().join(delimiter),
+        Parts::Object(fields) => {
+            let between = if explode { "=" } else { delimiter };
+            let fields = fields.iter().map(|(key, value)| format!("{}{between}{}", enc(key), enc(value)));
+            fields.collect::<Vec<_>>().join(delimiter)
+        }
+    }
+}
+
+/// Writes RFC 6570's path-style parameters: a name without a value has no `=` either.
+fn matrix(name: &str, parts: &Parts, explode: bool, escaping: Escape) -> String {
+    let one = |name: &str, value: &str| match value {
+        "" => format!(";{name}"),
+        value => format!(";{name}={value}"),
+    };
+    let enc = |text: &str| escape(text, escaping).into_owned();
+    match parts {
+        Parts::List(items) if explode => items.iter().map(|item| one(name, &enc(item))).collect(),
+        Parts::Object(fields) if explode => {
+            fields.iter().map(|(key, value)| one(&enc(key), &enc(value))).collect()
+        }
+        parts => one(name, &joined(parts, false, ",", escaping)),
+    }
+}
+
+fn deep_object(name: &str, value: &Value) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    match value {
+        Value::Array(items) => deep_list(&format!("{name}[]"), name, items, &mut pairs),
+        value => deep_value(name, value, &mut pairs),
+    }
+    pairs
+}
+
+fn deep_value(key: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                deep_value(&format!("{key}[{field}]"), value, pairs);
+            }
+        }
+        Value::Array(items) => deep_list(key, key, items, pairs),
+        scalar => pairs.push((key.to_owned(), text(scalar))),
+    }
+}
+
+fn deep_list(plain_key: &str, key: &str, items: &[Value], pairs: &mut Vec<(String, String)>) {
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Value::Array(_) | Value::Object(_) => {
+                deep_value(&format!("{key}[{index}]"), item, pairs);
+            }
+            scalar => deep_value(plain_key, scalar, pairs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

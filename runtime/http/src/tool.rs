@@ -1,0 +1,192 @@
+//! A tool that is an HTTP request, as callers see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::inner::{Inner, plan};
+use super::pages::{self, several};
+use super::refusal::{failed, network};
+use super::response::{self, EMPTY, Limits, NO_TEXT};
+use super::send::Sending;
+use toolgen_kernel::base::frozen::{Frozen, Text};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::media_type::{essence, is_json};
+use toolgen_kernel::base::time::whole_millis;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::digest::fingerprint;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{OPERATOR, ToolResult};
+use toolgen_kernel::call::structured::{NOT_JSON, Structured};
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::schema::shape::decode::{ArgumentProblem, result_problems};
+use toolgen_kernel::spec::plan::Tool;
+use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
+
+/// A tool that is an HTTP request.
+pub(super) struct HttpTool {
+    engine: Arc<Inner>,
+    tool: Frozen<Tool>,
+    /// The specification, if the engine changes it.
+    spec: Option<ToolSpec>,
+}
+
+impl HttpTool {
+    pub(super) fn new(engine: &Arc<Inner>, tool: Frozen<Tool>) -> HttpTool {
+        let spec = changed(engine, &tool);
+        HttpTool { engine: Arc::clone(engine), tool, spec }
+    }
+
+    async fn run(
+        &self,
+        mut arguments: Value,
+        limit: Option<Duration>,
+        ctx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let HttpTool { engine, tool, .. } = self;
+        if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
+            return several(engine, tool, pages, (arguments, most), limit, ctx).await;
+        }
+        let started = Instant::now();
+        let request = engine.prepare(tool, arguments).await?;
+        let until = limit.map(|limit| started + limit);
+        let mut sending = Sending::new(engine, tool, ctx, until)?;
+        let request = &sending.proven(request).await?;
+        let reply = sending.send(request).await?;
+        let refusal = failed(&engine.settings, tool, request, &reply);
+        let limits = Limits { stream_until: response::stream_until(started, limit), ..engine.limits(tool) };
+        let result = response::result(request, reply, limits).await;
+        let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
+        if let Some(refusal) = refusal {
+            refusal.tell(&mut result.details);
+        }
+        sending.told(&mut result);
+        Ok(result)
+    }
+}
+
+/// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
+/// time and checks the hosts that apply.
+fn changed(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
+    let (settings, spec) = (&engine.settings, &tool.spec);
+    let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
+    let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
+    let schemes = tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
+    let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
+    let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
+    tokens.dedup();
+    let plan = tool.call.http().filter(|_| !settings.files.can_read());
+    let input =
+        plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
+    if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
+        return None;
+    }
+    let mut changed = spec.clone();
+    if let Some(input) = input {
+        changed.input = input.into();
+    }
+    if let Some(timeout) = timeout {
+        changed.timeout = Timeout::Millis(whole_millis(timeout));
+    }
+    if let Some(host) = host {
+        changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
+    }
+    if let Network::Hosts(hosts) = &changed.effects.network {
+        tokens.retain(|host| !hosts.contains(host));
+        changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
+    }
+    Some(changed)
+}
+
+impl AgentTool for HttpTool {
+    fn spec(&self) -> &ToolSpec {
+        self.spec.as_ref().unwrap_or(&self.tool.spec)
+    }
+
+    fn search_words(&self) -> &str {
+        self.tool.call.http().map_or("", |plan| plan.path.as_str())
+    }
+
+    fn action(&self) -> Option<String> {
+        let settings = &self.engine.settings;
+        // The query of a URL may hold a key.
+        Some(fingerprint(&format!(
+            "{:?} {:?} {:?}",
+            self.tool.call, settings.base_url.0, settings.document_url
+        )))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let limit = self.engine.time_limit(self.spec(), ctx.timeout());
+            let run = self.run(params, limit, ctx);
+            let mut result = within(limit, ctx, run).await??;
+            note_deviation(&self.tool, &mut result);
+            Ok(result)
+        })
+    }
+}
+
+/// Notes in the details where an answer differs from the document of the service. A model needs only the answer, but
+/// those who watch want to know; and operators are told of what is not even JSON, such as the page of a login.
+fn note_deviation(tool: &Tool, result: &mut ToolResult) {
+    let spec = &tool.spec;
+    let Some(output) = spec.output.as_ref().filter(|_| spec.output_may_differ && !result.is_error()) else {
+        return;
+    };
+    let why = match result.structured() {
+        Ok(value) => {
+            if let Some(told) =
+                result_problems(&value, output.shape(), &spec.defs).first().map(ArgumentProblem::of_result)
+            {
+                result.details["deviates"] = told.into();
+            }
+            return;
+        }
+        Err(why) => why.into_owned(),
+    };
+    if let Some(came) = not_json(tool, &result.details, &why) {
+        let about = format!("{}: the document promises another result: {came}", spec.name);
+        result.details["deviates"] = came.clone().into();
+        result.details[OPERATOR] = about.into();
+        result.structured = Structured::Missing(came.into());
+    }
+}
+
+/// Says what came in place of JSON; `None` if that is no deviation: nothing follows such a status, the document has the
+/// media type, too, or the engine itself has not read, or not kept, the whole.
+fn not_json(tool: &Tool, details: &Value, why: &str) -> Option<String> {
+    let plan = tool.call.http()?;
+    let text = |name: &str| details.get(name).and_then(Value::as_str).unwrap_or_default();
+    let is_whole = details.get("truncated") == Some(&Value::Bool(false)) && details.get("saved").is_none();
+    let status = details.get("status").and_then(Value::as_u64)?;
+    if !is_whole
+        || !(200..300).contains(&status)
+        || matches!(status, 202 | 204 | 205)
+        || plan.method == *"HEAD"
+    {
+        return None;
+    }
+    let media_type = essence(text("content_type"));
+    let named = if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
+    if !text("unread").is_empty() {
+        return Some(format!("the result: {named} came, and {}", text("unread")));
+    }
+    let is_promised = |promised: &str| !media_type.is_empty() && essence(promised.trim()) == media_type;
+    if why == EMPTY {
+        return Some(format!("the result: {named} came, and the body is empty"));
+    }
+    if is_json(&media_type) {
+        return (why == NOT_JSON)
+            .then(|| format!("the result: {named} came, and the body is not whole JSON"));
+    }
+    let is_other = matches!(why, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
+    is_other.then(|| format!("the result: {named} came, which is not JSON"))
+}

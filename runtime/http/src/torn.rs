@@ -1,0 +1,163 @@
+//! Values that a service would take apart otherwise than they were given: a member that holds what separates members.
+//!
+//! Where a style percent-encodes its members but not its delimiter, such as `form` with its commas, every value arrives
+//! whole. `spaceDelimited`, `pipeDelimited` and tabs have no such difference (OpenAPI 3.1, "Style Examples"), and in
+//! headers and parts of forms nothing is encoded.
+
+use serde_json::Value;
+
+use super::request::{RequestProblem, RequestProblemKind};
+use super::style;
+use toolgen_kernel::spec::plan::{Encoding, Location, Style};
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// As one encoded text.
+    Path,
+    /// As one text that is not encoded.
+    Header,
+    /// As encoded pairs.
+    Pairs,
+    /// As parts that are not encoded.
+    Parts,
+}
+
+impl From<Location> for Written {
+    fn from(location: Location) -> Self {
+        match location {
+            Location::Path => Written::Path,
+            Location::Header => Written::Header,
+            Location::Query | Location::Cookie => Written::Pairs,
+        }
+    }
+}
+
+/// Returns the problem of a value that would not arrive as it is.
+pub(super) fn torn(
+    argument: &str,
+    value: &Value,
+    encoding: &Encoding,
+    written: Written,
+) -> Option<RequestProblem> {
+    let Encoding::Style { style, explode, allow_reserved } = encoding else { return None };
+    let message = if *style == Style::DeepObject {
+        let message = "may not be empty or hold `[` or `]`: the request writes keys in brackets";
+        has_bracket(value).then(|| format!("a key in `{argument}` {message}"))
+    } else {
+        let (delimiter, name, plural) = delimiter(*style, *explode, *allow_reserved, written)?;
+        let message = || {
+            format!("a member of `{argument}` may not hold {name}: the request separates members by {plural}")
+        };
+        let equals = *explode && written == Written::Header && has_key_with_equals(value);
+        match holds(value, delimiter) {
+            true => Some(message()),
+            false => equals.then(|| {
+                format!("a key in `{argument}` may not hold `=`: the request separates keys and values by it")
+            }),
+        }
+    };
+    let kind = match written {
+        Written::Header => RequestProblemKind::Header,
+        Written::Path | Written::Pairs | Written::Parts => RequestProblemKind::Arguments,
+    };
+    message.map(|message| RequestProblem::new(kind, argument, message))
+}
+
+/// Returns the delimiter that looks the same within a member, with its name and its plural.
+fn delimiter(
+    style: Style,
+    explode: bool,
+    allow_reserved: bool,
+    written: Written,
+) -> Option<(char, &'static str, &'static str)> {
+    let each_alone = explode && matches!(written, Written::Pairs | Written::Parts);
+    let is_encoded =
+        matches!(written, Written::Path | Written::Pairs) && !(allow_reserved && written == Written::Pairs);
+    match style {
+        _ if each_alone => None,
+        Style::SpaceDelimited => Some((' ', "a space", "spaces")),
+        Style::PipeDelimited => Some(('|', "`|`", "`|`")),
+        Style::TabDelimited => Some(('\t', "a tab", "tabs")),
+        Style::Label if explode => Some(('.', "a dot", "dots")),
+        _ if is_encoded => None,
+        _ => Some((',', "a comma", "commas")),
+    }
+}
+
+/// Whether a member of a list or an object holds a delimiter.
+fn holds(value: &Value, delimiter: char) -> bool {
+    let holds = |member: &Value| !member.is_null() && style::text(member).contains(delimiter);
+    match value {
+        Value::Array(items) => items.iter().any(holds),
+        Value::Object(fields) => {
+            fields.iter().any(|(key, value)| !value.is_null() && (key.contains(delimiter) || holds(value)))
+        }
+        _ => false,
+    }
+}
+
+fn has_key_with_equals(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| fields.keys().any(|key| key.contains('=')))
+}
+
+/// Whether a key at any level is empty, which makes a list of brackets, or holds one.
+fn has_bracket(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.iter().any(|(key, value)| {
+            !value.is_null() && (key.is_empty() || key.contains(['[', ']']) || has_bracket(value))
+        }),
+        Value::Array(items) => items.iter().any(has_bracket),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_arrives_as_it_was_given_is_sent() {
+        use Written::{Header, Pairs, Parts, Path};
+        let encoding = |style, explode, allow_reserved| Encoding::Style { style, explode, allow_reserved };
+        let told = |value: &Value, encoding, written| torn("x", value, &encoding, written).is_some();
+        for (style, member) in
+            [(Style::SpaceDelimited, "a b"), (Style::PipeDelimited, "a|b"), (Style::TabDelimited, "a\tb")]
+        {
+            for written in [Path, Header, Pairs, Parts] {
+                let list = json!([member, "c"]);
+                assert!(told(&list, encoding(style, false, false), written), "{style:?} {written:?}");
+                assert!(told(&json!({"k": member}), encoding(style, false, false), written));
+                assert!(told(&json!({member: "v"}), encoding(style, false, false), written));
+                assert!(!told(&json!(["a,b", "c"]), encoding(style, false, false), written));
+                assert!(!told(&json!(member), encoding(style, false, false), written));
+            }
+            assert!(!told(&json!([member, "c"]), encoding(style, true, false), Pairs));
+            assert!(!told(&json!([member, "c"]), encoding(style, true, false), Parts));
+        }
+        let commas = json!(["a,b", "c"]);
+        // The delimiter is a comma, and one of a member is `%2C` (RFC 6570, 3.2.1).
+        assert!(!told(&commas, encoding(Style::Form, false, false), Pairs));
+        assert!(!told(&commas, encoding(Style::Simple, false, false), Path));
+        assert!(!told(&commas, encoding(Style::Label, false, false), Path));
+        assert!(!told(&commas, encoding(Style::Matrix, false, false), Path));
+        assert!(!told(&commas, encoding(Style::Simple, false, true), Path));
+        assert!(told(&commas, encoding(Style::Form, false, true), Pairs));
+        assert!(told(&commas, encoding(Style::Form, false, false), Parts));
+        assert!(told(&commas, encoding(Style::Simple, true, false), Header));
+        assert!(!told(&commas, encoding(Style::Form, true, true), Pairs));
+        // A dot is not encoded in a path.
+        assert!(told(&json!(["1.5", "2"]), encoding(Style::Label, true, false), Path));
+        assert!(told(&json!({"a": 1.5}), encoding(Style::Label, true, false), Path));
+        assert!(!told(&json!(1.5), encoding(Style::Label, true, false), Path));
+        assert!(!told(&json!(["1.5"]), encoding(Style::Label, false, false), Path));
+        assert!(told(&json!({"a=b": "c"}), encoding(Style::Simple, true, false), Header));
+        assert!(!told(&json!({"a": "b=c"}), encoding(Style::Simple, true, false), Header));
+        for bad in [json!({"a]": 1}), json!({"a": {"[": 1}}), json!([{"": 1}])] {
+            assert!(told(&bad, encoding(Style::DeepObject, true, false), Pairs), "{bad}");
+        }
+        assert!(!told(&json!({"a.b": {"c d": "[x]"}}), encoding(Style::DeepObject, true, false), Pairs));
+    }
+}

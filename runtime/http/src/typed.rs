@@ -1,0 +1,178 @@
+//! Typed calls from Rust.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::call_error::{Answered, CallError, unlike_json};
+use super::inner::Inner;
+use super::refusal::{network, refusal};
+use super::request::HttpRequest;
+use super::response::{Limits, Read, as_json, read};
+use super::send::Sending;
+use super::transport::Reply;
+use super::transport::header;
+use super::{charset, response};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::media_type::is_json;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::engine::typed::{FromJson, TypedTool};
+use toolgen_kernel::spec::plan::{Tool, is_secret_header};
+
+/// Calls a tool with arguments that the compiler has checked.
+///
+/// # Errors
+///
+/// See [`CallError`].
+pub(super) async fn answer<A: TypedTool>(
+    engine: &Arc<Inner>,
+    arguments: A,
+    ctx: &ToolContext,
+) -> Result<Answer<A::Output>, CallError> {
+    let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
+    let limit = engine.time_limit(&tool.spec, ctx.timeout());
+    let run = call_within(engine, tool, arguments, limit, ctx);
+    within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
+}
+
+async fn call_within<T: FromJson>(
+    engine: &Arc<Inner>,
+    tool: &'static Tool,
+    arguments: Value,
+    limit: Option<Duration>,
+    ctx: &ToolContext,
+) -> Result<Answer<T>, CallError> {
+    let failed = CallError::without_answer(tool);
+    let until = limit.map(|limit| Instant::now() + limit);
+    let tool = Frozen::Static(tool);
+    let request = engine.prepare(&tool, arguments).await.map_err(failed)?;
+    let mut sending = Sending::new(engine, &tool, ctx, until).map_err(failed)?;
+    let request = sending.proven(request).await.map_err(failed)?;
+    let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
+    let status = response.status();
+    let answered = Answered::new(&tool, &request, status, final_url.as_ref());
+    let content_type = header(response.headers(), "content-type");
+    let limit = engine.settings.max_typed_bytes;
+    let body = read(&mut response, limit, None).await;
+    let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
+    let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
+    let limits = engine.limits(&tool);
+    if !limits.is_answer(status) {
+        let told =
+            refusal(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref()).told;
+        return Err(answered.refusing(&request, response.headers(), (refused, told), shown()));
+    }
+    if body.truncated {
+        return Err(answered.too_large(limit));
+    }
+    let value = value::<T>(&body, &content_type, &limits);
+    let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
+    Ok(Answer::new(value, status.as_u16(), seen(&request, response.headers())))
+}
+/// Reads the body of an answer as the type of the result.
+///
+/// # Errors
+///
+/// Why it is not of that type.
+fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> Result<T, String> {
+    if T::reads_nothing() {
+        return T::from_json(Value::Null).map_err(|why| why.to_string());
+    }
+    let text = charset::decode(&body.bytes, content_type, body.truncated);
+    let unlike = |why: &dyn fmt::Display| unlike_json(&text, why);
+    if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+        return T::from_json(Value::Null).map_err(|why| unlike(&why));
+    }
+    if limits.structured
+        && let Some(declared) = as_json(body, content_type, limits)?
+    {
+        let fit = T::from_json(declared);
+        return fit.map_err(|why| format!("the body is not of the expected type ({why})"));
+    }
+    let is_json = is_json(content_type) || content_type.is_empty();
+    match serde_json::from_str(&text) {
+        Ok(value) => match T::from_json(value) {
+            // A text that happens to be JSON, such as `5`.
+            Err(why) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| unlike(&why)),
+            fit => fit.map_err(|why| unlike(&why)),
+        },
+        // Servers send JSON under other media types, and texts that are not JSON as JSON.
+        Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|why| unlike(&why)),
+        Err(why) => Err(unlike(&why)),
+    }
+}
+
+/// # Errors
+///
+/// If the arguments cannot be written as JSON.
+pub(super) fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
+    arguments.into_arguments().map_err(|why| {
+        let why = ToolError::invalid_args(format!("the arguments are not JSON: {why}"));
+        CallError::without_answer(A::tool())(why)
+    })
+}
+
+/// A successful answer: its value, its status and its headers, without those that may hold credentials.
+///
+/// ```ignore
+/// let made = engine.answer(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
+/// let at: Option<String> = made.headers::<petstore::AddPetHeaders>().location;
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer<T> {
+    /// The body, as the type of the result.
+    pub value: T,
+    /// The status.
+    pub status: u16,
+    headers: Map<String, Value>,
+}
+
+impl<T> Answer<T> {
+    pub(super) fn new(value: T, status: u16, headers: Map<String, Value>) -> Answer<T> {
+        Answer { value, status, headers }
+    }
+
+    /// Returns a header, whatever the case of its name. Repeated ones are joined by a comma.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str)
+    }
+
+    /// Returns the headers as a type, such as the generated `…Headers` of an operation: an object with their
+    /// names in lower case. If a field is a number or a boolean, the text of its header is read as one; what
+    /// cannot be read is left out.
+    #[must_use]
+    pub fn headers<H: FromJson + Default>(&self) -> H {
+        let mut headers = self.headers.clone();
+        // Each header is read again, or left out, at most once.
+        for _ in 0..=2 * self.headers.len() {
+            let wrong = match H::from_json(Value::Object(headers.clone())) {
+                Ok(read) => return read,
+                Err(wrong) => wrong,
+            };
+            let Some(name) = wrong.first_key() else { break };
+            let text = headers.get(&name).and_then(Value::as_str).map(str::trim);
+            let scalar = text.and_then(|text| serde_json::from_str(text).ok());
+            match scalar.filter(|value: &Value| value.is_number() || value.is_boolean()) {
+                Some(scalar) => drop(headers.insert(name, scalar)),
+                None if headers.remove(&name).is_none() => break,
+                None => {}
+            }
+        }
+        H::default()
+    }
+}
+
+/// Returns the headers of an answer that a program sees.
+pub(super) fn seen(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
+    let mut shown = response::headers(request, headers);
+    shown.retain(|name, _| !is_secret_header(name));
+    shown
+}

@@ -1,0 +1,380 @@
+//! The URL of a request: its server and its path.
+
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+use super::encode::{self, Escape, escape};
+use super::request::{BuildOptions, RequestProblem, RequestProblemKind, content};
+use super::style;
+use toolgen_kernel::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
+
+/// The base of a URL: everything before the path, without a trailing slash, and the base's own query.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) prefix: String,
+    query: Option<String>,
+    /// Whether the operator set it, so that no argument may take the place of its query.
+    configured: bool,
+}
+
+const USER: &str = "The base URL must not hold a user name or a password; configure a credential";
+const NO_BASE_URL: &str = "No base URL found in spec or config";
+
+fn problem(message: impl Into<String>) -> RequestProblem {
+    RequestProblem::new(RequestProblemKind::BaseUrl, "", message)
+}
+
+/// Returns the base that the options and the plan name: `base_url`, or else the plan's first server, or else `/`
+/// relative to the document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's location).
+pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
+    if let Some(base) = options.base_url {
+        with_host(base.trim()).map_err(problem)?;
+        // Not shown, because the operator's URL may hold a key.
+        let url = Url::parse(base.trim());
+        let url = url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?;
+        return Ok(Base { configured: true, ..checked(&url).map_err(problem)? });
+    }
+    let server = match plan.servers.first() {
+        Some(server) => substitute(server, options.server_variables)?,
+        None => "/".to_owned(),
+    };
+    let unfit = |why: &str| {
+        RequestProblem::new(RequestProblemKind::Server, "", format!("{why}, not `{}`", shown(&server)))
+    };
+    with_host(server.trim()).map_err(unfit)?;
+    let url = absolute(server.trim(), options.document_url)?;
+    checked(&url).map_err(unfit)
+}
+
+/// Refuses a URL that ends, or has a path, where its host belongs: readers of URLs take the host from the path.
+fn with_host(url: &str) -> Result<(), &'static str> {
+    // `https:/v1` and `https:v1` are read as `https://v1`.
+    let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
+    match rest.split_once("//") {
+        Some(("", rest)) if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#', ':']) => {
+            Err("The base URL must have a host")
+        }
+        Some(("", _)) => Ok(()),
+        _ if scheme.is_empty() => Ok(()),
+        _ => Err("The base URL must have `//` before its host"),
+    }
+}
+
+fn is_http(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+/// Returns a URL as it may be shown: without a user name and a password.
+fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once("//").unwrap_or(("", url));
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}{}****@{host}", if rest.len() < url.len() { "//" } else { "" }),
+        None => url.to_owned(),
+    }
+}
+
+/// Checks a URL of the program's settings, and says what to write in its place.
+pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
+    let text = text.trim();
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() && with_host(text).is_ok() => {
+            Ok(())
+        }
+        _ if text.is_empty() => {
+            Err(format!("`{setting}`: an http or https URL is expected, and it is empty"))
+        }
+        _ if looks_like_host(text) => Err(format!(
+            "`{setting}`: an http or https URL is expected: write `http://` or `https://` before the host"
+        )),
+        _ => Err(format!(
+            "`{setting}`: an http or https URL is expected, such as `https://api.example.com/v1`"
+        )),
+    }
+}
+
+/// Returns the absolute URL of a server; of which scheme, is not checked.
+fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProblem> {
+    if let Some(url) = parse_http(server) {
+        return Ok(url);
+    }
+    if let Some(other) = Url::parse(server).ok().filter(|_| server.contains("://")) {
+        return Ok(other);
+    }
+    if let Some(rest) = server.strip_prefix("//") {
+        if document_url.is_none() {
+            return parse_http(&format!("https://{rest}")).ok_or_else(|| problem(NO_BASE_URL));
+        }
+    } else if looks_like_host(server) {
+        return parse_http(&format!("https://{server}")).ok_or_else(|| problem(NO_BASE_URL));
+    }
+    let document = document_url.and_then(parse_http).ok_or_else(|| problem(NO_BASE_URL))?;
+    document
+        .join(server)
+        .map_err(|why| problem(format!("The server URL `{}` is not a URL: {why}", shown(server))))
+}
+
+fn parse_http(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// Whether a server looks like a host without a scheme: documents have `api.example.com/v1` and `localhost:8080`
+/// where `https://…` was meant.
+fn looks_like_host(server: &str) -> bool {
+    let host = server.split('/').next().unwrap_or_default();
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
+    let named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
+    let dotted = name.contains('.') && !name.starts_with('.');
+    let ported = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn holds_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// Refuses a URL of the program's settings that holds a user, which is not shown.
+pub(super) fn anonymous(text: &str) -> Result<(), &'static str> {
+    match Url::parse(text.trim()) {
+        Ok(url) if holds_user(&url) => Err(USER),
+        _ => Ok(()),
+    }
+}
+
+fn checked(url: &Url) -> Result<Base, &'static str> {
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("The base URL must be an http or https URL");
+    }
+    if holds_user(url) {
+        return Err(USER);
+    }
+    let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
+    let origin = url.origin().ascii_serialization();
+    let prefix = format!("{origin}{}", url.path().trim_end_matches('/'));
+    Ok(Base { prefix, query, configured: false })
+}
+
+/// Returns the server's URL with its variables replaced.
+fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, RequestProblem> {
+    let mut out = String::new();
+    for piece in template(&server.url) {
+        match piece {
+            Piece::Fixed(text) => out.push_str(text),
+            Piece::Placeholder(name) => {
+                let value = variable(server, name, values)?;
+                if values.iter().any(|(key, _)| key == name) {
+                    stays_in_place(&out, name, &value)?;
+                }
+                out.push_str(&value);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Refuses a value by which more of the URL changes than the part that its variable stands for: `a@b` and `b/` name
+/// another host. One that begins the URL may be any.
+fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
+    let after_scheme = before.split_once("://").map(|(_, rest)| rest).or_else(|| before.strip_prefix("//"));
+    let ends: &[char] = match after_scheme {
+        Some(rest) if !rest.contains('/') => &['@', '/', '\\', '?', '#'],
+        _ if before.is_empty() => return Ok(()),
+        _ => &['\\', '?', '#'],
+    };
+    let bad = value.chars().find(|char| ends.contains(char) || char.is_whitespace() || char.is_control());
+    match bad {
+        None => Ok(()),
+        Some(bad) => {
+            let message = format!(
+                "Server variable `{name}` may not hold {bad:?}: it stands for one part of the server's URL"
+            );
+            Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
+        }
+    }
+}
+
+fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<String, RequestProblem> {
+    let declared = server.variables.iter().find(|variable| variable.name == name);
+    let given = values.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    match (declared, given) {
+        (Some(declared), Some(value)) => {
+            if !declared.allowed.is_empty() && !declared.allowed.iter().any(|allowed| *allowed == value) {
+                let allowed: Vec<&str> = declared.allowed.iter().map(|allowed| allowed.as_str()).collect();
+                let allowed = allowed.join(", ");
+                let message = format!("Server variable `{name}` must be one of: {allowed}");
+                return Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message));
+            }
+            Ok(value.to_owned())
+        }
+        (Some(declared), None) => Ok(declared.default.as_str().to_owned()),
+        (None, Some(value)) => Ok(value.to_owned()),
+        (None, None) => {
+            let message = format!(
+                "Server variable `{name}` of `{}` has no value; give it one (`--server-variable {name}=VALUE`, \
+                 `HttpEngineBuilder::server_variable`)",
+                server.url
+            );
+            Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
+        }
+    }
+}
+
+/// A part of a template with `{name}` placeholders.
+enum Piece<'a> {
+    Fixed(&'a str),
+    Placeholder(&'a str),
+}
+
+fn template(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else { break };
+        pieces.push(Piece::Fixed(before));
+        pieces.push(Piece::Placeholder(name));
+        rest = after;
+    }
+    pieces.push(Piece::Fixed(rest));
+    pieces
+}
+
+/// Builds the path, which starts with a slash, with its parameters inserted and encoded.
+///
+/// A parameter can never change which resource is addressed: separators are encoded, but for the slashes of a parameter
+/// that stands for several segments, and a value that is empty or
+/// holds a `.` or `..` segment is refused, even behind an encoded slash, because some servers decode before they
+/// resolve dot segments.
+pub(super) fn path(
+    plan: &RequestPlan,
+    arguments: &Map<String, Value>,
+    problems: &mut Vec<RequestProblem>,
+) -> String {
+    let mut out = String::new();
+    let mut filled: Vec<(usize, &str)> = Vec::new();
+    for piece in template(&plan.path) {
+        match piece {
+            Piece::Fixed(text) => out.push_str(&encode::path_template(text)),
+            Piece::Placeholder(name) => {
+                let parameter = path_parameter(plan, name);
+                filled.push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
+                match fill(plan, name, parameter, arguments) {
+                    Ok(text) => out.push_str(&text),
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+    }
+    // Values that are harmless alone, or the fixed text next to them, may form a dot segment together.
+    let mut start = 0;
+    for segment in out.split('/') {
+        let end = start + segment.len();
+        let inside = filled.iter().find(|(at, _)| (start..=end).contains(at));
+        let decoded = segment.replace("%3B", ";").replace("%2e", ".").replace("%2E", ".");
+        if is_dots(&decoded) {
+            problems.push(inside.map_or_else(|| own_dots(plan), |(_, argument)| unsafe_path(plan, argument)));
+        }
+        start = end + 1;
+    }
+    if out.starts_with('/') { out } else { format!("/{out}") }
+}
+
+fn path_parameter<'a>(plan: &'a RequestPlan, name: &str) -> Option<&'a Parameter> {
+    plan.parameters.iter().find(|one| one.location == Location::Path && one.name == name)
+}
+
+fn fill(
+    plan: &RequestPlan,
+    name: &str,
+    parameter: Option<&Parameter>,
+    arguments: &Map<String, Value>,
+) -> Result<String, RequestProblem> {
+    let argument = parameter.map_or(name, |parameter| parameter.argument.as_str());
+    let missing = || {
+        let message = format!("Missing required path parameter '{name}' for {}", plan.path);
+        RequestProblem::new(RequestProblemKind::MissingPathParameter, argument, message)
+    };
+    let parameter = parameter.ok_or_else(missing)?;
+    let text = in_path(parameter, arguments).ok_or_else(missing)?;
+    if text.is_empty() || has_dot_segment(arguments.get(argument)) {
+        return Err(unsafe_path(plan, argument));
+    }
+    Ok(text)
+}
+
+fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
+    let message = format!(
+        "Path parameter '{argument}' for {} may not be empty or hold `.` or `..` segments",
+        plan.path
+    );
+    RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
+}
+
+/// The problem of a path that would not be sent as it is written.
+fn own_dots(plan: &RequestPlan) -> RequestProblem {
+    let message = format!(
+        "The path {} of this tool has a `.` or `..` segment, with which the request would go elsewhere; nothing is sent",
+        plan.path
+    );
+    RequestProblem::new(RequestProblemKind::Server, "", message)
+}
+
+/// Whether a segment of a path is `.` or `..`, the latter also before parameters, which some servers remove first
+/// (`..;x`).
+fn is_dots(segment: &str) -> bool {
+    segment == "." || segment.split(';').next() == Some("..")
+}
+
+/// Whether a text in the value has a segment that is `.` or `..`, percent-encoded or not, or is empty as a whole.
+fn has_dot_segment(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::String(text)) => {
+            let decoded =
+                text.replace("%2e", ".").replace("%2E", ".").replace("%2f", "/").replace("%2F", "/");
+            let decoded = decoded.replace("%5c", "/").replace("%5C", "/");
+            let decoded = decoded.replace("%3b", ";").replace("%3B", ";");
+            decoded.split(['/', '\\']).any(is_dots)
+        }
+        Some(Value::Array(items)) => items.iter().any(|item| has_dot_segment(Some(item))),
+        Some(Value::Object(fields)) => fields.values().any(|field| has_dot_segment(Some(field))),
+        _ => false,
+    }
+}
+
+/// Builds the whole URL: the base, the path, and the base's query before that of the request, whose parameters take the
+/// place of the base's of the same names.
+pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
+    let mut url = format!("{}{path}", base.prefix);
+    let own = base.query.iter().flat_map(|own| own.split('&'));
+    let own = own.filter(|pair| !query.iter().any(|other| name(other) == name(pair)));
+    let pairs = own.chain(query.iter().map(String::as_str));
+    for (index, pair) in pairs.enumerate() {
+        url.push(if index == 0 { '?' } else { '&' });
+        url.push_str(pair);
+    }
+    url
+}
+
+/// Returns a parameter of the request that would change a part of the query of the operator's own base URL.
+pub(super) fn overridden(base: &Base, query: &[String]) -> Option<String> {
+    let own = base.query.iter().filter(|_| base.configured).flat_map(|own| own.split('&'));
+    let mut own = own.filter(|pair| query.iter().any(|other| name(other) == name(pair) && other != pair));
+    own.next().map(name)
+}
+
+/// Returns the name of an encoded pair.
+pub(super) fn name(pair: &str) -> String {
+    let name = pair.split('=').next().unwrap_or_default();
+    percent_encoding::percent_decode_str(&name.replace('+', " ")).decode_utf8_lossy().into_owned()
+}
+
+/// Returns the encoded value of a path parameter, or `None` if there is nothing to write.
+pub(super) fn in_path(parameter: &Parameter, arguments: &Map<String, Value>) -> Option<String> {
+    let value = arguments.get(parameter.argument.as_str()).filter(|value| !value.is_null())?;
+    match &parameter.encoding {
+        Encoding::Style { style, explode, allow_reserved } => {
+            let escaping = if *allow_reserved { Escape::Segments } else { Escape::Uri };
+            style::in_path(&parameter.name, value, *style, *explode, escaping)
+        }
+        Encoding::Content(media_type) => Some(escape(&content(value, media_type), Escape::Uri).into_owned()),
+        Encoding::Xml(_) => Some(escape(&style::text(value), Escape::Uri).into_owned()),
+    }
+}

@@ -1,0 +1,64 @@
+//! Values as XML documents, and XML documents as values.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod write;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use toolgen_kernel::spec::plan::{Encoding, Xml, XmlContent};
+
+pub(super) use read::read;
+pub(super) use write::write;
+
+/// The namespace of `xsi:nil`, which marks an element that is `null`.
+const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// The key of a text next to attributes or elements, in an object of any content.
+const TEXT_KEY: &str = "#text";
+
+/// Elements and contents inside each other deeper than this are refused.
+const MAX_DEPTH: usize = 128;
+
+/// The first line of the documents that are written.
+pub(super) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+
+/// Replaces the values that are written as XML by their documents. A list becomes a document for each item,
+/// unless the schema says how the list is a single one. What cannot be written is handed to `problem`, with
+/// its key.
+pub(super) fn texts<'v, 'p>(
+    values: &'v Map<String, Value>,
+    encodings: impl Iterator<Item = (&'p str, &'p Encoding)>,
+    mut problem: impl FnMut(&str, String),
+) -> Cow<'v, Map<String, Value>> {
+    let mut values = Cow::Borrowed(values);
+    for (key, encoding) in encodings {
+        let (Encoding::Xml(xml), Some(value)) = (encoding, values.get(key)) else { continue };
+        let text = match value {
+            Value::Null => continue,
+            Value::Array(items) if !matches!(resolved(xml, &xml.root.content), XmlContent::List(_)) => {
+                items.iter().map(|item| write(item, xml).map(Value::String)).collect()
+            }
+            value => write(value, xml).map(Value::String),
+        };
+        match text {
+            Ok(text) => drop(values.to_mut().insert(key.to_owned(), text)),
+            Err(why) => problem(key, why),
+        }
+    }
+    values
+}
+
+/// Returns a content, or the one that its name stands for.
+fn resolved<'x>(xml: &'x Xml, content: &'x XmlContent) -> &'x XmlContent {
+    match content {
+        XmlContent::Named(name) => {
+            xml.named.iter().find(|(known, _)| known == name).map_or(&XmlContent::Any, |(_, content)| content)
+        }
+        content => content,
+    }
+}

@@ -1,0 +1,204 @@
+//! Reads an XML document as a value.
+
+use serde_json::{Map, Number, Value};
+
+use super::tree::{Element, Name, parse};
+use super::{MAX_DEPTH, TEXT_KEY, resolved};
+use toolgen_kernel::base::frozen::List;
+use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
+
+/// Reads a document as the value that its schema describes. What the schema does not describe is kept as it is found:
+/// nothing of a document is lost, and a value that does not fit is a text.
+///
+/// # Errors
+///
+/// Why the text cannot be read as a document.
+pub(in super::super) fn read(text: &str, xml: &Xml) -> Result<Value, String> {
+    Reader { xml }.value(&parse(text)?, &xml.root.content, 0)
+}
+
+struct Reader<'x> {
+    xml: &'x Xml,
+}
+
+impl Reader<'_> {
+    fn value(&self, element: &Element, content: &XmlContent, depth: usize) -> Result<Value, String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("its schema puts more than {MAX_DEPTH} values into one another"));
+        }
+        if element.nil {
+            return Ok(Value::Null);
+        }
+        Ok(match resolved(self.xml, content) {
+            XmlContent::Object(fields) => self.object(element, fields, depth)?,
+            XmlContent::List(nodes) => {
+                let own = nodes.iter().any(|node| element.children.iter().any(|child| is(&child.name, node)));
+                // Services call items of lists by other names than their documents do.
+                let items = element.children.iter().filter(|child| {
+                    !own || nodes.iter().any(|node| node.name.is_empty() || is(&child.name, node))
+                });
+                self.items(items, nodes, depth)?
+            }
+            _ if !element.children.is_empty() || !element.attributes.is_empty() => {
+                self.object(element, &List::EMPTY, depth)?
+            }
+            content => scalar(&element.text, content),
+        })
+    }
+
+    fn items<'e>(
+        &self,
+        items: impl Iterator<Item = &'e Element>,
+        nodes: &List<XmlNode>,
+        depth: usize,
+    ) -> Result<Value, String> {
+        let items = items.enumerate().map(|(index, item)| {
+            let node = nodes.get(index).or(nodes.last()).unwrap_or(&XmlNode::EMPTY);
+            self.value(item, &node.content, depth + 1)
+        });
+        Ok(Value::Array(items.collect::<Result<_, _>>()?))
+    }
+
+    /// Reads the fields of an object, and then the rest.
+    fn object(&self, element: &Element, fields: &List<XmlField>, depth: usize) -> Result<Value, String> {
+        let mut out = Map::new();
+        let mut left = Left {
+            children: element.children.iter().map(Some).collect(),
+            attributes: element.attributes.iter().map(Some).collect(),
+            text: true,
+        };
+        self.fields(element, fields, &mut left, &mut out, depth)?;
+        for (name, value) in left.attributes.into_iter().flatten() {
+            out.insert(format!("@{}", name.local), Value::String(value.clone()));
+        }
+        let rest = fields.iter().find(|field| field.key.is_empty());
+        let content = rest.map_or(&XmlContent::Any, |field| &field.node.content);
+        for child in left.children.into_iter().flatten() {
+            let value = self.value(child, content, depth + 1)?;
+            put(&mut out, &child.name.local, value);
+        }
+        if left.text && !element.text.trim().is_empty() {
+            out.insert(TEXT_KEY.to_owned(), Value::String(element.text.clone()));
+        }
+        Ok(Value::Object(out))
+    }
+
+    fn fields<'e>(
+        &self,
+        element: &'e Element,
+        fields: &List<XmlField>,
+        left: &mut Left<'e>,
+        out: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("its schema puts more than {MAX_DEPTH} values into one another"));
+        }
+        for XmlField { key, node } in fields.iter().filter(|field| !field.key.is_empty()) {
+            let content = resolved(self.xml, &node.content);
+            let value = match (node.kind, content) {
+                (XmlKind::Attribute, _) => left.attribute(node).map(|text| attribute(text, content)),
+                (XmlKind::Text | XmlKind::Cdata, _) => {
+                    left.text = false;
+                    Some(scalar(&element.text, content))
+                }
+                (XmlKind::None, XmlContent::List(nodes)) => {
+                    let items = left.take(key, |name| nodes.iter().any(|node| is(name, node)));
+                    Some(self.items(items.into_iter(), nodes, depth)?)
+                }
+                (XmlKind::None, XmlContent::Object(inner)) => {
+                    let mut object = Map::new();
+                    self.fields(element, inner, left, &mut object, depth + 1)?;
+                    (!object.is_empty()).then_some(Value::Object(object))
+                }
+                (XmlKind::Element | XmlKind::None, content) => {
+                    let mut values = Vec::new();
+                    for child in left.take(key, |name| is(name, node)) {
+                        values.push(self.value(child, content, depth + 1)?);
+                    }
+                    // An element that is there more often than the schema says is a list.
+                    if values.len() > 1 { Some(Value::Array(values)) } else { values.pop() }
+                }
+            };
+            if let Some(value) = value {
+                out.insert(key.to_string(), value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What no field has taken yet.
+struct Left<'e> {
+    children: Vec<Option<&'e Element>>,
+    attributes: Vec<Option<&'e (Name, String)>>,
+    text: bool,
+}
+
+impl<'e> Left<'e> {
+    /// Takes the elements of a name, or else those with the key of their field as a name: a name that a schema has for
+    /// itself is used as the root by some services, and in the fields of other objects by others.
+    fn take(&mut self, key: &str, is_it: impl Fn(&Name) -> bool) -> Vec<&'e Element> {
+        let mut all = |is_it: &dyn Fn(&Name) -> bool| -> Vec<&'e Element> {
+            let taken =
+                self.children.iter_mut().filter(|child| child.is_some_and(|child| is_it(&child.name)));
+            taken.filter_map(Option::take).collect()
+        };
+        let taken = all(&is_it);
+        if taken.is_empty() { all(&|name| name.local == key) } else { taken }
+    }
+
+    fn attribute(&mut self, node: &XmlNode) -> Option<&'e str> {
+        let fits =
+            |attribute: &&mut Option<&(Name, String)>| attribute.is_some_and(|(name, _)| is(name, node));
+        let (_, value) = self.attributes.iter_mut().find(fits)?.take()?;
+        Some(value)
+    }
+}
+
+/// Whether this is the name of a node. Services and schemas leave namespaces out, so only two different ones
+/// distinguish names.
+fn is(name: &Name, node: &XmlNode) -> bool {
+    let namespace = node.namespace.as_str();
+    name.local == node.name.as_str()
+        && (namespace.is_empty() || name.namespace.is_empty() || name.namespace == namespace)
+}
+
+fn put(out: &mut Map<String, Value>, key: &str, value: Value) {
+    match out.get_mut(key) {
+        None => drop(out.insert(key.to_owned(), value)),
+        Some(Value::Array(items)) => items.push(value),
+        Some(first) => *first = Value::Array(vec![first.take(), value]),
+    }
+}
+
+fn attribute(text: &str, content: &XmlContent) -> Value {
+    match content {
+        // As it is written: a list of simple values (XML Schema).
+        XmlContent::List(nodes) => {
+            let content = nodes.first().map_or(&XmlContent::Text, |node| &node.content);
+            text.split_ascii_whitespace().map(|item| scalar(item, content)).collect()
+        }
+        content => scalar(text, content),
+    }
+}
+
+/// Reads a text. One that is not of its type, or would be changed, stays a text.
+fn scalar(text: &str, content: &XmlContent) -> Value {
+    let trimmed = text.trim();
+    let typed = match content {
+        XmlContent::Number | XmlContent::Boolean if trimmed.is_empty() => Some(Value::Null),
+        XmlContent::Number => {
+            let exact =
+                |number: &Number| number.is_i64() || number.is_u64() || trimmed.contains(['.', 'e', 'E']);
+            serde_json::from_str::<Number>(trimmed).ok().filter(exact).map(Value::Number)
+        }
+        XmlContent::Boolean => match trimmed {
+            "true" | "1" => Some(Value::Bool(true)),
+            "false" | "0" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        _ => None,
+    };
+    typed.unwrap_or_else(|| Value::String(text.to_owned()))
+}

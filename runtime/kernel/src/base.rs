@@ -1,0 +1,23 @@
+//! The foundation: helpers independent of tools. Those that need no runtime are in `toolgen-core`.
+
+#![allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+
+pub use toolgen_core::internal::{canonical, const_text, frozen, json, printable, sha256, truncate};
+
+pub mod data;
+pub mod depth;
+pub mod discreet;
+pub mod exclusion;
+pub mod future;
+pub mod join;
+pub mod lines;
+pub mod media_type;
+pub mod needle;
+pub mod panics;
+pub mod private;
+pub mod secret_names;
+pub mod sse;
+pub mod sync;
+pub mod time;
+#[cfg(feature = "tls")]
+pub mod tls;

@@ -1,0 +1,59 @@
+//! Values that are nested too deeply.
+//!
+//! Cloning, comparing, writing and dropping a value take stack for each of its levels, so a value of some thousand
+//! levels ends the program. Text that a model sends cannot become one, since the parser stops at as many levels as
+//! [`MOST`]; a value that a program builds can.
+
+use serde_json::Value;
+
+/// How deeply arguments and answers may be nested.
+pub const MOST: usize = 128;
+
+/// Whether a value is nested no deeper than that.
+pub fn is_shallow(value: &Value) -> bool {
+    fits(value, MOST)
+}
+
+/// Returns the value, unless it is nested too deeply: then it is taken apart, level by level.
+pub fn shallow(value: Value) -> Option<Value> {
+    if is_shallow(&value) {
+        return Some(value);
+    }
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Array(items) => left.extend(items),
+            Value::Object(fields) => left.extend(fields.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn fits(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(|item| fits(item, levels - 1)),
+        Value::Object(fields) => levels > 0 && fields.values().all(|value| fits(value, levels - 1)),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn nested(levels: usize) -> Value {
+        let under = |value| Value::Object(serde_json::Map::from_iter([("a".to_owned(), value)]));
+        (0..levels)
+            .fold(json!(1), |value, level| if level % 2 == 0 { vec![value].into() } else { under(value) })
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_taken_apart() {
+        assert_eq!(shallow(nested(MOST)), Some(nested(MOST)));
+        assert_eq!(shallow(nested(MOST + 1)), None);
+        assert_eq!(shallow(vec![json!({"a": [1, {}]}), nested(100_000)].into()), None);
+    }
+}

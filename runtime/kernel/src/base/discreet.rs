@@ -1,0 +1,88 @@
+//! Debug output that says how large something is, and not what it is.
+//!
+//! Debug output ends up in logs, by `{:?}` and by `dbg!`. Arguments and results may hold secrets and personal data,
+//! which do not belong there.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Something of which debug output shows only the kind and the size.
+pub trait Discreet {
+    /// Writes the kind and the size.
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+impl Discreet for Value {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(_) => f.write_str("<boolean>"),
+            Value::Number(_) => f.write_str("<number>"),
+            Value::String(text) => text.as_str().describe(f),
+            Value::Array(items) => items.describe(f),
+            Value::Object(fields) => write!(f, "<object of {}>", fields.len()),
+        }
+    }
+}
+
+impl Discreet for &str {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<text of {} bytes>", self.len())
+    }
+}
+
+impl Discreet for crate::base::frozen::Text {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().describe(f)
+    }
+}
+
+impl Discreet for String {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().describe(f)
+    }
+}
+
+impl<T> Discreet for Vec<T> {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<list of {}>", self.len())
+    }
+}
+
+impl<T: Discreet> Discreet for Option<T> {
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Some(value) => value.describe(f),
+            None => f.write_str("None"),
+        }
+    }
+}
+
+/// Prints the kind and the size.
+pub struct Hidden<'a>(pub &'a dyn Discreet);
+
+impl fmt::Debug for Hidden<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.describe(f)
+    }
+}
+
+/// Implements `Debug` for structs: with the fields before the semicolon as they are, and the others only by kind and
+/// size.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __discreet_debug {
+    ($name:ident $(<$life:lifetime>)?: $($shown:ident),*; $($hidden:ident),+) => {
+        impl std::fmt::Debug for $name $(<$life>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name))
+                    $(.field(stringify!($shown), &self.$shown))*
+                    $(.field(stringify!($hidden), &$crate::base::discreet::Hidden(&self.$hidden)))+
+                    .finish()
+            }
+        }
+    };
+}
+
+pub use __discreet_debug as discreet_debug;

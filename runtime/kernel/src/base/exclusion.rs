@@ -1,0 +1,318 @@
+//! A lock for calls that run side by side, except for some that run alone, and that may make further calls.
+//!
+//! A call takes a seat in a room while it runs. One that is to run alone waits until all seats are free, and newcomers
+//! wait behind it. For calls that calls make, three rules keep them from waiting for each other forever:
+//!
+//! - a call that was made by one with a seat waits only for a call that runs alone, not in the queue;
+//! - while a call waits to run alone, or does, the calls above it have given up their seats: they wait for it;
+//! - the calls that a call makes while it runs alone have a room of their own; what it leaves behind there keeps all
+//!   others waiting, as the call did.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Notify;
+
+use crate::base::sync::unpoisoned;
+
+/// A room. A default room is empty.
+#[derive(Default)]
+pub struct Exclusion(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// The number of seats that are taken.
+    taken: usize,
+    /// Whether a call runs alone.
+    alone: bool,
+    queue: VecDeque<Arc<Ticket>>,
+    /// The seat of the call whose room this is, if that call has ended and left calls behind here.
+    owner: Option<Arc<Seat>>,
+}
+
+/// The place of a call in the queue.
+struct Ticket {
+    alone: bool,
+    /// Set under the lock of the room.
+    granted: AtomicBool,
+    bell: Notify,
+}
+
+/// The seat of a call. The call has it until its [`Seated`] is dropped.
+pub struct Seat {
+    /// The room of all calls that no other call made.
+    root: Arc<Exclusion>,
+    room: Arc<Exclusion>,
+    /// The room of the calls that this call makes, if it runs alone.
+    inner: Option<Arc<Exclusion>>,
+    /// The seat of the call that made this one.
+    above: Option<Arc<Seat>>,
+    /// How many calls below this one wait to run alone, or do. Changed under the lock of the room, as is `left`.
+    lent: AtomicUsize,
+    left: AtomicBool,
+}
+
+/// Keeps a seat, or a place in the queue for it.
+pub struct Seated {
+    seat: Arc<Seat>,
+    ticket: Option<Arc<Ticket>>,
+}
+
+impl Exclusion {
+    /// Takes a seat for a call, which another call may have made, and which may have to run alone, or a place in the
+    /// queue for it.
+    pub fn enter(root: &Arc<Exclusion>, above: Option<&Arc<Seat>>, alone: bool) -> Seated {
+        let caller = chain(above).find(|seat| Arc::ptr_eq(&seat.root, root));
+        let room = caller.map_or(root, |seat| seat.inner_room().unwrap_or(&seat.room));
+        let seat = Arc::new(Seat {
+            root: Arc::clone(root),
+            room: Arc::clone(room),
+            inner: alone.then(Arc::default),
+            above: above.cloned(),
+            lent: AtomicUsize::new(0),
+            left: AtomicBool::new(false),
+        });
+        let state = &mut *unpoisoned(room.0.lock());
+        let is_nested = seat.callers().next().is_some();
+        if alone {
+            seat.callers().for_each(|caller| caller.lend(state));
+        }
+        let waits = if alone {
+            state.alone || state.taken > 0 || !state.queue.is_empty()
+        } else {
+            state.alone || !(is_nested || state.queue.is_empty())
+        };
+        if !waits {
+            state.admit(alone);
+            return Seated { seat, ticket: None };
+        }
+        let ticket = Arc::new(Ticket { alone, granted: AtomicBool::new(false), bell: Notify::new() });
+        if is_nested && !alone {
+            state.queue.push_front(Arc::clone(&ticket));
+        } else {
+            state.queue.push_back(Arc::clone(&ticket));
+        }
+        // The callers may have left the last seats.
+        state.call_up();
+        Seated { seat, ticket: Some(ticket) }
+    }
+}
+
+impl State {
+    fn is_empty(&self) -> bool {
+        self.taken == 0 && !self.alone && self.queue.is_empty()
+    }
+
+    fn admit(&mut self, alone: bool) {
+        if alone {
+            self.alone = true;
+        } else {
+            self.taken += 1;
+        }
+    }
+
+    /// Admits those who need not wait any longer.
+    fn call_up(&mut self) {
+        while let Some(next) = self.queue.front()
+            && !self.alone
+            && !(next.alone && self.taken > 0)
+        {
+            let Some(next) = self.queue.pop_front() else { return };
+            self.admit(next.alone);
+            next.granted.store(true, Ordering::Release);
+            next.bell.notify_one();
+        }
+    }
+}
+
+impl Seat {
+    /// Returns the room of the calls that this call makes, if it runs alone and still has its seat.
+    fn inner_room(&self) -> Option<&Arc<Exclusion>> {
+        self.inner.as_ref().filter(|_| !self.left.load(Ordering::Relaxed))
+    }
+
+    /// Returns the calls above this one that have or had a seat in the same room.
+    fn callers(&self) -> impl Iterator<Item = &Seat> {
+        let own = chain(self.above.as_ref()).filter(|seat| Arc::ptr_eq(&seat.root, &self.root));
+        own.take_while(|seat| Arc::ptr_eq(&seat.room, &self.room)).map(|seat| &**seat)
+    }
+
+    /// Leaves the seat, or the queue.
+    fn leave(&self, ticket: Option<&Arc<Ticket>>) {
+        let alone = self.inner.is_some();
+        let owner = {
+            let state = &mut *unpoisoned(self.room.0.lock());
+            match ticket.filter(|ticket| !ticket.granted.load(Ordering::Relaxed)) {
+                Some(ticket) => state.queue.retain(|other| !Arc::ptr_eq(other, ticket)),
+                None if alone => state.alone = false,
+                None if self.lent.load(Ordering::Relaxed) == 0 => state.taken -= 1,
+                None => {}
+            }
+            self.left.store(true, Ordering::Relaxed);
+            if alone {
+                self.callers().for_each(|caller| caller.take_back(state));
+            }
+            state.call_up();
+            if state.is_empty() { state.owner.take() } else { None }
+        };
+        if let Some(owner) = owner {
+            owner.leave(None);
+        }
+    }
+
+    /// Gives up the seat while a call below waits to run alone or does.
+    fn lend(&self, state: &mut State) {
+        let before = self.lent.fetch_add(1, Ordering::Relaxed);
+        if before == 0 && !self.left.load(Ordering::Relaxed) {
+            state.taken -= 1;
+        }
+    }
+
+    /// Takes the seat back when the last of these calls has ended.
+    fn take_back(&self, state: &mut State) {
+        let before = self.lent.fetch_sub(1, Ordering::Relaxed);
+        if before == 1 && !self.left.load(Ordering::Relaxed) {
+            state.taken += 1;
+        }
+    }
+}
+
+impl Seated {
+    /// Returns whether the call must wait for its seat.
+    pub fn must_wait(&self) -> bool {
+        self.ticket.as_ref().is_some_and(|ticket| !ticket.granted.load(Ordering::Acquire))
+    }
+
+    /// Waits until the call has its seat.
+    pub async fn ready(&self) {
+        while let Some(ticket) = self.ticket.as_ref().filter(|_| self.must_wait()) {
+            ticket.bell.notified().await;
+        }
+    }
+
+    /// Returns the seat, for the calls that the call makes.
+    pub fn seat(&self) -> &Arc<Seat> {
+        &self.seat
+    }
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.seat.inner {
+            let state = &mut *unpoisoned(inner.0.lock());
+            if !state.is_empty() {
+                state.owner = Some(Arc::clone(&self.seat));
+                return;
+            }
+        }
+        self.seat.leave(self.ticket.as_ref());
+    }
+}
+
+/// Returns the seats from this one upwards.
+fn chain(seat: Option<&Arc<Seat>>) -> impl Iterator<Item = &Arc<Seat>> {
+    std::iter::successors(seat, |seat| seat.above.as_ref())
+}
+
+#[cfg(all(test, not(toolgen_model)))]
+mod tests {
+    use super::*;
+
+    /// Takes a seat if one is free.
+    fn enter(root: &Arc<Exclusion>, above: Option<&Seated>, alone: bool) -> Option<Seated> {
+        let seated = Exclusion::enter(root, above.map(Seated::seat), alone);
+        (!seated.must_wait()).then_some(seated)
+    }
+
+    fn is_empty(root: &Exclusion) -> bool {
+        unpoisoned(root.0.lock()).is_empty()
+    }
+
+    #[test]
+    fn who_runs_alone_waits_for_all_others_and_they_for_it() {
+        let root = Arc::default();
+        let (first, second) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
+        assert!(enter(&root, None, true).is_none());
+        drop((first, second));
+        let alone = enter(&root, None, true).unwrap();
+        assert!(enter(&root, None, false).is_none() && enter(&root, None, true).is_none());
+        drop(alone);
+        assert!(is_empty(&root));
+    }
+
+    #[tokio::test]
+    async fn newcomers_wait_behind_who_waits_to_run_alone_and_callees_do_not() {
+        let root = Arc::default();
+        let first = enter(&root, None, false).unwrap();
+        let waiting = Exclusion::enter(&root, None, true);
+        assert!(waiting.must_wait() && enter(&root, None, false).is_none());
+        assert!(enter(&root, Some(&first), false).is_some());
+        drop(first);
+        waiting.ready().await;
+        drop(waiting);
+        assert!(is_empty(&root));
+    }
+
+    #[test]
+    fn two_calls_that_both_call_one_that_runs_alone_do_not_wait_for_each_other() {
+        let root = Arc::default();
+        let (one, other) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
+        let first = Exclusion::enter(&root, Some(one.seat()), true);
+        assert!(first.must_wait(), "the other call still runs");
+        let second = Exclusion::enter(&root, Some(other.seat()), true);
+        assert!(!first.must_wait() && second.must_wait());
+        drop(first);
+        assert!(second.must_wait(), "the first caller goes on");
+        drop(one);
+        assert!(!second.must_wait());
+        drop(second);
+        assert!(!is_empty(&root));
+        drop(other);
+        assert!(is_empty(&root));
+    }
+
+    #[test]
+    fn who_runs_alone_calls_itself_and_others_in_a_room_of_its_own() {
+        let root = Arc::default();
+        let alone = enter(&root, None, true).unwrap();
+        let again = enter(&root, Some(&alone), true).unwrap();
+        assert!(enter(&root, Some(&alone), false).is_none() && enter(&root, None, false).is_none());
+        let deeper = enter(&root, Some(&again), false).unwrap();
+        drop((deeper, again));
+        let beside = enter(&root, Some(&alone), false).unwrap();
+        assert!(enter(&root, Some(&alone), true).is_none());
+        drop((beside, alone));
+        assert!(is_empty(&root));
+    }
+
+    #[test]
+    fn a_call_that_ends_before_the_one_it_made_leaves_nothing_behind() {
+        let root = Arc::default();
+        let caller = enter(&root, None, false).unwrap();
+        let callee = enter(&root, Some(&caller), true).unwrap();
+        drop(caller);
+        assert!(enter(&root, None, false).is_none());
+        drop(callee);
+        assert!(is_empty(&root));
+    }
+
+    #[test]
+    fn what_a_call_that_ran_alone_leaves_behind_still_runs_alone() {
+        let root = Arc::default();
+        let alone = enter(&root, None, true).unwrap();
+        let seat = Arc::clone(alone.seat());
+        let left = enter(&root, Some(&alone), false).unwrap();
+        let deeper = enter(&root, Some(&left), true).unwrap();
+        drop(alone);
+        let next = Exclusion::enter(&root, None, true);
+        assert!(next.must_wait() && enter(&root, None, false).is_none());
+        drop(left);
+        assert!(next.must_wait(), "one call is left");
+        drop(deeper);
+        assert!(!next.must_wait());
+        assert!(Exclusion::enter(&root, Some(&seat), false).must_wait(), "it comes too late");
+        drop(next);
+        assert!(is_empty(&root));
+    }
+}

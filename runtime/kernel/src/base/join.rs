@@ -1,0 +1,117 @@
+//! Concurrent futures in one task, each polled only after it was woken.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use crate::base::sync::{Mutex, unpoisoned};
+
+/// A set of futures, each at its own place.
+pub struct Join<F> {
+    slots: Vec<Option<Slot<F>>>,
+    running: usize,
+    /// The places to poll, in the order in which they were woken.
+    due: VecDeque<usize>,
+    board: Arc<Board>,
+}
+
+struct Slot<F> {
+    future: F,
+    waker: Waker,
+}
+
+/// Records which places were woken.
+struct Board(Mutex<Woken>);
+
+struct Woken {
+    places: Vec<usize>,
+    /// For each place, whether it is already in `places`.
+    noted: Vec<bool>,
+    /// The task that waits for all futures. Taken when it is woken, so it is woken once.
+    task: Option<Waker>,
+}
+
+/// Wakes the future at one place.
+struct Bell {
+    place: usize,
+    board: Arc<Board>,
+}
+
+impl<F: Future + Unpin> Join<F> {
+    /// Creates a set with places from 0 to `places`.
+    pub fn new(places: usize) -> Join<F> {
+        let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
+        let slots = std::iter::repeat_with(|| None).take(places).collect();
+        Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(Board(Mutex::new(woken))) }
+    }
+
+    /// Puts a future at an empty place. It is polled when the next output is requested.
+    pub fn push(&mut self, place: usize, future: F) {
+        let waker = Waker::from(Arc::new(Bell { place, board: Arc::clone(&self.board) }));
+        self.board.note(place);
+        if self.slots[place].replace(Slot { future, waker }).is_none() {
+            self.running += 1;
+        }
+    }
+
+    /// Returns the place and output of the next future that finishes; `None` if there is none left.
+    pub async fn next(&mut self) -> Option<(usize, F::Output)> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {
+        if self.running == 0 {
+            return Poll::Ready(None);
+        }
+        self.board.take(cx.waker(), &mut self.due);
+        while let Some(place) = self.due.pop_front() {
+            // It may have been woken once more before it finished.
+            let Some(slot) = &mut self.slots[place] else { continue };
+            if let Poll::Ready(value) = Pin::new(&mut slot.future).poll(&mut Context::from_waker(&slot.waker))
+            {
+                self.slots[place] = None;
+                self.running -= 1;
+                return Poll::Ready(Some((place, value)));
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Board {
+    /// Records that a place was woken. Returns the task if it has to be woken.
+    fn note(&self, place: usize) -> Option<Waker> {
+        let mut woken = unpoisoned(self.0.lock());
+        if !mem::replace(&mut woken.noted[place], true) {
+            woken.places.push(place);
+        }
+        woken.task.take()
+    }
+
+    /// Takes the recorded places and registers the task to wake, in one step: a place woken before is due, a place
+    /// woken after wakes the task.
+    fn take(&self, task: &Waker, due: &mut VecDeque<usize>) {
+        let mut woken = unpoisoned(self.0.lock());
+        for place in mem::take(&mut woken.places) {
+            woken.noted[place] = false;
+            due.push_back(place);
+        }
+        if !woken.task.as_ref().is_some_and(|known| known.will_wake(task)) {
+            woken.task = Some(task.clone());
+        }
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(task) = self.board.note(self.place) {
+            task.wake();
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Splits a stream into lines, each a message of JSON-RPC, and says what a line was that cannot be read.
+
+use memchr::memchr;
+use serde_json::Value;
+
+/// What a line is.
+#[derive(Debug, PartialEq)]
+pub enum Line<'l> {
+    /// A line, without its end.
+    Whole(&'l [u8]),
+    /// The line is too long.
+    TooLong(Glance),
+}
+
+/// What a message that cannot be read seems to be.
+#[derive(Debug, PartialEq)]
+pub enum Glance {
+    /// A request with this ID, or, without one, a notification.
+    Request(Option<Value>),
+    /// An answer to the request of this ID.
+    Answer(Value),
+    /// A request whose ID is neither a text nor a whole number.
+    Odd,
+    /// Its kind is unknown; the ID, if it has one.
+    Unknown(Option<Value>),
+}
+
+impl Glance {
+    /// Looks at a line that is not a message.
+    pub fn at(line: &[u8]) -> Glance {
+        let mut skim = Skim::default();
+        skim.read(line);
+        skim.glance()
+    }
+}
+
+/// The longest ID that is found, in bytes.
+const LONGEST_ID: usize = 256;
+
+/// Splits a stream into lines, of which it holds one at a time.
+pub struct Lines {
+    line: Vec<u8>,
+    longest: usize,
+    /// What is known of a line that is too long.
+    skim: Option<Skim>,
+}
+
+impl Lines {
+    pub fn new(longest: usize) -> Lines {
+        Lines { line: Vec::new(), longest, skim: None }
+    }
+
+    /// How many bytes of the current line have been skipped because it is too long.
+    pub fn passed_over(&self) -> usize {
+        self.skim.as_ref().map_or(0, |skim| skim.length)
+    }
+
+    /// Returns the start of a line that has not ended.
+    pub fn rest(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// Takes the next bytes, and hands on each line that ends in them.
+    pub fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
+        while let Some(end) = memchr(b'\n', bytes) {
+            let rest = &bytes[end + 1..];
+            bytes = &bytes[..end];
+            if self.line.is_empty() && self.skim.is_none() && bytes.len() <= self.longest {
+                hear(Line::Whole(bytes));
+            } else {
+                self.add(bytes);
+                match self.skim.take() {
+                    Some(skim) => hear(Line::TooLong(skim.glance())),
+                    None => hear(Line::Whole(&self.line)),
+                }
+                // A long line is rare, and its room is given back.
+                if self.line.capacity() > 1 << 20 { self.line = Vec::new() } else { self.line.clear() }
+            }
+            bytes = rest;
+        }
+        self.add(bytes);
+    }
+
+    /// Hands on the last line if the stream ends without a line end.
+    pub fn finish(&mut self, hear: impl FnMut(Line<'_>)) {
+        if !self.line.is_empty() || self.skim.is_some() {
+            self.push(b"\n", hear);
+        }
+    }
+
+    /// Adds to the current line, or only looks for its ID if it gets too long.
+    fn add(&mut self, bytes: &[u8]) {
+        if self.skim.is_none() && self.line.len() + bytes.len() > self.longest {
+            let mut skim = Skim::default();
+            skim.read(&self.line);
+            self.line = Vec::new();
+            self.skim = Some(skim);
+        }
+        match &mut self.skim {
+            Some(skim) => skim.read(bytes),
+            None => self.line.extend_from_slice(bytes),
+        }
+    }
+}
+
+/// Finds the ID in a message that is not kept.
+#[derive(Default)]
+struct Skim {
+    length: usize,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+    /// The last text of the outermost object, if it is short.
+    text: Vec<u8>,
+    in_id: bool,
+    /// The raw text of the ID, if it is short.
+    raw: Vec<u8>,
+    id: Option<Value>,
+    /// Whether there is an ID that is neither a text nor a whole number.
+    odd_id: bool,
+    has_method: bool,
+    has_result: bool,
+}
+
+impl Skim {
+    fn read(&mut self, bytes: &[u8]) {
+        self.length += bytes.len();
+        for byte in bytes {
+            if self.in_id && (self.in_text || !matches!(byte, b',' | b'}')) && self.raw.len() <= LONGEST_ID {
+                self.raw.push(*byte);
+            }
+            if self.in_text {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_text = false,
+                    byte if self.depth == 1 && self.text.len() < 16 => self.text.push(*byte),
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => {
+                    self.in_text = true;
+                    if self.depth == 1 {
+                        self.text.clear();
+                    }
+                }
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.value_ends();
+                    self.depth = self.depth.saturating_sub(1);
+                }
+                b':' if self.depth == 1 => {
+                    self.in_id = self.text == b"id";
+                    self.raw.clear();
+                    self.has_method |= self.text == b"method";
+                    self.has_result |= self.text == b"result" || self.text == b"error";
+                }
+                b',' => self.value_ends(),
+                _ => {}
+            }
+        }
+    }
+
+    fn value_ends(&mut self) {
+        if self.depth == 1 && self.in_id {
+            self.in_id = false;
+            let id = serde_json::from_slice(&self.raw).ok();
+            self.id = id.filter(|id: &Value| id.is_string() || id.is_i64() || id.is_u64());
+            self.odd_id = self.id.is_none() && self.raw.len() <= LONGEST_ID;
+        }
+    }
+
+    fn glance(self) -> Glance {
+        match (self.has_method, self.has_result, self.id) {
+            (true, _, None) if self.odd_id => Glance::Odd,
+            (true, _, id) => Glance::Request(id),
+            (false, true, Some(id)) => Glance::Answer(id),
+            (_, _, id) => Glance::Unknown(id),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str, longest: usize, piece: usize) -> Vec<String> {
+        let (mut lines, mut heard) = (Lines::new(longest), Vec::new());
+        for bytes in text.as_bytes().chunks(piece) {
+            lines.push(bytes, |line| {
+                heard.push(match line {
+                    Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
+                    other => format!("{other:?}"),
+                });
+            });
+            assert!(lines.line.len() <= longest);
+        }
+        heard
+    }
+
+    #[test]
+    fn lines_are_the_same_in_whatever_pieces_they_come() {
+        let text = "{\"id\":1}\n\nsecond\r\nthird";
+        for piece in 1..=text.len() {
+            assert_eq!(split(text, 20, piece), ["{\"id\":1}", "", "second\r"], "{piece}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_line_that_is_too_long_is_found_wherever_it_stands() {
+        let long = "x".repeat(50);
+        for (line, told) in [
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#),
+                "TooLong(Answer(Number(17)))",
+            ),
+            (
+                format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#),
+                "TooLong(Answer(Number(18)))",
+            ),
+            (format!(r#"{{"error":{{"message":"{long}"}},"id":19}}"#), "TooLong(Answer(Number(19)))"),
+            (
+                format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#),
+                "TooLong(Request(Some(Number(20))))",
+            ),
+            (format!(r#"{{"method":"ping","params":"{long}"}}"#), "TooLong(Request(None))"),
+            (format!(r#"{{"id":"2\",}}1","result":"{long}"}}"#), r#"TooLong(Answer(String("2\",}1")))"#),
+            (format!(r#"{{"id":-4,"params":"{long}"}}"#), "TooLong(Unknown(Some(Number(-4))))"),
+            (format!(r#"{{"id":[5],"params":"{long}"}}"#), "TooLong(Unknown(None))"),
+            (format!(r#"{{"id":"{long}{long}{long}{long}{long}{long}"}}"#), "TooLong(Unknown(None))"),
+            (format!(r#"[{{"id":22,"result":"{long}"}}]"#), "TooLong(Unknown(None))"),
+            (long, "TooLong(Unknown(None))"),
+        ] {
+            for piece in [1, 7, line.len()] {
+                assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [told, "next"], "{line}");
+            }
+        }
+    }
+}

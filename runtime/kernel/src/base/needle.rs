@@ -1,0 +1,393 @@
+//! Finds known texts in other texts, however they are encoded there: unencoded, percent-encoded as a whole or in part,
+//! in a form, with backslash escapes or the entities of HTML and XML, in UTF-16, in Base64 or hexadecimal, or wrapped
+//! into lines.
+//!
+//! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). Base64 and
+//! hexadecimal cannot be told from other text, so for them the needle is encoded; what looks like them is also decoded
+//! and searched in the same way, a few times over. Characters that nobody sees are passed over. The time is linear in the text for
+//! each needle, whatever either contains; where no needle begins, a byte costs the same however many there are.
+
+mod decoded;
+mod encoded;
+mod layered;
+mod pattern;
+
+use std::ops::Range;
+
+use super::truncate::floor;
+use decoded::Decoded;
+use pattern::{Pattern, Rest, Unit, scan};
+
+/// The length of the shortest decoded needle: shorter ones occur by chance.
+const SHORTEST: usize = 4;
+
+/// A text to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needle {
+    text: String,
+    /// The text before a needle may look like the start of an escape, so it is also searched for as it is.
+    plain: Pattern,
+    /// The patterns for the decoded text.
+    decoded: Vec<Pattern>,
+}
+
+impl Needle {
+    /// Creates a needle. A start of this many characters counts as the whole of it.
+    pub fn new(text: impl Into<String>, enough: usize) -> Needle {
+        let text = text.into();
+        let plain = Pattern::new(text.bytes().collect(), enough);
+        let whole: Vec<u8> = Decoded::new(text.as_bytes()).map(|unit| unit.byte).collect();
+        // If each character is escaped, nothing in the text that comes of it is one more escape.
+        let literal: Vec<u8> = text.bytes().filter_map(decoded::folded).collect();
+        let mut all = vec![whole];
+        if all[0] != literal {
+            all.push(literal);
+        }
+        all.retain(|bytes| bytes.len() >= SHORTEST);
+        let mut decoded: Vec<Pattern> = all.into_iter().map(|bytes| Pattern::new(bytes, enough)).collect();
+        decoded.extend(encoded::patterns(&text, enough));
+        Needle { text, plain, decoded }
+    }
+
+    /// Returns the text as it is.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Returns the text with another in place of each needle. `None` if it contains none.
+pub fn replace<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>, with: &str) -> Option<String> {
+    let found = find(text, needles);
+    let last = found.last()?.end;
+    let (mut out, mut kept) = (String::with_capacity(text.len()), 0);
+    for part in found {
+        out.push_str(&text[kept..part.start]);
+        out.push_str(with);
+        kept = part.end;
+    }
+    out.push_str(&text[last..]);
+    Some(out)
+}
+
+/// Returns where the needles are, in order and without overlaps.
+pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> Vec<Range<usize>> {
+    search(text, needles, Rest::Lost).0
+}
+
+/// Returns where a needle may begin whose end has not come yet, because the text goes on; else the length of the text.
+/// Whatever the parts in which a text comes, it is searched as a whole if what is behind this place waits for the rest.
+/// The one exception are needles within two encodings or more whose first digits are cut off by the end of a line.
+pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
+    begin_of_last(text, needles, Rest::Follows)
+}
+
+/// Returns where a needle may begin whose end is lost, because the text was cut; else the length of the text. A few
+/// digits, which say nothing about what they begin, are left.
+pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
+    begin_of_last(text, needles, Rest::Lost)
+}
+
+fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>, rest: Rest) -> usize {
+    let needles: Vec<&Needle> = needles.into_iter().collect();
+    if needles.is_empty() {
+        return text.len();
+    }
+    let patterns: Vec<&Pattern> = needles.iter().flat_map(|needle| &needle.decoded).collect();
+    let layered =
+        |text: &str| layered::unfinished(text.as_bytes(), &patterns, rest).map(|at| floor(text, at));
+    let (found, begin) = search(text, needles.iter().copied(), rest);
+    let mut begin = layered(text).map_or(begin, |layered| begin.min(layered));
+    if let Some(escape) = Decoded::cut_off(text.as_bytes()) {
+        let whole = &text[..floor(text, escape)];
+        begin = begin.min(search(whole, needles.iter().copied(), rest).1).min(whole.len());
+        begin = layered(whole).map_or(begin, |layered| begin.min(layered));
+    }
+    // What was found is not shown in part.
+    found.iter().find(|part| part.contains(&begin)).map_or(begin, |part| part.start)
+}
+
+/// Returns where the needles are, and where one may begin that the end of the text cuts off.
+fn search<'n>(
+    text: &str,
+    needles: impl IntoIterator<Item = &'n Needle>,
+    rest: Rest,
+) -> (Vec<Range<usize>>, usize) {
+    let (mut plain, mut decoded) = (Vec::new(), Vec::new());
+    for needle in needles {
+        plain.push(&needle.plain);
+        decoded.extend(&needle.decoded);
+    }
+    let mut found = Vec::new();
+    let as_is = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
+    let begin = scan(as_is, plain, &mut found, rest);
+    let begin =
+        scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut found, rest).into_iter().chain(begin).min();
+    if !decoded.is_empty() {
+        layered::find(text, &decoded, &mut found);
+    }
+    for part in &mut found {
+        *part = floor(text, part.start)..floor(text, part.end);
+    }
+    found.sort_unstable_by_key(|part| part.start);
+    found.dedup_by(|next, part| {
+        let same = next.start < part.end;
+        if same {
+            part.end = part.end.max(next.end);
+        }
+        same
+    });
+    (found, begin.map_or(text.len(), |begin| floor(text, begin)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgen_test_support::cpu_time;
+
+    /// Needles, and texts that hold them.
+    const ENCODED: &[(&str, &str)] = &[
+        ("hunter2 x/y:z", "a hunter2 x/y:z b"),
+        ("hunter2 x/y:z", "a hunter2%20x/y:z b"),
+        ("hunter2 x/y:z", "a hunter2+x%2fy%3Az b"),
+        ("hunter2 x/y:z", "a hunter2%2520x%252Fy:z b"),
+        ("hunter2 x/y:z", r"a hunter2 x\/y:z b"),
+        ("hunter2 x/y:z", "a hunter2\r\n x/y:z b"),
+        ("caf\u{e9}-1", "a caf%c3%a9-1 b"),
+        ("caf\u{e9}-1", r"a caf\u00e9-1 b"),
+        ("key\u{1f600}s", r"a key\ud83d\uDE00s b"),
+        ("a\"b\\c\n1", r#"a a\"b\\c\n1 b"#),
+        ("a\"b\\c\n1", r#"a a\\\"b\\\\c\\n1 b"#),
+        ("CORP\\nadmin", "a CORP%5Cnadmin b"),
+        ("CORP\\nadmin", r"a CORP\\nadmin b"),
+        ("abcdef", "a %abcdef b"),
+        ("nabcdef", r"a \nabcdef b"),
+        ("1%41+2", "a 1%2541%2B2 b"),
+        ("ends\\", r#"a ends\\" b"#),
+        ("us:p&ss<w0rd>\"'1", "a us:p&amp;ss&lt;w0rd&gt;&quot;&#39;1 b"),
+        ("us:p&ss<w0rd>\"'1", "a us:p&amp;amp;ss&amp;lt;w0rd&#x3E;&QUOT;&apos;1 b"),
+        ("us:p&ss", "a &#117;&#115;&#00058;&#112&#38;&#x73;&#x0073; b"),
+        ("us:p&ss", "a us:p%26amp%3Bss b"),
+        ("us:p&ss", r"a us\x3ap\x26ss b"),
+        ("us:p&amp;ss", "a us:p&amp;amp;ss b"),
+        ("us:p&ss", "a u\0s\0:\0p\0&\0s\0s\0 b"),
+        ("us:p&ss", "a 75733a70267373 b"),
+        ("us:p&ss:more", "a 75733A702673733A6D6F7265 b"),
+        ("a\\nb%41c", r"a \u0061\u005c\u006e\u0062\u0025\u0034\u0031\u0063 b"),
+        ("a\\nb%41c", "a &#97;&#92;&#110;&#98;&#37;&#52;&#49;&#99; b"),
+        ("hunter2", "a hun\u{200b}ter\u{ad}2 b"),
+        ("hunter2", "a h\u{feff}unte\u{2060}\u{200d}r2 b"),
+        ("hunter2", "a hunt%E2%80%8Ber2 b"),
+        ("hunter2", r"a hunt\u200ber2 b"),
+        ("hunter2", r"a hunt&#8203;er&#xad;2 b"),
+        ("hun\u{200b}ter2", "a hunter2 b"),
+        ("caf\u{e9}-1", "a caf\u{200b}\u{e9}\u{e0041}-1 b"),
+    ];
+
+    #[test]
+    fn a_needle_is_found_however_it_is_encoded() {
+        for (needle, text) in ENCODED {
+            let found = replace(text, [&Needle::new(*needle, 16)], "#");
+            let found = found.unwrap_or_else(|| panic!("{needle} in {text}"));
+            assert!(
+                found.starts_with("a ") && found.ends_with(" b") && found.contains('#'),
+                "{text}: {found}"
+            );
+            assert!(found.len() <= 8, "{text}: {found}");
+        }
+        assert_eq!(replace("abc def", [&Needle::new("abcdef", 16)], "#"), None);
+    }
+
+    /// `plain-s3cr3t?key>0123456789` behind nothing, one and two letters, in UTF-16, and its start.
+    const BASE64: &[&str] = &[
+        "cGxhaW4tczNjcjN0P2tleT4wMTIzNDU2Nzg5",
+        "eHBsYWluLXMzY3IzdD9rZXk+MDEyMzQ1Njc4OQ==",
+        "eHlwbGFpbi1zM2NyM3Q_a2V5PjAxMjM0NTY3ODk",
+        "cABsAGEAaQBuAC0AcwAzAGMAcgAzAHQAPwBrAGUAeQA+ADAAMQAyADMANAA1ADYANwA4ADkA",
+        "cGxhaW4tczNjcjN0P2tleT4w\r\nMTIzNDU2Nzg5",
+        "cGxhaW4tczNjcjN0P2tleQ==",
+    ];
+
+    #[test]
+    fn a_needle_is_found_in_base64_wherever_it_stands() {
+        let needle = Needle::new("plain-s3cr3t?key>0123456789", 16);
+        for text in BASE64 {
+            let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
+            assert!(shown.len() < 8, "{shown}");
+        }
+        assert_eq!(replace("cGxhaW4gdGV4dCBpcyBub3QgYSBzZWNyZXQ", [&needle], "#"), None);
+    }
+
+    #[test]
+    fn a_needle_is_found_in_encodings_within_each_other() {
+        let needle = Needle::new("plain-s3cr3t?key>0123456789", 16);
+        for (text, _) in NESTED {
+            let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
+            assert!(shown.len() < 25 && shown.contains('#'), "{text}: {shown}");
+        }
+        assert_eq!(
+            replace("WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5 abc", [&Needle::new("other-s3cret", 16)], "#"),
+            None
+        );
+    }
+
+    #[test]
+    fn the_start_of_a_long_needle_is_enough_and_overlaps_are_found() {
+        let needle = Needle::new(format!("{}b", "a".repeat(25)), 16);
+        assert_eq!(replace(&format!("x{}bx", "a".repeat(26)), [&needle], "#").unwrap(), "x#x");
+        assert_eq!(replace(&format!("x{}x", "a".repeat(16)), [&needle], "#").unwrap(), "x#x");
+        assert_eq!(replace(&format!("x{}x", "a".repeat(15)), [&needle], "#"), None);
+        let both = [Needle::new("abcd", 16), Needle::new("cdef", 16)];
+        assert_eq!(replace("xabcdefx", &both, "#").unwrap(), "x#x");
+    }
+
+    #[test]
+    fn a_needle_that_is_cut_off_is_known_by_its_start() {
+        let needles = [Needle::new("caf\u{e9} x", 16)];
+        for (text, shown) in [
+            ("say c", "say "),
+            ("say caf%c3", "say "),
+            ("say caf%c", "say "),
+            (r"say caf\u00", "say "),
+            ("say caf\u{e9} x", "say "),
+            ("say caf\u{e9} x.", "say caf\u{e9} x."),
+            ("say caf\u{e9} x, c", "say caf\u{e9} x, "),
+            ("say tea", "say "),
+            ("say tea, a", "say tea, "),
+            ("say tea.", "say tea."),
+            ("say caf&#23", "say "),
+            ("say a&b c", "say a&b "),
+        ] {
+            assert_eq!(&text[..unfinished(text, &needles)], shown, "{text}");
+        }
+    }
+
+    /// Texts with `plain-s3cr3t?key>0123456789` in several encodings within each other, and where the part with it begins.
+    const NESTED: &[(&str, usize)] = &[
+        // The Base64 of its Base64, and of that once more.
+        ("a Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJek5EVTJOemc1 b", 2),
+        ("a WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5ZEd4bFZEUjNUVlJKZWs1RVZUSk9lbWMx b", 2),
+        // With something around it, in lines, in hexadecimal digits, and percent-encoded or escaped below.
+        ("a eyJ0b2tlbiI6ImNHeGhhVzR0Y3pOamNqTjBQMnRsZVQ0d01USXpORFUyTnpnNSJ9 b", 16),
+        ("a data:;base64,Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJ\r\nek5EVTJOemc1 b", 15),
+        ("a 6347786861573474637a4e6a636a4e305032746c655434774d54497a4e4455324e7a6735 b", 2),
+        ("a NzA2YzYxNjk2ZTJkNzMzMzYzNzIzMzc0M2Y2YjY1NzkzZTMwMzEzMjMzMzQzNTM2MzczODM5 b", 2),
+        ("a cGxhaW4lMkRzM2NyM3QlM0ZrZXk+MDEyMw== b", 2),
+        ("a cGxhaW5cdTAwMmRzM2NyM3RcdTAwM2ZrZXk+MDEyMw b", 2),
+    ];
+
+    /// Wherever a text is cut, and in however many parts it comes, what is shown is what is shown of the whole.
+    #[test]
+    fn a_text_in_parts_shows_no_more_than_the_whole() {
+        let shown_in = |parts: &[&str], needles: &[Needle]| {
+            let (mut held, mut shown) = (String::new(), String::new());
+            for part in parts {
+                held.push_str(part);
+                let rest = held.split_off(unfinished(&held, needles));
+                shown.push_str(&replace(&held, needles, "#").unwrap_or(held));
+                held = rest;
+            }
+            shown + &replace(&held, needles, "#").unwrap_or(held)
+        };
+        let known = "plain-s3cr3t?key>0123456789";
+        let deep = [
+            ("us:p&ss", "a us:p&amp;amp;amp;amp;amp;ss b"),
+            ("us:p&ss", "a us:p%26amp%3Bamp%3Bamp%3Bss b"),
+            ("us:p&ss", "a us:p%25252525252525252526ss b"),
+            ("hunter2", r"a hun\\\\\\\\\\\\\\\\u0074er2 b"),
+            ("hunter2", "a hun%E2%80%8B%E2%80%8Bter2 b"),
+        ];
+        let nested = |text: &str| Some(NESTED.iter().find(|(nested, _)| *nested == text)?.1);
+        let one =
+            BASE64.iter().copied().chain(NESTED.iter().map(|(text, _)| *text)).map(|text| (known, text));
+        for (needle, text) in ENCODED.iter().copied().chain(deep).chain(one) {
+            let needles = [Needle::new(needle, 16)];
+            let whole = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
+            // Of digits that hold a needle, those before it may be shown.
+            let before = nested(text).and_then(|before| text.get(2..before)).unwrap_or_default();
+            let bare = |shown: String| {
+                let ends = (0..=before.len()).rev();
+                let mut starts = ends.filter_map(|end| shown.strip_prefix(&format!("a {}", &before[..end])));
+                starts.next().map_or(shown.clone(), str::to_owned)
+            };
+            for (at, _) in text.char_indices() {
+                let (first, second) = text.split_at(at);
+                // The end of a line says too little only about nested encodings.
+                if first.ends_with(['\n', '\r']) && nested(text).is_some() {
+                    continue;
+                }
+                let shown = shown_in(&[first, second], &needles);
+                assert_eq!(bare(shown), bare(whole.clone()), "{text:?} cut at {at}");
+            }
+            let each: Vec<&str> = text.split_inclusive(|_| true).collect();
+            let shown = shown_in(&each, &needles);
+            assert!(nested(text).is_some() || shown == whole, "{text:?} letter by letter: {shown}");
+        }
+        let needles = [Needle::new(known, 16)];
+        // Lines of words do not wait.
+        for text in
+            ["the path src/base/needle\n", "build 0123456789abcdef0123456789abcde\n", "all 42 passed\n"]
+        {
+            assert_eq!(unfinished(text, &needles), text.len(), "{text}");
+        }
+        assert_eq!(unfinished("the path src/base/needle", &[]), 24);
+    }
+
+    /// What remains of a text that was cut shows no more of a secret than a few digits.
+    #[test]
+    fn a_text_that_was_cut_keeps_a_few_digits_at_most() {
+        let needles = [Needle::new("plain-s3cr3t?key>0123456789", 16)];
+        let base64 = BASE64.iter().map(|text| (*text, 0));
+        for (text, begin) in base64.chain(NESTED.iter().copied()) {
+            let secret = &text[begin..];
+            for (at, _) in text.char_indices() {
+                let first = &text[..at];
+                let first = &first[..cut_off(first, &needles)];
+                let shown = replace(first, &needles, "#").unwrap_or_else(|| first.to_owned());
+                let seen = (0..=secret.len() - 12).find(|at| shown.contains(&secret[*at..at + 12]));
+                assert!(seen.is_none(), "{text} cut at {at}: {shown}");
+            }
+        }
+        for text in ["the path src/base/needle", "build 0123456789abcdef0123456789abcde", "all 42 passed"] {
+            assert_eq!(cut_off(text, &needles), text.len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn searching_takes_linear_time() {
+        let needles: Vec<Needle> =
+            (0..20).map(|n| Needle::new(format!("{}b{n}", "a".repeat(40)), 16)).collect();
+        for unit in [
+            "a",
+            "aaab",
+            "%",
+            "%25",
+            "\\",
+            "\\u",
+            "\\ud83d",
+            "\n",
+            "%5c",
+            "\\u%25",
+            "&",
+            "&amp;",
+            "&#x",
+            "&%25",
+            "\\x",
+            "\u{200b}",
+            "\u{e9}",
+            "QUFB",
+            "+",
+            "VmxkMGEwNUhSa2hWYTFKcFVUSTVjMWxXYUU5a1YxWjBZa",
+            "41",
+        ] {
+            let text = unit.repeat(200_000 / unit.len());
+            let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));
+            assert!(spent.as_secs() < 3, "{unit}: {spent:?}");
+        }
+        // What services say: a megabyte, with as many secrets as one call has.
+        let needles: Vec<Needle> =
+            (0..64).map(|n| Needle::new(format!("{n}s3cr3t-0123456789-abcdefgh-{n}"), 16)).collect();
+        let text = r#"{"id": 4711, "name": "A dog & a cat", "url": "https://h/p?a=b%20c"},"#.repeat(15_000);
+        let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));
+        assert!(spent.as_secs() < 3, "{spent:?}");
+    }
+}

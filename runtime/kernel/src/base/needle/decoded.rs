@@ -1,0 +1,277 @@
+//! The bytes of a text without its encodings.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use toolgen_core::Hidden;
+
+use super::pattern::Unit;
+
+/// The most digits of an entity that are read.
+const DIGITS: usize = 8;
+/// The entities that programs write, and their characters.
+const ENTITIES: [(&str, u8); 5] =
+    [("lt;", b'<'), ("gt;", b'>'), ("quot;", b'"'), ("apos;", b'\''), ("nbsp;", b' ')];
+
+/// Returns a byte as it is compared: line breaks, backslashes and the zeros of UTF-16 are left out, and a plus is a blank.
+pub(super) fn folded(byte: u8) -> Option<u8> {
+    match byte {
+        b'\r' | b'\n' | b'\\' | 0 => None,
+        b'+' => Some(b' '),
+        byte => Some(byte),
+    }
+}
+
+/// The bytes of a text without its encodings, [folded], and without characters that nobody sees.
+pub(super) struct Decoded<'t> {
+    bytes: Encodings<'t>,
+    /// Bytes of a character that is seen.
+    seen: VecDeque<Unit>,
+    /// What follows an incomplete character.
+    next: Option<Unit>,
+    /// Where a character begins that the end cuts off.
+    cut: Option<usize>,
+}
+
+impl<'t> Decoded<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Decoded<'t> {
+        Decoded { bytes: Encodings::new(text), seen: VecDeque::new(), next: None, cut: None }
+    }
+
+    /// Returns where an escape or a character begins that the end of a text cuts off.
+    pub(super) fn cut_off(text: &'t [u8]) -> Option<usize> {
+        let read = |text| {
+            let mut all = Decoded::new(text);
+            while all.next().is_some() {}
+            (all.cut, all.bytes.cut)
+        };
+        let (cut, escape) = read(text);
+        // An escape may be that of a byte in the middle of a character.
+        let before = escape.and_then(|at| read(&text[..at]).0);
+        [cut, escape, before].into_iter().flatten().min()
+    }
+}
+
+impl Iterator for Decoded<'_> {
+    type Item = Unit;
+
+    fn next(&mut self) -> Option<Unit> {
+        loop {
+            if let Some(seen) = self.seen.pop_front() {
+                return Some(seen);
+            }
+            let first = self.next.take().or_else(|| self.bytes.next())?;
+            let length = match first.byte {
+                0..0xc2 => return Some(first),
+                0xc2..0xe0 => 2,
+                0xe0..0xf0 => 3,
+                0xf0.. => 4,
+            };
+            let start = first.part.start;
+            self.seen.push_back(first);
+            while self.seen.len() < length {
+                match self.bytes.next() {
+                    Some(unit) if unit.byte & 0xc0 == 0x80 => self.seen.push_back(unit),
+                    other => {
+                        self.cut = other.is_none().then_some(start);
+                        self.next = other;
+                        break;
+                    }
+                }
+            }
+            let char: Vec<u8> = self.seen.iter().map(|unit| unit.byte).collect();
+            let char = std::str::from_utf8(&char).ok().and_then(|char| char.chars().next());
+            if char.is_some_and(Hidden::is_unseen) {
+                self.seen.clear();
+            }
+        }
+    }
+}
+
+/// The bytes of a text without its encodings, [folded]. Percent signs that encode nothing are left out.
+struct Encodings<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// An escaped character that is partly given.
+    rest: std::vec::IntoIter<u8>,
+    part: Range<usize>,
+    /// Whether the end of the text was reached while an escape was read.
+    reached: Cell<bool>,
+    /// Where the first escape begins that the end of the text cuts off.
+    cut: Option<usize>,
+}
+
+impl<'t> Encodings<'t> {
+    fn new(text: &'t [u8]) -> Encodings<'t> {
+        Encodings {
+            text,
+            at: 0,
+            rest: Vec::new().into_iter(),
+            part: 0..0,
+            reached: Cell::new(false),
+            cut: None,
+        }
+    }
+
+    /// Returns the next byte after a position, without percent-encoding, and where it ends.
+    fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
+        let Some(&byte) = self.text.get(at) else {
+            self.reached.set(true);
+            return None;
+        };
+        if byte != b'%' {
+            return Some((Some(byte), at + 1));
+        }
+        let mut end = at + 1;
+        while self.text.get(end..end + 2) == Some(b"25") {
+            end += 2;
+        }
+        let digits = self.text.get(end..end + 2);
+        self.reached.set(self.reached.get() || digits.is_none());
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => Some((Some(byte), end + 2)),
+            None => Some((None, end)),
+        }
+    }
+
+    /// Reads what follows a backslash, if the two mean something other than the second alone.
+    fn escaped(&mut self) {
+        self.backslashes();
+        let Some((Some(letter), end)) = self.percent(self.at) else { return };
+        let escaped = match letter {
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'u' => match self.unicode(end) {
+                Some((escaped, end)) => {
+                    self.at = end;
+                    self.rest = escaped.to_string().into_bytes().into_iter();
+                    return;
+                }
+                None => return,
+            },
+            b'x' => match self.hexadecimal(end, 2) {
+                Some((byte, end)) => {
+                    self.at = end;
+                    self.rest = u8::try_from(byte).map_or(Vec::new(), |byte| vec![byte]).into_iter();
+                    return;
+                }
+                None => return,
+            },
+            _ => return,
+        };
+        self.at = end;
+        self.rest = vec![escaped as u8].into_iter();
+    }
+
+    fn backslashes(&mut self) -> bool {
+        let before = self.at;
+        while let Some((Some(b'\\'), end)) = self.percent(self.at) {
+            self.at = end;
+        }
+        self.at > before
+    }
+
+    /// Returns the character of `\uXXXX`, and where it ends.
+    fn unicode(&mut self, at: usize) -> Option<(char, usize)> {
+        let (high, end) = self.unit(at)?;
+        if let Some(escaped) = char::from_u32(high) {
+            return Some((escaped, end));
+        }
+        let before = std::mem::replace(&mut self.at, end);
+        let low = match (self.backslashes(), self.percent(self.at)) {
+            (true, Some((Some(b'u'), digits))) => self.unit(digits),
+            _ => None,
+        };
+        self.at = before;
+        let (low, end) = low.filter(|(low, _)| (0xdc00..0xe000).contains(low))?;
+        let code = 0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
+        Some((char::from_u32(code)?, end))
+    }
+
+    /// Reads what follows an ampersand, if the two are an entity.
+    fn entity(&mut self) {
+        let mut at = self.at;
+        while let Some(end) = self.ahead(at, "amp;") {
+            at = end;
+        }
+        let named = ENTITIES.iter().find_map(|(name, byte)| Some((vec![*byte], self.ahead(at, name)?)));
+        let (bytes, end) = named.or_else(|| self.numbered(at)).unwrap_or_else(|| (vec![b'&'], at));
+        self.at = end;
+        self.rest = bytes.into_iter();
+    }
+
+    /// Returns the character of `#38` or `#x26`, with a semicolon or without, and where it ends.
+    fn numbered(&self, at: usize) -> Option<(Vec<u8>, usize)> {
+        let at = self.ahead(at, "#")?;
+        let (radix, mut at) = self.ahead(at, "x").map_or((10, at), |at| (16, at));
+        let (mut code, mut any) = (0_u32, false);
+        for _ in 0..DIGITS {
+            let Some((Some(byte), end)) = self.percent(at) else { break };
+            let Some(digit) = char::from(byte).to_digit(radix) else { break };
+            code = code.saturating_mul(radix).saturating_add(digit);
+            (at, any) = (end, true);
+        }
+        let escaped = char::from_u32(code).filter(|_| any)?;
+        Some((escaped.to_string().into_bytes(), self.ahead(at, ";").unwrap_or(at)))
+    }
+
+    /// Returns the end of a word at a position, in any case.
+    fn ahead(&self, mut at: usize, word: &str) -> Option<usize> {
+        for letter in word.bytes() {
+            let (byte, end) = self.percent(at)?;
+            byte.filter(|byte| byte.eq_ignore_ascii_case(&letter))?;
+            at = end;
+        }
+        Some(at)
+    }
+
+    /// Returns the value of four hexadecimal digits, and where they end.
+    fn unit(&self, at: usize) -> Option<(u32, usize)> {
+        self.hexadecimal(at, 4)
+    }
+
+    fn hexadecimal(&self, mut at: usize, digits: usize) -> Option<(u32, usize)> {
+        let mut code = 0;
+        for _ in 0..digits {
+            let (byte, end) = self.percent(at)?;
+            code = code * 16 + char::from(byte?).to_digit(16)?;
+            at = end;
+        }
+        Some((code, at))
+    }
+}
+
+impl Iterator for Encodings<'_> {
+    type Item = Unit;
+
+    fn next(&mut self) -> Option<Unit> {
+        loop {
+            let byte = match self.rest.next() {
+                Some(byte) => Some(byte),
+                None => {
+                    let start = self.at;
+                    self.reached.set(false);
+                    let (byte, end) = self.percent(start)?;
+                    self.at = end;
+                    match byte {
+                        Some(b'\\') => self.escaped(),
+                        Some(b'&') => self.entity(),
+                        _ => {}
+                    }
+                    self.part = start..self.at;
+                    self.cut = self.cut.or(self.reached.get().then_some(start));
+                    if matches!(byte, Some(b'\\' | b'&')) { self.rest.next() } else { byte }
+                }
+            };
+            if let Some(byte) = byte.and_then(folded) {
+                return Some(Unit { byte, part: self.part.clone() });
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Where panics happened, and what may be done about them.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{set_hook, take_hook};
+use std::sync::Once;
+use std::thread;
+
+thread_local! {
+    /// The place of the thread's last panic.
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+static WATCHED: Once = Once::new();
+
+/// Sees to it that the places of panics are known. The hook of the program is called as before; one that is set later
+/// takes the place of this one.
+pub fn watch() {
+    WATCHED.call_once(|| {
+        // A thread that panics may not change the hook.
+        if thread::panicking() {
+            return;
+        }
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            LAST.with(|last| {
+                if let (Ok(mut last), Some(place)) = (last.try_borrow_mut(), panic.location()) {
+                    *last = place.to_string();
+                }
+            });
+            before(panic);
+        }));
+    });
+}
+
+/// Returns what a panic said, where it happened, if it was in this thread, and what to do about it, if that is known.
+/// `None` if it said nothing.
+pub fn told(payload: &(dyn Any + Send)) -> Option<String> {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))?;
+    let place = LAST.with(|last| last.try_borrow_mut().map(|mut last| std::mem::take(&mut *last)));
+    let place = place.unwrap_or_default();
+    let at = if place.is_empty() { place } else { format!(" (at {place})") };
+    Some(match remedy(text) {
+        Some(remedy) => format!("{text}{at}\n{remedy}"),
+        None => format!("{text}{at}"),
+    })
+}
+
+/// Returns what to do about a panic that says which mistake of the program it is.
+fn remedy(text: &str) -> Option<&'static str> {
+    const BLOCKS: &str = "The tool blocks a thread that runs futures: make it `async` and use `.await`, or make it a plain \
+                          `fn` with `#[tool(blocking)]`";
+    const REMEDIES: [(&str, &str); 5] = [
+        (
+            "no reactor running",
+            "The tool needs tokio, and the program runs its futures without it: start it with `#[tokio::main]`, or run the \
+             call by `tokio::runtime::Runtime::block_on`",
+        ),
+        ("Cannot start a runtime from within a runtime", BLOCKS),
+        ("Cannot block the current thread from within a runtime", BLOCKS),
+        (
+            "can call blocking only when running on the multi-threaded runtime",
+            "`block_in_place` needs several threads: start the program with `#[tokio::main]`, not with \
+             `flavor = \"current_thread\"`",
+        ),
+        ("timers are disabled", "The runtime has no clock: build it with `enable_time` or `enable_all`"),
+    ];
+    REMEDIES.iter().find(|(cause, _)| text.contains(cause)).map(|(_, remedy)| *remedy)
+}

@@ -1,0 +1,159 @@
+//! Reads server-sent events (WHATWG HTML, section 9.2.6) from bytes that arrive in any pieces.
+//!
+//! The data of an event stays bytes: they are JSON, whose reader refuses what is not UTF-8, while the rules for events
+//! would put replacement characters into an answer.
+
+use std::time::Duration;
+
+use memchr::memchr2;
+
+/// The longest pause before a reconnection that a server may ask for.
+const MAX_RETRY: Duration = Duration::from_secs(60);
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// An event of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// Its kind; empty for a plain message.
+    pub kind: Vec<u8>,
+    /// Its lines of data, joined by line feeds.
+    pub data: Vec<u8>,
+    /// Its own identifier.
+    pub id: Option<String>,
+}
+
+/// An event is larger than what is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong(pub usize);
+
+/// The state between two pieces of a stream.
+#[derive(Debug)]
+pub struct Reader {
+    limit: usize,
+    /// The beginning of a line whose end has not arrived.
+    line: Vec<u8>,
+    /// Whether a line has ended, after which there is no byte order mark.
+    begun: bool,
+    /// Whether the last byte was a carriage return, of which a line feed may be the second half.
+    after_return: bool,
+    event: Event,
+    has_data: bool,
+    /// The identifier of the event that is being read, which becomes the last one when the event is complete.
+    id: Option<String>,
+    last_id: Option<String>,
+    retry: Option<Duration>,
+}
+
+impl Reader {
+    /// Returns a reader that keeps at most this many bytes of an event.
+    pub fn new(limit: usize) -> Reader {
+        Reader {
+            limit,
+            line: Vec::new(),
+            begun: false,
+            after_return: false,
+            event: Event::default(),
+            has_data: false,
+            id: None,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// Returns the identifier of the last complete event that had one, by which a stream is resumed.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    /// Returns how long to wait before a reconnection, if the server said so; at most a minute.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// Begins with the bytes of another connection, which carries on after the last complete event.
+    pub fn reconnected(&mut self) {
+        let (last_id, retry) = (self.last_id.take(), self.retry);
+        *self = Reader { last_id, retry, ..Reader::new(self.limit) };
+    }
+
+    /// Reads the next bytes and adds the events that they complete.
+    pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLong> {
+        while let Some(first) = bytes.first() {
+            if std::mem::take(&mut self.after_return) && *first == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let end = memchr2(b'\r', b'\n', bytes);
+            let part = &bytes[..end.unwrap_or(bytes.len())];
+            if self.line.len() + self.event.data.len() + part.len() > self.limit {
+                return Err(TooLong(self.limit));
+            }
+            let Some(end) = end else {
+                self.line.extend_from_slice(part);
+                return Ok(());
+            };
+            self.after_return = bytes[end] == b'\r';
+            bytes = &bytes[end + 1..];
+            if self.line.is_empty() {
+                self.line_ended(part, events);
+            } else {
+                let mut line = std::mem::take(&mut self.line);
+                line.extend_from_slice(part);
+                self.line_ended(&line, events);
+                line.clear();
+                self.line = line;
+            }
+        }
+        Ok(())
+    }
+
+    fn line_ended(&mut self, line: &[u8], events: &mut Vec<Event>) {
+        let line = match std::mem::replace(&mut self.begun, true) {
+            false => line.strip_prefix(BOM).unwrap_or(line),
+            true => line,
+        };
+        if line.is_empty() {
+            return self.event_ended(events);
+        }
+        let colon = memchr::memchr(b':', line);
+        let (name, value) = colon.map_or((line, &b""[..]), |colon| (&line[..colon], &line[colon + 1..]));
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.event.data.push(b'\n');
+                }
+                self.event.data.extend_from_slice(value);
+            }
+            b"event" => self.event.kind = value.to_vec(),
+            b"id" if !value.contains(&0) => {
+                let id = String::from_utf8_lossy(value).into_owned();
+                self.event.id = Some(id.clone());
+                self.id = Some(id);
+            }
+            b"retry" => self.retry = milliseconds(value).or(self.retry),
+            // A comment has an empty name; names that are unknown are for others.
+            _ => {}
+        }
+    }
+
+    fn event_ended(&mut self, events: &mut Vec<Event>) {
+        self.last_id = self.id.clone().or_else(|| self.last_id.take());
+        let event = std::mem::take(&mut self.event);
+        if std::mem::take(&mut self.has_data) {
+            events.push(event);
+        }
+    }
+}
+
+fn milliseconds(value: &[u8]) -> Option<Duration> {
+    let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).ok().filter(|_| digits)?;
+    // A number with too many digits is a long time.
+    let wanted = text.parse().map_or(MAX_RETRY, Duration::from_millis);
+    Some(wanted.min(MAX_RETRY))
+}
+
+#[cfg(test)]
+mod tests;

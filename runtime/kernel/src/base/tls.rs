@@ -1,0 +1,50 @@
+//! TLS of clients: their trusted certificates, and their cryptography.
+
+use std::sync::Arc;
+
+use rustls::client::WantsClientCert;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, ConfigBuilder, Error};
+use rustls_platform_verifier::Verifier;
+
+/// Returns the beginning of a configuration that trusts the system's certificates and these, each as PEM text.
+///
+/// It uses the cryptography that is installed for the process, or else `ring`, and installs nothing.
+pub fn trusting(roots: &[Vec<u8>]) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, Error> {
+    let provider = CryptoProvider::get_default().cloned();
+    let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
+    let verifier = verifier(certificates("root certificates", roots)?, provider.clone())?;
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(verifier)))
+}
+
+/// Reads the certificates of some PEM texts. A text without any is an error: often a path was meant.
+pub fn certificates(what: &str, texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let mut certificates = Vec::new();
+    for text in texts {
+        let before = certificates.len();
+        for certificate in CertificateDer::pem_slice_iter(text) {
+            certificates.push(certificate.map_err(|error| Error::General(format!("{what}: {error}")))?);
+        }
+        if certificates.len() == before {
+            return Err(Error::General(format!("{what}: no certificate in the PEM text")));
+        }
+    }
+    Ok(certificates)
+}
+
+#[cfg(not(target_os = "android"))]
+fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
+    Verifier::new_with_extra_roots(roots, provider)
+}
+
+/// Creates the verifier of certificates. Android's own accepts no further certificates.
+#[cfg(target_os = "android")]
+fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
+    if roots.is_empty() {
+        return Verifier::new(provider);
+    }
+    Err(Error::General("root certificates: Android trusts those of the system only".to_owned()))
+}

@@ -1,0 +1,341 @@
+//! A tool call made by a model, and its one answer.
+
+pub(crate) mod approval;
+pub mod blocked;
+pub(crate) mod callback;
+pub(crate) mod called;
+pub mod codes;
+mod content;
+pub mod context;
+pub mod control;
+mod dialects;
+#[doc(hidden)]
+pub mod digest;
+pub mod error;
+mod error_data;
+#[cfg(feature = "folder")]
+#[doc(hidden)]
+pub mod folder;
+mod hosts;
+pub(crate) mod missing;
+pub(crate) mod peers;
+pub mod principal;
+#[doc(hidden)]
+pub mod provider_context;
+mod response_data;
+pub mod result;
+#[doc(hidden)]
+pub mod resumption;
+pub mod roots;
+#[doc(hidden)]
+pub mod secrets;
+pub mod services;
+pub mod session;
+pub mod span;
+pub mod store;
+pub mod structured;
+pub mod tool;
+pub mod values;
+pub(crate) mod waiting;
+
+pub use crate::spec::limits;
+pub use dialects::Dialects;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::base::data::Members;
+use crate::base::depth::{MOST, is_shallow, shallow};
+use crate::base::discreet::discreet_debug;
+use crate::base::frozen::Text;
+use crate::base::time::whole_millis;
+use crate::base::truncate;
+use crate::call::blocked::Blocked;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::call::resumption::Resumption;
+use crate::spec::MAX_NAME;
+use crate::spec::output::StructuredOutput;
+
+/// A tool call made by a model.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The ID by which the model matches the answer to the call.
+    pub id: Text,
+    /// The name of the tool to call.
+    pub name: Text,
+    /// The arguments: an object, or the text the model wrote.
+    pub arguments: Value,
+    /// If set, the call is not run but answered with this reason.
+    pub blocked: Option<Blocked>,
+    /// The tool through which the model made the call, if it did not call by name: the answer has its name.
+    #[doc(hidden)]
+    pub via: Option<Text>,
+    /// The saved state of a call that waited and now resumes. Not part of the JSON, since only sealed state can be
+    /// trusted.
+    pub(crate) resumption: Option<Box<Resumption>>,
+}
+
+discreet_debug!(ToolCall: id, name, blocked; arguments);
+
+impl serde_core::Serialize for ToolCall {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
+        if let Some(why) = &self.blocked {
+            out["blocked"] = json!(why);
+        }
+        out.serialize(serializer)
+    }
+}
+
+impl<'de> serde_core::Deserialize<'de> for ToolCall {
+    fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::read(deserializer, "ToolCall")?;
+        Ok(ToolCall {
+            id: members.take("id")?,
+            name: members.take("name")?,
+            arguments: members.take("arguments")?,
+            blocked: members.or_default("blocked")?,
+            via: None,
+            resumption: None,
+        })
+    }
+}
+
+impl ToolCall {
+    /// A complete call.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
+        let (id, name) = (id.into().into(), name.into().into());
+        ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
+    }
+
+    /// A call whose ID and name alone are known.
+    #[doc(hidden)]
+    pub fn named(id: Text, name: Text) -> ToolCall {
+        ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
+    }
+
+    /// Marks the call as blocked: it is answered but never run.
+    #[must_use]
+    pub fn blocked(mut self, why: Blocked) -> ToolCall {
+        self.blocked = Some(why);
+        self
+    }
+
+    /// Makes the call acceptable to the layers: its arguments can be walked, and its name is cut if it is longer than
+    /// any tool's, so that no record and no answer repeats it.
+    #[doc(hidden)]
+    pub fn fit(&mut self) {
+        if let Cow::Owned(name) = shown_name(&self.name) {
+            self.name = name.into();
+        }
+        self.shallow();
+    }
+
+    /// Shortens the ID to what is recorded, and returns it as it was.
+    pub(crate) fn shorten_id(&mut self) -> Text {
+        let shown = shown_id(&self.id);
+        std::mem::replace(&mut self.id, shown)
+    }
+
+    /// Blocks the call if its arguments are nested too deeply to be walked, and drops them.
+    #[doc(hidden)]
+    pub fn shallow(&mut self) {
+        if !is_shallow(&self.arguments) {
+            drop(shallow(std::mem::take(&mut self.arguments)));
+            let why = format!("its arguments are nested more than {MOST} levels deep");
+            self.blocked = Some(Blocked::Malformed(why.into()));
+        }
+    }
+
+    /// Marks the call as one that the model could not finish.
+    #[must_use]
+    pub fn truncated(self) -> ToolCall {
+        self.blocked(Blocked::Truncated)
+    }
+}
+
+/// The maximum length in bytes of a name that is compared with others, recorded and repeated to a model. No tool has a
+/// longer one.
+pub(crate) const LONGEST_NAME: usize = 2 * MAX_NAME;
+
+/// Returns the name as it is shown: its beginning and `…` if it is longer than any tool's.
+pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONGEST_NAME {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
+}
+
+/// The maximum length in bytes of the ID of a call that is recorded. No provider gives longer ones.
+pub(crate) const LONGEST_ID: usize = 256;
+
+/// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than any that providers give.
+#[doc(hidden)]
+pub fn shown_id(id: &Text) -> Text {
+    if id.len() <= LONGEST_ID {
+        return id.clone();
+    }
+    Text::from(format!("{}…", &id[..truncate::floor(id, LONGEST_ID / 2)]))
+}
+
+/// The one answer to a tool call.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResponse {
+    /// The ID of the answered call.
+    pub id: Text,
+    /// The name of the tool that was called.
+    pub name: Text,
+    /// The outcome of the call.
+    pub outcome: Result<ToolResult, ToolError>,
+    /// Whether the tool was never started: a hook blocked the call, a message was waiting, or its turn had too many
+    /// calls.
+    pub skipped: bool,
+    /// When the call arrived.
+    pub started: SystemTime,
+    /// How long the call took.
+    pub duration: Duration,
+    /// The structured result that the tool declares, which MCP sends. Set by a provider.
+    pub declared: Option<Arc<StructuredOutput>>,
+}
+
+impl ToolResponse {
+    /// An answer given immediately, with a duration of zero.
+    #[must_use]
+    pub fn new(call: &ToolCall, outcome: Result<ToolResult, ToolError>) -> ToolResponse {
+        ToolResponse {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            outcome,
+            skipped: false,
+            started: SystemTime::now(),
+            duration: Duration::ZERO,
+            declared: None,
+        }
+    }
+
+    /// Makes this the answer to the call of another tool, through which the call was made. That tool declares no
+    /// structured result.
+    pub(crate) fn made_through(&mut self, via: Option<Text>) {
+        if let Some(via) = via {
+            self.name = via;
+            self.declared = None;
+        }
+    }
+
+    /// The answer to a call that is not run, with the reason the model sees.
+    pub fn skipped(call: &ToolCall, why: impl Into<String>) -> ToolResponse {
+        let why = ToolError::failed_with("SKIPPED", why);
+        ToolResponse { skipped: true, ..ToolResponse::new(call, Err(why)) }
+    }
+
+    /// Whether there is no result, or the tool itself reports a failure (see [`ToolResult::is_error`]).
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.outcome.as_ref().map_or(true, ToolResult::is_error)
+    }
+
+    /// Returns what the people who run the program read of a failure: the [text of the
+    /// error](ToolError::operator_text), or that [of the result](ToolResult::operator_text), which says for instance which
+    /// credential a service refused. `None` if there is no failure.
+    #[must_use]
+    pub fn operator_text(&self) -> Option<Cow<'_, str>> {
+        match &self.outcome {
+            Err(why) => Some(why.operator_text()),
+            Ok(result) if result.is_error() => {
+                Some(result.operator_text().map_or_else(|| result.to_text().into(), Cow::Borrowed))
+            }
+            Ok(_) => None,
+        }
+    }
+
+    /// What the answer asks of the loop around the call. For a call that needs input which no handler could supply,
+    /// this is the request that is also in the [`PendingInput`](crate::call::control::PendingInput) of its error.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        match &self.outcome {
+            Ok(result) => result.control.clone(),
+            Err(ToolError::InputRequired(pending)) => Control::NeedInput(pending.request.clone()),
+            Err(_) => Control::Continue,
+        }
+    }
+
+    /// The content that the model sees.
+    #[must_use]
+    pub fn content(&self) -> Cow<'_, [Content]> {
+        match &self.outcome {
+            Ok(result) => Cow::Borrowed(&result.content),
+            Err(why) => Cow::Owned(vec![Content::Text(told(why))]),
+        }
+    }
+
+    /// The texts that a model sees, one per line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.outcome {
+            Ok(result) => result.to_text(),
+            Err(why) => told(why),
+        }
+    }
+
+    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms", "provenance"}`; an
+    /// error adds `error_code`. The timestamp is in milliseconds since 1970. The provenance is always `tool-result`:
+    /// whoever keeps messages of several sources knows that this one is what a tool said just now, and neither a word
+    /// of the user nor a text to be cached.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let content: Vec<Value> = self.content().iter().map(Content::to_json).collect();
+        let since = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let mut out = json!({
+            "tool_call_id": self.id.as_str(),
+            "tool_name": self.name.as_str(),
+            "content": content,
+            "is_error": self.is_error(),
+            "timestamp": whole_millis(since),
+            "duration_ms": whole_millis(self.duration),
+            "provenance": "tool-result",
+        });
+        if let Err(why) = &self.outcome {
+            out["error_code"] = Value::from(why.code());
+        }
+        out
+    }
+}
+
+/// Returns the text of an error for a model, with the name that the model probably meant.
+fn told(why: &ToolError) -> String {
+    match why {
+        ToolError::NotFound { suggestion: Some(meant), .. } => format!("{why}; did you mean '{meant}'?"),
+        why => why.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_what_the_model_sees_and_whether_it_failed() {
+        let call = ToolCall::new("1", "t", json!({}));
+        let good = ToolResponse::new(&call, Ok(ToolResult::text("done")));
+        assert_eq!((good.text().as_str(), good.is_error()), ("done", false));
+        let told = ToolResponse::new(&call, Ok(ToolResult::json(json!({"success": false}))));
+        assert!(told.is_error());
+        let mut failed = ToolResponse::new(&call, Err(ToolError::failed("it broke")));
+        failed.started = SystemTime::UNIX_EPOCH + Duration::from_millis(1500);
+        assert_eq!(
+            failed.to_json(),
+            json!({
+                "tool_call_id": "1", "tool_name": "t", "is_error": true, "error_code": "EXECUTION_ERROR",
+                "content": [{"type": "text", "text": "it broke"}], "timestamp": 1500, "duration_ms": 0,
+                "provenance": "tool-result",
+            })
+        );
+    }
+}

@@ -1,0 +1,393 @@
+//! The context of a tool call.
+
+mod token;
+
+mod agent;
+mod extensions;
+mod input;
+mod nested;
+pub(crate) mod report;
+mod turn;
+
+use std::fmt;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::exclusion::Seat;
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::call::principal::Principal;
+use crate::call::result::ToolResult;
+use crate::call::services::Services;
+use crate::call::session::Session;
+use crate::call::span::CallSpan;
+use crate::call::values::ContextValues;
+use crate::call::{Dialects, ToolCall};
+use crate::schema::dialect::Dialect;
+
+use extensions::Extensions;
+pub(crate) use nested::CALLS_EXCEEDED;
+use nested::Made;
+pub use nested::NESTED_CALLS;
+pub(crate) use report::Ending;
+use token::Link;
+#[doc(hidden)]
+pub use turn::TurnContext;
+pub(crate) use turn::next_turn;
+
+/// The maximum depth of tools that call other tools.
+pub const MAX_DEPTH: u32 = 16;
+
+/// Receives the partial result of a tool, for people who watch; a model never sees it.
+pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
+
+/// Receives a line of progress.
+pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
+
+/// The context of a tool call: its identity, how it is cancelled, and where its updates go.
+///
+/// A program creates the context of a turn and sets what it likes. For each call a [`Provider`](crate::Provider) derives
+/// a context from it, and with it the rights of the call: its principal, agent, session, values, services, directories,
+/// hosts and time. What a tool sets on a copy of that context holds for code that reads the copy, but gives the calls
+/// that the tool makes with it no more rights: hosts and time can only shrink, the rest stays as the provider derived
+/// it.
+///
+/// ```
+/// use toolgen_runtime::ToolContext;
+///
+/// let ctx = ToolContext::new("call-1", "add").with_on_progress(|line| drop(line));
+/// assert_eq!(ctx.tool_name, "add");
+/// ```
+#[non_exhaustive]
+pub struct ToolContext {
+    /// The model's ID of the call.
+    pub tool_call_id: Text,
+    /// The name of the called tool.
+    pub tool_name: Text,
+    token: Link,
+    /// `None` for the default settings.
+    turn: Option<Arc<TurnContext>>,
+    /// How many tool-to-tool calls are above this one.
+    depth: u32,
+    /// How many agents are above this one.
+    agents: u32,
+    /// The calls that this one has made; shared with its copies.
+    made: OnceLock<Arc<Made>>,
+    /// How many calls the tools below the outermost call have made. `None` for that call itself.
+    nested: Option<Arc<AtomicU32>>,
+    /// The answers to the tool's requests for input.
+    inputs: Option<Arc<[Value]>>,
+    /// The seat of the call, or of the one that makes it, where some calls run alone.
+    seat: Option<Arc<Seat>>,
+    extensions: Option<Extensions>,
+    pub(super) span: Option<Arc<dyn CallSpan>>,
+}
+
+impl ToolContext {
+    /// Creates the context of a call that cannot be cancelled and reports to nothing.
+    ///
+    /// A provider gives each call of a turn the context of the turn with the call's own ID and tool: for a turn, the first
+    /// is any name for it, and the second is empty, as in `ToolContext::new("turn-1", "")`. Both count only where a tool is
+    /// called directly, without a provider.
+    pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
+        ToolContext {
+            tool_call_id: Text::copy_of(tool_call_id.as_ref()),
+            tool_name: Text::copy_of(tool_name.as_ref()),
+            token: Link::default(),
+            turn: None,
+            depth: 0,
+            agents: 0,
+            made: OnceLock::new(),
+            nested: None,
+            inputs: None,
+            seat: None,
+            extensions: None,
+            span: None,
+        }
+    }
+
+    /// Cancels the call when this token, or a parent of it, fires. In the context of a call of a provider, the token of
+    /// the call still cancels, too.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
+        let sealed = self.turn().peers.is_some();
+        self.token = if sealed { self.token.and(cancel) } else { self.token.with(cancel) };
+        self
+    }
+
+    /// Sets the callback that receives the tool's partial results.
+    #[must_use]
+    pub fn with_on_update(self, on_update: impl Fn(ToolResult) + Send + Sync + 'static) -> ToolContext {
+        self.with(|around| around.on_update = Some(Arc::new(on_update)))
+    }
+
+    /// Sets the callback that receives lines of progress.
+    #[must_use]
+    pub fn with_on_progress(self, on_progress: impl Fn(String) + Send + Sync + 'static) -> ToolContext {
+        self.with(|around| around.on_progress = Some(Arc::new(on_progress)))
+    }
+
+    /// Limits the time the call may take. In the context of a call of a provider, the shorter limit holds.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> ToolContext {
+        self.with(|around| {
+            let sealed = around.peers.as_ref().and(around.timeout);
+            around.timeout = Some(sealed.map_or(timeout, |sealed| sealed.min(timeout)));
+        })
+    }
+
+    /// Sets the dialect in which the model was shown the tools and wrote the arguments: one for all tools, or that of
+    /// each tool (`ToolPlan::dialects`).
+    #[must_use]
+    pub fn with_dialect(self, dialects: impl Into<Dialects>) -> ToolContext {
+        self.with(|around| around.dialects = Some(dialects.into()))
+    }
+
+    /// Provides a service, replacing any other of the same type. On a copy of the context of a provider's call it is
+    /// not there for the calls that the tool makes.
+    #[must_use]
+    pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
+        self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
+    }
+
+    /// Sets the ID of the calling agent. Calls that a tool makes keep the one that the provider derived.
+    #[must_use]
+    pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
+        let agent_id = Text::from(agent_id.into());
+        self.with(|around| around.agent_id = Some(agent_id))
+    }
+
+    /// Sets the session in which the call is made. Without one, the call has no history. Calls that a tool makes keep
+    /// the one that the provider derived.
+    #[must_use]
+    pub fn with_session(self, session: Session) -> ToolContext {
+        self.with(|around| around.session = Some(session))
+    }
+
+    /// Sets the values known about the call, each with its source. Calls that a tool makes keep those that the provider
+    /// derived.
+    #[must_use]
+    pub fn with_values(self, values: ContextValues) -> ToolContext {
+        self.with(|around| around.values = values)
+    }
+
+    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do. Calls that a
+    /// tool makes keep the one that the provider derived.
+    #[must_use]
+    pub fn with_principal(self, principal: Principal) -> ToolContext {
+        self.with(|around| around.principal = Some(principal))
+    }
+
+    /// The token that fires when the caller gives up or the time is up. It also stops work that the call starts without
+    /// waiting for it.
+    #[must_use]
+    pub fn cancel(&self) -> &CancellationToken {
+        self.token.get()
+    }
+
+    /// Whether the caller gave up or the time is up.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    /// The most time the caller grants. A tool's own timeout may be shorter, never longer.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.turn().timeout
+    }
+
+    /// The dialect of the arguments: that in which the model was shown the tool.
+    #[must_use]
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect_of(&self.tool_name)
+    }
+
+    /// The services that the program provides to its tools.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        &self.turn().services
+    }
+
+    /// The service of type `T`, if there is one.
+    #[must_use]
+    pub fn service<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
+        self.turn().services.get()
+    }
+
+    /// The ID of the calling agent.
+    #[must_use]
+    pub fn agent_id(&self) -> Option<&str> {
+        self.turn().agent_id.as_deref()
+    }
+
+    /// The session the call belongs to.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        self.turn().session.as_ref()
+    }
+
+    /// The values known about the call, each with its source.
+    #[must_use]
+    pub fn values(&self) -> &ContextValues {
+        &self.turn().values
+    }
+
+    /// The principal for whom the call is made.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.turn().principal.as_ref()
+    }
+
+    /// How many tool-to-tool calls are above this one: 0 for a call made by a model.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// How many agents are above this call: 0 for a call of the program's own agent, 1 for a call of a sub-agent.
+    #[must_use]
+    pub fn agent_depth(&self) -> u32 {
+        self.agents
+    }
+
+    /// Calls another tool of the same provider, through every step that a call of a model passes through. The ID of
+    /// the new call is `{id}.1` and so on, derived from this one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if this call did not come through a [`Provider`](crate::provider::Provider), with `CALL_ENDED` if it is
+    /// already answered, with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it, with `CALLS_EXCEEDED` if the call of
+    /// the model has led to as many calls as [`nested_calls`](crate::provider::ProviderBuilder::nested_calls) allows, and
+    /// with the error of the other tool.
+    pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
+        let Some(peers) = &self.turn().peers else {
+            let text = "a tool can call others only where it was called through a provider";
+            return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
+        };
+        if self.is_over() {
+            let text = "the call is answered already: what it left behind can call no other tools";
+            return Err(ToolError::failed_with("CALL_ENDED", text));
+        }
+        if self.depth >= MAX_DEPTH {
+            let text = format!("tools may not call each other more than {MAX_DEPTH} deep");
+            return Err(ToolError::failed_with("DEPTH_EXCEEDED", text));
+        }
+        let made = self.made();
+        let number = made.next(peers.nested_calls())?;
+        let call = ToolCall::new(format!("{}.{number}", self.tool_call_id), name, params);
+        let mut below = self.child(self.tool_call_id.clone(), self.tool_name.clone());
+        (below.depth, below.nested) = (self.depth + 1, Some(made.nested()));
+        Arc::clone(peers).call(call, &below).await.outcome
+    }
+
+    fn made(&self) -> &Arc<Made> {
+        self.made.get_or_init(|| Arc::new(Made::new(self.nested.clone())))
+    }
+
+    /// The context of a call that this call makes. Cancelling this call cancels that one, but not the reverse.
+    #[must_use]
+    pub fn child(&self, tool_call_id: impl Into<Text>, tool_name: impl Into<Text>) -> ToolContext {
+        self.child_of(self.turn.clone(), tool_call_id.into(), tool_name.into())
+    }
+
+    /// As [`child`](Self::child), with settings of its own.
+    pub(crate) fn child_in(
+        &self,
+        turn: Arc<TurnContext>,
+        tool_call_id: Text,
+        tool_name: Text,
+    ) -> ToolContext {
+        self.child_of(Some(turn), tool_call_id, tool_name)
+    }
+
+    fn child_of(&self, turn: Option<Arc<TurnContext>>, tool_call_id: Text, tool_name: Text) -> ToolContext {
+        let token = self.token.child();
+        ToolContext {
+            tool_call_id,
+            tool_name,
+            token,
+            turn,
+            depth: self.depth,
+            agents: self.agents,
+            made: OnceLock::new(),
+            nested: self.nested.clone(),
+            inputs: None,
+            seat: self.seat.clone(),
+            extensions: self.extensions.clone(),
+            span: self.span.clone(),
+        }
+    }
+
+    /// The token whose firing ends the call: the caller's token, of which this call's own may be a child.
+    pub(crate) fn caller_token(&self) -> &CancellationToken {
+        self.token.caller()
+    }
+
+    pub(crate) fn seat(&self) -> Option<&Arc<Seat>> {
+        self.seat.as_ref()
+    }
+
+    /// A copy of this context for a call that has a seat.
+    pub(crate) fn seated(&self, seat: &Arc<Seat>) -> ToolContext {
+        ToolContext { seat: Some(Arc::clone(seat)), ..self.clone() }
+    }
+
+    /// Stops everything that the call started, and nothing else.
+    pub(crate) fn stop(&self) {
+        self.token.stop();
+    }
+}
+
+impl Clone for ToolContext {
+    fn clone(&self) -> Self {
+        ToolContext {
+            tool_call_id: self.tool_call_id.clone(),
+            tool_name: self.tool_name.clone(),
+            token: self.token.copy(),
+            turn: self.turn.clone(),
+            depth: self.depth,
+            agents: self.agents,
+            made: OnceLock::from(Arc::clone(self.made())),
+            nested: self.nested.clone(),
+            inputs: self.inputs.clone(),
+            seat: self.seat.clone(),
+            extensions: self.extensions.clone(),
+            span: self.span.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Prints as itself, without quotes.
+        struct Callback;
+        impl fmt::Debug for Callback {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("<callback>")
+            }
+        }
+        let around = self.turn();
+        f.debug_struct("ToolContext")
+            .field("tool_call_id", &self.tool_call_id)
+            .field("tool_name", &self.tool_name)
+            .field("cancelled", &self.is_cancelled())
+            .field("on_update", &around.on_update.as_ref().map(|_| Callback))
+            .field("on_progress", &around.on_progress.as_ref().map(|_| Callback))
+            .field("timeout", &around.timeout)
+            .field("dialect", &self.dialect().name)
+            .field("services", &around.services)
+            .field("agent_id", &around.agent_id)
+            .field("session", &around.session.as_ref().map(Session::id))
+            .field("values", &around.values)
+            .field("principal", &around.principal.as_ref().map(|principal| &principal.id))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

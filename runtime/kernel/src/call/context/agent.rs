@@ -1,0 +1,41 @@
+//! The context of an agent that a call started.
+
+use std::sync::Arc;
+
+use super::{CancellationToken, ToolContext, TurnContext};
+use crate::base::frozen::Text;
+use crate::call::session::{Session, Span};
+
+impl ToolContext {
+    /// The context of the turns of a loop: this one, in a session that ends with the loop unless it has one already.
+    #[doc(hidden)]
+    pub fn for_loop(&self) -> ToolContext {
+        let rights = self.rights();
+        if rights.session.is_some() {
+            return self.clone();
+        }
+        let session = Some(Session::passing(Span::Loop));
+        let turn = TurnContext { session, ..TurnContext::clone(&rights) };
+        ToolContext { turn: Some(Arc::new(turn)), ..self.clone() }
+    }
+
+    /// The context for the turns of an agent that this call starts. Services and the principal stay, the session is the
+    /// agent's own, and reports of the agent's tools are not reports of this call.
+    #[doc(hidden)]
+    pub fn for_agent(&self, agent_id: Text, session: Session, token: CancellationToken) -> ToolContext {
+        let turn = TurnContext {
+            on_update: None,
+            on_progress: None,
+            agent_id: Some(agent_id),
+            session: Some(session),
+            ..TurnContext::clone(&self.rights())
+        };
+        let mut below = self
+            .child_in(Arc::new(turn), self.tool_call_id.clone(), self.tool_name.clone())
+            .with_cancel(token);
+        (below.depth, below.agents) = (self.depth + 1, self.agents + 1);
+        // The agent's calls are those of a model, which the turns of the agent limit.
+        below.nested = None;
+        below
+    }
+}

@@ -1,0 +1,118 @@
+//! Files below a directory that is held open, so that no path and no link leads out of it.
+//!
+//! A check of a path followed by its use can be cheated: between the two, someone may put a link in its place. Here
+//! each step from the directory to the file is made through descriptors (`openat2` with `RESOLVE_BENEATH` where there
+//! is one), so there is no gap between them.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::OpenOptions;
+#[doc(hidden)]
+pub use cap_std::fs::{Dir, File, Metadata};
+use toolgen_core::internal::below::{REFUSED, begins_elsewhere, climbs};
+
+use super::roots::{LINK, OUTSIDE};
+
+/// Opens a directory that the program names.
+#[doc(hidden)]
+pub fn open(root: &Path) -> io::Result<Dir> {
+    Dir::open_ambient_dir(root, ambient_authority())
+}
+
+/// Returns a path as one that starts at a directory. An absolute path must name something below it.
+#[doc(hidden)]
+pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
+    let given = Path::new(path);
+    let below = if given.has_root() || matches!(given.components().next(), Some(Component::Prefix(_))) {
+        let real = root.canonicalize();
+        let stripped = given.strip_prefix(root).ok();
+        let stripped = stripped.or_else(|| given.strip_prefix(real.as_deref().ok()?).ok());
+        stripped.ok_or_else(|| escape(OUTSIDE))?
+    } else {
+        begins_elsewhere(path).map_or(Ok(given), |why| Err(escape(why)))?
+    };
+    // Where links lead, the system finds out; names that lead out are known.
+    let mut depth = Some(0_usize);
+    for part in below.components() {
+        depth = match part {
+            Component::ParentDir => depth.and_then(|depth| depth.checked_sub(1)),
+            Component::Normal(_) => depth.map(|depth| depth + 1),
+            _ => depth,
+        };
+    }
+    if depth.is_none() || path.contains('\0') {
+        return Err(escape(climbs(path).unwrap_or(OUTSIDE)));
+    }
+    let below: PathBuf = below.components().filter(|part| *part != Component::CurDir).collect();
+    Ok(if below.as_os_str().is_empty() { PathBuf::from(".") } else { below })
+}
+
+/// Opens a regular file of a directory for reading.
+#[doc(hidden)]
+pub fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::OpenOptionsExt as _;
+        // A pipe that nobody writes to would hold up the thread.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    let file = dir.open_with(path, &options)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(ErrorKind::IsADirectory, "Is a directory"));
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a pipe or a device, not a file"));
+    }
+    Ok((file, metadata))
+}
+
+/// Creates a file under an unguessable name. If it will get the permissions of another, only its owner may read it
+/// until then.
+#[doc(hidden)]
+pub fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;
+    let name = OsString::from(format!(".tmp-{:016x}", u64::from_ne_bytes(random)));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    let file = folder.open_with(&name, &options)?;
+    Ok((name, file))
+}
+
+/// The error of a path that leads out of the directory, as descriptors report it.
+fn escape(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, format!("{REFUSED}: {why}"))
+}
+
+/// Returns why a path leads out of the directory. What names do not tell is due to a link.
+#[doc(hidden)]
+pub fn way_out(why: &io::Error) -> String {
+    let text = why.to_string();
+    text.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(LINK).to_owned()
+}
+
+/// Whether a path led out of the directory: then no system call failed.
+#[doc(hidden)]
+pub fn is_escape(why: &io::Error) -> bool {
+    why.kind() == ErrorKind::PermissionDenied && why.raw_os_error().is_none()
+}
+
+/// Returns what went wrong with a file, without the number of the error.
+#[doc(hidden)]
+pub fn told(why: &io::Error) -> String {
+    let text = why.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,349 @@
+//! The result of a tool call.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::base::data::plain_data;
+use crate::base::discreet::{Hidden, discreet_debug};
+use crate::call::control::Control;
+use crate::call::structured::Structured;
+
+/// The member of the details of a failure that says what its operator can do.
+#[doc(hidden)]
+pub const OPERATOR: &str = "operator";
+
+/// The result of a tool call.
+#[derive(Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The content that the model sees.
+    pub content: Vec<Content>,
+    /// Data for the program; never sent to the model.
+    pub details: Value,
+    /// The ID of the sub-agent loop that gave the result.
+    pub child_loop_id: Option<String>,
+    /// The request to the loop around the call.
+    pub control: Control,
+    /// Where to find the structured value that the tool declares as its result.
+    pub structured: Structured,
+}
+
+/// A piece of a result. Binary data is base64 text, as every provider expects.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// An image.
+    Image {
+        /// The bytes, as base64.
+        data: String,
+        /// The media type, such as `image/png`.
+        mime_type: String,
+    },
+    /// An audio clip.
+    Audio {
+        /// The bytes, as base64.
+        data: String,
+        /// The media type, such as `audio/wav`.
+        mime_type: String,
+    },
+    /// Anything else, identified by a URI.
+    Resource {
+        /// The URI.
+        uri: String,
+        /// The media type. Empty if unknown.
+        mime_type: String,
+        /// The content.
+        data: ResourceData,
+    },
+    /// Something that is elsewhere, such as a file that a call has written.
+    Link {
+        /// The URI.
+        uri: String,
+        /// What people call it, such as the name of the file.
+        name: String,
+        /// The media type. Empty if unknown.
+        mime_type: String,
+        /// The size in bytes, if known.
+        size: Option<u64>,
+    },
+}
+
+/// The content of a resource.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResourceData {
+    /// A text.
+    Text(String),
+    /// Bytes, as base64.
+    Base64(String),
+}
+
+discreet_debug!(ToolResult: content, child_loop_id, control, structured; details);
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Content::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            Content::Image { data, mime_type } => {
+                f.debug_struct("Image").field("mime_type", mime_type).field("data", &Hidden(data)).finish()
+            }
+            Content::Audio { data, mime_type } => {
+                f.debug_struct("Audio").field("mime_type", mime_type).field("data", &Hidden(data)).finish()
+            }
+            Content::Resource { uri, mime_type, data } => f
+                .debug_struct("Resource")
+                .field("uri", &Hidden(uri))
+                .field("mime_type", mime_type)
+                .field("data", data)
+                .finish(),
+            Content::Link { uri, name, mime_type, size } => f
+                .debug_struct("Link")
+                .field("uri", &Hidden(uri))
+                .field("name", &Hidden(name))
+                .field("mime_type", mime_type)
+                .field("size", size)
+                .finish(),
+        }
+    }
+}
+
+impl fmt::Debug for ResourceData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResourceData::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            ResourceData::Base64(data) => f.debug_tuple("Base64").field(&Hidden(data)).finish(),
+        }
+    }
+}
+
+plain_data!(ToolResult: content, details; child_loop_id, control, structured);
+
+impl ToolResult {
+    /// An empty result.
+    #[must_use]
+    pub fn empty() -> ToolResult {
+        ToolResult::default()
+    }
+
+    /// A text for the model.
+    pub fn text(text: impl Into<String>) -> ToolResult {
+        ToolResult { content: vec![Content::Text(text.into())], ..ToolResult::default() }
+    }
+
+    /// A JSON value: compact text for the model, and unchanged in `details`.
+    #[must_use]
+    pub fn json(value: Value) -> ToolResult {
+        let text = value.to_string();
+        ToolResult { details: value, ..ToolResult::text(text) }
+    }
+
+    /// Adds a piece of content.
+    #[must_use]
+    pub fn with_content(mut self, content: Content) -> ToolResult {
+        self.content.push(content);
+        self
+    }
+
+    /// Sets the details.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> ToolResult {
+        self.details = details;
+        self
+    }
+
+    /// Sets the ID of the sub-agent loop that gave the result.
+    #[must_use]
+    pub fn with_child_loop(mut self, id: impl Into<String>) -> ToolResult {
+        self.child_loop_id = Some(id.into());
+        self
+    }
+
+    /// Sets the request to the loop around the call.
+    #[must_use]
+    pub fn with_control(mut self, control: Control) -> ToolResult {
+        self.control = control;
+        self
+    }
+
+    /// The texts of the content, one per line.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        if let [Content::Text(only)] = self.content.as_slice() {
+            return only.clone();
+        }
+        let texts = self.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// As [`to_text`](Self::to_text), but consumes the result.
+    #[must_use]
+    pub fn into_text(mut self) -> String {
+        match self.content.as_mut_slice() {
+            [Content::Text(only)] => std::mem::take(only),
+            _ => self.to_text(),
+        }
+    }
+
+    /// Whether the tool itself reports a failure: the details hold `"success": false`, or an `error` without
+    /// `"success": true`. An `error` that is `null`, `false`, `0` or empty does not count.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        let success = self.details.get("success").and_then(Value::as_bool);
+        let error = self.details.get("error").is_some_and(|error| !is_nothing(error));
+        success == Some(false) || (error && success != Some(true))
+    }
+
+    /// Returns what the operator of the program can do about a failure that the result reports, such as which credential
+    /// was refused: `details.operator`; or in what a success is not the result that the tool declares, if there is no
+    /// [structured](Self::structured) one. `None` if there is no such thing, or the tool does not say.
+    #[must_use]
+    pub fn operator_text(&self) -> Option<&str> {
+        self.details.get(OPERATOR).and_then(Value::as_str).filter(|_| {
+            // Otherwise the details may be the value, and the member its own.
+            self.is_error() || matches!(self.structured, Structured::Missing(_))
+        })
+    }
+
+    /// The result as `{"content", "details"}`, with `child_loop_id` if there is one. The content is in MCP form.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let content: Vec<Value> = self.content.iter().map(Content::to_json).collect();
+        let mut out = json!({ "content": content, "details": self.details });
+        if let Some(id) = &self.child_loop_id {
+            out["child_loop_id"] = Value::from(id.as_str());
+        }
+        out
+    }
+}
+
+impl Content {
+    /// The piece in MCP form (`ContentBlock` of revision 2025-06-18).
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match self {
+            Content::Text(text) => json!({ "type": "text", "text": text }),
+            Content::Image { data, mime_type } => {
+                json!({ "type": "image", "data": data, "mimeType": mime_type })
+            }
+            Content::Audio { data, mime_type } => {
+                json!({ "type": "audio", "data": data, "mimeType": mime_type })
+            }
+            Content::Resource { uri, mime_type, data } => {
+                let mut resource = Map::new();
+                resource.insert("uri".to_owned(), Value::from(uri.as_str()));
+                if !mime_type.is_empty() {
+                    resource.insert("mimeType".to_owned(), Value::from(mime_type.as_str()));
+                }
+                let (key, text) = match data {
+                    ResourceData::Text(text) => ("text", text),
+                    ResourceData::Base64(text) => ("blob", text),
+                };
+                resource.insert(key.to_owned(), Value::from(text.as_str()));
+                json!({ "type": "resource", "resource": resource })
+            }
+            Content::Link { uri, name, mime_type, size } => {
+                let mut link = json!({ "type": "resource_link", "uri": uri, "name": name });
+                if !mime_type.is_empty() {
+                    link["mimeType"] = Value::from(mime_type.as_str());
+                }
+                if let Some(size) = size {
+                    link["size"] = Value::from(*size);
+                }
+                link
+            }
+        }
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
+}
+
+impl From<String> for ToolResult {
+    fn from(text: String) -> Self {
+        ToolResult::text(text)
+    }
+}
+
+impl From<&str> for ToolResult {
+    fn from(text: &str) -> Self {
+        ToolResult::text(text)
+    }
+}
+
+impl From<()> for ToolResult {
+    fn from((): ()) -> Self {
+        ToolResult::empty()
+    }
+}
+
+impl From<Value> for ToolResult {
+    fn from(value: Value) -> Self {
+        ToolResult::json(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_written_as_mcp_writes_content() {
+        let blob = ResourceData::Base64("AA==".into());
+        let result = ToolResult::text("a")
+            .with_content(Content::Image { data: "AQ==".into(), mime_type: "image/png".into() })
+            .with_content(Content::Resource { uri: "x:/y".into(), mime_type: String::new(), data: blob })
+            .with_details(json!({"k": 1}))
+            .with_child_loop("s.sub.1");
+        assert_eq!(
+            result.to_json(),
+            json!({
+                "content": [
+                    {"type": "text", "text": "a"},
+                    {"type": "image", "data": "AQ==", "mimeType": "image/png"},
+                    {"type": "resource", "resource": {"uri": "x:/y", "blob": "AA=="}},
+                ],
+                "details": {"k": 1},
+                "child_loop_id": "s.sub.1",
+            })
+        );
+        assert_eq!(ToolResult::empty().to_json(), json!({"content": [], "details": null}));
+    }
+
+    #[test]
+    fn a_tool_may_say_that_it_failed() {
+        let cases = [
+            (json!(null), false),
+            (json!({"success": false}), true),
+            (json!({"error": "x"}), true),
+            (json!({"error": "x", "success": true}), false),
+            (json!({"error": null}), false),
+            (json!({"error": false}), false),
+            (json!({"error": ""}), false),
+            (json!({"error": 0}), false),
+            (json!({"error": []}), false),
+            (json!({"error": {}}), false),
+            (json!({"error": "", "success": false}), true),
+            (json!({"error": true}), true),
+            (json!({"error": -1}), true),
+            (json!({"error": {"code": 1}}), true),
+            (json!({"ok": false, "status": 404}), false),
+        ];
+        for (details, is_error) in cases {
+            assert_eq!(ToolResult::text("x").with_details(details.clone()).is_error(), is_error, "{details}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Calls that resume after waiting for an approval or for input.
+
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+
+use crate::base::discreet::discreet_debug;
+use crate::base::frozen::Text;
+use crate::call::ToolCall;
+use crate::call::approval::ApprovalRequest;
+use crate::call::control::PendingInput;
+use crate::call::digest::seal_name;
+use crate::call::error::ToolError;
+use crate::call::waiting::WaitingCall;
+
+/// The saved state of a call that waited. None of it can be trusted before its seal is checked.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Resumption {
+    /// What the call waited for, as it came back.
+    pub(crate) waited: Option<Waited>,
+    /// The reasons that were approved.
+    pub(crate) approved: Vec<String>,
+    /// The approver, if given.
+    pub(crate) approver: Text,
+    /// The answers to the tool's requests for input, in order.
+    pub(crate) inputs: Vec<Value>,
+    /// The tickets that are used up when this call runs.
+    pub(crate) spends: Vec<Ticket>,
+    /// The answer its caller gets in place of its result, if it was denied.
+    pub(crate) denied: Option<ToolError>,
+}
+
+discreet_debug!(Resumption: waited, approved, approver, spends, denied; inputs);
+
+/// A ticket to resume a call once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ticket {
+    /// The name of its seal.
+    pub(crate) name: Text,
+    /// The prefix of the error codes of its refusals.
+    pub(crate) prefix: &'static str,
+    pub(crate) expires_at: SystemTime,
+    /// The approver, if given.
+    pub(crate) approver: Text,
+    /// The version of the entry in a queue by which a worker has claimed the call, if one has.
+    pub(crate) claim: Option<u64>,
+    /// The version of the entry in a queue that says that the call was started, once it was.
+    pub(crate) started: Arc<OnceLock<u64>>,
+}
+
+/// The prefix of the error codes of requests for approval.
+pub(crate) const APPROVAL: &str = "APPROVAL";
+
+/// The state of a call that never waited.
+static NOTHING: Resumption = Resumption {
+    waited: None,
+    approved: Vec::new(),
+    approver: Text::EMPTY,
+    inputs: Vec::new(),
+    spends: Vec::new(),
+    denied: None,
+};
+
+impl ToolCall {
+    /// Creates a call that resumes from unverified state, adding an answer to those it already had.
+    pub(crate) fn resumed(waited: Waited, answer: Option<Value>) -> ToolCall {
+        let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
+        let call = ToolCall { arguments, via, ..ToolCall::named(id, name) };
+        let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
+        if let Waited::Approval(request) = &waited {
+            approved.extend(request.reasons.iter().cloned());
+            approver.clone_from(&request.approver);
+        }
+        inputs.extend(answer);
+        let spends = vec![waited.ticket()];
+        call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends, denied: None })
+    }
+
+    /// Returns the call with saved state.
+    pub(crate) fn resuming(self, resumption: Resumption) -> ToolCall {
+        ToolCall { resumption: Some(Box::new(resumption)), ..self }
+    }
+
+    /// Returns the saved state of the call.
+    pub(crate) fn brings(&self) -> &Resumption {
+        self.resumption.as_deref().unwrap_or(&NOTHING)
+    }
+
+    /// Whether the call was approved, so that its arguments are final.
+    pub(crate) fn is_approved(&self) -> bool {
+        !self.brings().approved.is_empty()
+    }
+}
+
+/// What a resumed call waited for, as it came back.
+#[derive(Clone, Debug, PartialEq)]
+#[doc(hidden)]
+pub enum Waited {
+    /// An approval.
+    Approval(Box<ApprovalRequest>),
+    /// Input.
+    Input(Box<PendingInput>),
+}
+
+impl Waited {
+    /// The prefix of the error codes of its refusals.
+    pub(crate) fn prefix(&self) -> &'static str {
+        match self {
+            Waited::Approval(_) => APPROVAL,
+            Waited::Input(_) => "INPUT_REQUEST",
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn call(&self) -> &WaitingCall {
+        match self {
+            Waited::Approval(request) => &request.call,
+            Waited::Input(pending) => &pending.call,
+        }
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        let WaitingCall { seal, expires_at, .. } = self.call();
+        let approver = match self {
+            Waited::Approval(request) => request.approver.clone(),
+            Waited::Input(_) => Text::EMPTY,
+        };
+        Ticket {
+            name: Text::copy_of(seal_name(seal)),
+            prefix: self.prefix(),
+            expires_at: *expires_at,
+            approver,
+            claim: None,
+            started: Arc::default(),
+        }
+    }
+
+    /// Returns the data to seal, for a tool with this promise.
+    pub(crate) fn sealed(&self, promise: &str) -> Value {
+        let mut data = match self {
+            Waited::Approval(request) => json!(request),
+            Waited::Input(pending) => json!(pending),
+        };
+        data.as_object_mut().map(|fields| Map::shift_remove(fields, "seal"));
+        json!({ "waits_for": self.prefix(), "promise": promise, "data": data })
+    }
+
+    pub(crate) fn sealed_with(mut self, seal: Text) -> Waited {
+        match &mut self {
+            Waited::Approval(request) => request.call.seal = seal,
+            Waited::Input(pending) => pending.call.seal = seal,
+        }
+        self
+    }
+
+    /// Returns the error with which the waiting call is answered.
+    #[doc(hidden)]
+    pub fn not_yet(self) -> ToolError {
+        match self {
+            Waited::Approval(request) => ToolError::ApprovalRequired(request),
+            Waited::Input(pending) => ToolError::InputRequired(pending),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Directories that confine paths.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolgen_core::internal::below::{REFUSED, begins_elsewhere, climbs};
+
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+
+/// Why a path with a link is refused.
+pub(crate) const LINK: &str =
+    "a link in it leads out of the directory; name what is really below the directory";
+
+/// Why an absolute path is refused where those below the directory are allowed.
+pub(crate) const OUTSIDE: &str =
+    "it is absolute, and not below the directory that the tool works in; name a place in that directory";
+
+/// The directories of a program, under the names that tools use: `#[arg(path(within = "workdir"))]`.
+///
+/// Set by [`ToolContext::with_root`].
+#[derive(Clone, Debug, Default)]
+pub struct Roots(Arc<BTreeMap<String, PathBuf>>);
+
+impl Roots {
+    pub(crate) fn insert(&mut self, name: String, directory: PathBuf) {
+        Arc::make_mut(&mut self.0).insert(name, directory);
+    }
+
+    /// Merges these directories with those of `base`; on equal names these win.
+    pub(crate) fn over(&self, base: &Roots) -> Roots {
+        if self.0.is_empty() {
+            return base.clone();
+        }
+        let mut all = base.clone();
+        Arc::make_mut(&mut all.0).extend(self.0.iter().map(|(name, path)| (name.clone(), path.clone())));
+        all
+    }
+}
+
+impl ToolContext {
+    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep those that the provider
+    /// derived.
+    #[must_use]
+    pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {
+        let (name, directory) = (name.into(), directory.into());
+        self.with(|around| around.roots.insert(name, directory))
+    }
+}
+
+type Resolve<'a> = dyn Fn(&Path) -> Result<PathBuf, ToolError> + 'a;
+
+/// An argument that is a path or contains paths.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`path` is for paths, and `{Self}` is not one",
+    note = "take a `PathBuf`, a `&Path`, a `String` or a `&str`"
+)]
+pub trait PathArgument: Sized {
+    /// Returns the argument with each path replaced by the result of `resolve`.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `resolve`.
+    fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError>;
+}
+
+impl PathArgument for PathBuf {
+    fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError> {
+        resolve(&self)
+    }
+}
+
+impl PathArgument for String {
+    fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError> {
+        let path = resolve(Path::new(&self))?.into_os_string();
+        path.into_string().map_err(|_| ToolError::failed("the directory has a name that is not text"))
+    }
+}
+
+impl<T: PathArgument> PathArgument for Option<T> {
+    fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError> {
+        self.map(|path| path.resolved(resolve)).transpose()
+    }
+}
+
+impl<T: PathArgument> PathArgument for Vec<T> {
+    fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError> {
+        self.into_iter().map(|path| path.resolved(resolve)).collect()
+    }
+}
+
+/// Confines a path argument: it has no `..`, and stays inside the directory if one is named, with links resolved. With
+/// a directory, the returned path starts with it.
+#[doc(hidden)]
+pub fn inside<T: PathArgument>(
+    paths: T,
+    argument: &str,
+    root: Option<&str>,
+    ctx: &ToolContext,
+) -> Result<T, ToolError> {
+    let root = match root {
+        Some(name) => Some(root_of(name, ctx)?),
+        None => None,
+    };
+    paths.resolved(&|path| resolve(path, root.as_deref()).map_err(|why| traversal(argument, why)))
+}
+
+/// Returns the directory of this name.
+#[doc(hidden)]
+pub fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
+    let root = ctx.turn().roots.0.get(name).cloned();
+    root.ok_or_else(|| {
+        ToolError::failed_with("SERVICE_UNAVAILABLE", format!("no {name} is set for this call"))
+            .with_operator_detail(format!(
+                "give the context a directory: `ToolContext::with_root({name:?}, …)`"
+            ))
+    })
+}
+
+/// Returns the error of a path that leads out of its directory, and why it does.
+#[doc(hidden)]
+pub fn traversal(argument: &str, why: &str) -> ToolError {
+    let problem = ArgumentProblem {
+        pointer: String::new(),
+        kind: ArgumentProblemKind::Value,
+        message: format!("{REFUSED}: {why}"),
+    };
+    ToolError::from_problems(vec![problem.within(argument)])
+}
+
+/// Returns a path below a directory, as far as names tell.
+///
+/// # Errors
+///
+/// Why it is not below it, and what to write instead.
+#[doc(hidden)]
+pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
+    let text = path.to_string_lossy();
+    if let Some(why) = climbs(&text) {
+        return Err(why);
+    }
+    match root.filter(|root| path.is_absolute() && !root.as_os_str().is_empty()) {
+        // An absolute path replaces the directory and must then be in it.
+        Some(root) if path.starts_with(root) => Ok(path.to_owned()),
+        Some(_) => Err(OUTSIDE),
+        None => match begins_elsewhere(&text) {
+            Some(why) => Err(why),
+            None => Ok(root.unwrap_or(Path::new("")).join(path)),
+        },
+    }
+}
+
+fn resolve(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
+    let full = named_below(path, root)?;
+    let Some(root) = root else { return Ok(full) };
+    // Existing parts may hold links that lead out; parts that do not exist yet cannot.
+    let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let existing = full.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
+    let stays = match existing {
+        Some(existing) if !root.starts_with(existing) => {
+            // A broken link counts as one that leads out.
+            existing.canonicalize().is_ok_and(|real| real.starts_with(&real_root))
+        }
+        _ => true,
+    };
+    if stays { Ok(full) } else { Err(LINK) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside() {
+        let root = Path::new("/no/such/base");
+        let of = |path: &str, root| resolve(Path::new(path), root);
+        for (path, expected) in [
+            ("a/b.txt", Ok("/no/such/base/a/b.txt")),
+            ("/no/such/base/c", Ok("/no/such/base/c")),
+            ("..a/~b", Ok("/no/such/base/..a/~b")),
+            ("../x", Err("goes up by `..`")),
+            ("a/../../x", Err("goes up by `..`")),
+            ("/no/such/base/../c", Err("goes up by `..`")),
+            ("/etc/passwd", Err("is absolute, and not below the directory")),
+            ("/no/such/base2", Err("is absolute, and not below the directory")),
+            ("~/x", Err("home directory")),
+            ("C:\\x", Err("a drive")),
+            ("\\\\host\\x", Err("a computer")),
+            ("a\0b", Err("a NUL character")),
+        ] {
+            match (of(path, Some(root)), expected) {
+                (Ok(full), Ok(expected)) => assert_eq!(full, Path::new(expected), "{path}"),
+                (Err(why), Err(part)) => assert!(why.contains(part), "{path}: {why}"),
+                (other, _) => panic!("{path}: {other:?}"),
+            }
+        }
+        assert!(of("/etc", None).unwrap_err().contains("without the `/`"));
+        assert_eq!(of("x", None).as_deref(), Ok(Path::new("x")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_lead_out() {
+        let root = std::env::temp_dir().join(format!("toolgen-roots-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        std::os::unix::fs::symlink("/", root.join("out")).unwrap();
+        assert_eq!(resolve(Path::new("out"), Some(&root)), Err(LINK));
+        assert_eq!(resolve(Path::new("out/etc"), Some(&root)), Err(LINK));
+        assert!(resolve(Path::new("new/file"), Some(&root)).is_ok());
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,401 @@
+//! The secrets of a call, to be found again in other texts.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Number, Value};
+
+use crate::base::frozen::Text;
+use crate::base::needle::{self, Needle};
+use crate::base::secret_names::{Keys, url_passwords};
+use crate::base::truncate::floor;
+use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::call::structured::Structured;
+
+/// The text that replaces a secret.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// The length of the shortest secret that is searched for: shorter texts occur by chance.
+const SHORTEST: usize = 4;
+/// Messages quote the start of long texts, so a start of this length counts as the secret.
+const START: usize = 16;
+/// With more secrets than this they are not searched for one by one: then no text of the call is shown.
+const MOST: usize = 64;
+
+/// The longest code of an error that is shown.
+const LONGEST_CODE: usize = 64;
+/// How many bytes one byte of a secret becomes at most in a usual encoding.
+const ENCODED: usize = 12;
+
+/// How deeply values are searched; deeper ones are hidden.
+const DEPTH: usize = 64;
+
+/// The secrets of a call: those in its arguments, in the answers to its questions, and of the calls above it. Its
+/// debug output contains none of them.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    known: Vec<Arc<Needle>>,
+    too_many: bool,
+}
+
+impl Secrets {
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty() && !self.too_many
+    }
+
+    /// Returns the secrets, unless they [are too many](Self::are_too_many).
+    #[cfg(feature = "cassette")]
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|known| known.text())
+    }
+
+    /// Returns those that no text and no number of a value holds: what is seen anyway need not be hidden elsewhere.
+    pub(crate) fn unseen_in(&self, value: &Value) -> Secrets {
+        let unseen = |known: &&Arc<Needle>| !holds_text(value, known.text());
+        Secrets { known: self.known.iter().filter(unseen).cloned().collect(), too_many: self.too_many }
+    }
+
+    /// Whether there are so many that no text may be shown.
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.too_many
+    }
+
+    /// Returns secrets that cover everything: no text of the call is shown.
+    pub(crate) fn all() -> Secrets {
+        Secrets { too_many: true, ..Secrets::default() }
+    }
+
+    /// Collects every text and every number in a value.
+    #[doc(hidden)]
+    pub fn collect(&mut self, value: &Value, depth: usize) {
+        match value {
+            Value::String(text) => self.add(text),
+            Value::Number(number) => forms(number).for_each(|form| self.add(&form)),
+            Value::Array(_) | Value::Object(_) if depth == 0 => self.too_many = true,
+            Value::Array(items) => items.iter().for_each(|item| self.collect(item, depth - 1)),
+            Value::Object(fields) => fields.values().for_each(|value| self.collect(value, depth - 1)),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// Returns the secrets in environment variables: the values of those that are named like secrets, and the
+    /// passwords of those that are URLs.
+    #[doc(hidden)]
+    pub fn of_variables(variables: impl IntoIterator<Item = (String, String)>) -> Secrets {
+        let (mut secrets, usual) = (Secrets::default(), Keys::usual());
+        for (name, value) in variables {
+            url_passwords(&value).into_iter().for_each(|password| secrets.add(password));
+            if usual.holds(&name) {
+                secrets.add(&value);
+            }
+        }
+        secrets
+    }
+
+    fn add(&mut self, text: &str) {
+        let trimmed = text.trim();
+        if trimmed.chars().count() >= SHORTEST && trimmed != REDACTED && !self.is_one(trimmed) {
+            self.push(Arc::new(Needle::new(trimmed, START)));
+        }
+    }
+
+    fn push(&mut self, secret: Arc<Needle>) {
+        self.too_many |= self.known.len() >= MOST;
+        if self.too_many {
+            self.known.clear();
+        } else {
+            self.known.push(secret);
+        }
+    }
+
+    /// Adds other secrets.
+    pub(crate) fn extend(&mut self, other: &Secrets) {
+        self.too_many |= other.too_many;
+        for secret in &other.known {
+            if !self.is_one(secret.text()) {
+                self.push(Arc::clone(secret));
+            }
+        }
+    }
+
+    /// Returns both these and other secrets.
+    pub(crate) fn and(&self, other: &Secrets) -> Secrets {
+        let mut all = self.clone();
+        all.extend(other);
+        all
+    }
+
+    fn is_one(&self, text: &str) -> bool {
+        self.too_many || self.known.iter().any(|known| known.text() == text)
+    }
+
+    /// Returns whether a number is a secret, however it is written.
+    pub(crate) fn holds(&self, number: &Number) -> bool {
+        !self.is_empty() && forms(number).any(|form| self.is_one(&form))
+    }
+
+    /// Returns the text without the secrets. `None` if it contains none.
+    #[doc(hidden)]
+    pub fn replace(&self, text: &str) -> Option<String> {
+        if self.too_many {
+            return Some(REDACTED.to_owned());
+        }
+        needle::replace(text, self.needles(), REDACTED)
+    }
+
+    /// Returns the code of an error if it is one that may be shown: a short word that holds no secret.
+    pub(crate) fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
+        let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        let is_code = (1..=LONGEST_CODE).contains(&code.len()) && code.bytes().all(of_code);
+        (is_code && self.replace(code).is_none()).then_some(code)
+    }
+
+    /// Returns the parts of secrets that a part of a text shows because its edges cut them.
+    pub(crate) fn cut_by(&self, part: Range<usize>, text: &str) -> Secrets {
+        let mut cut = Secrets::default();
+        let longest = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
+        // As far as a secret may reach, however it is encoded.
+        let reach = longest.saturating_mul(ENCODED);
+        for edge in [part.start, part.end] {
+            let from = floor(text, edge.saturating_sub(reach));
+            let near = &text[from..floor(text, edge.saturating_add(reach))];
+            for found in needle::find(near, self.needles()) {
+                let (start, end) = (from + found.start, from + found.end);
+                if start < edge && edge < end {
+                    cut.add(&text[start.max(part.start)..end.min(part.end)]);
+                }
+            }
+        }
+        cut
+    }
+
+    /// Returns where a secret may begin whose end is missing, because the text goes on; else the length of the text.
+    #[doc(hidden)]
+    pub fn unfinished(&self, text: &str) -> usize {
+        needle::unfinished(text, self.needles())
+    }
+
+    fn needles(&self) -> impl Iterator<Item = &Needle> {
+        self.known.iter().map(|known| &**known)
+    }
+}
+
+impl Secrets {
+    /// Hides these secrets in what people see of a result.
+    #[doc(hidden)]
+    pub fn hide_in(&self, result: &mut ToolResult) {
+        for content in &mut result.content {
+            let bytes = match content {
+                Content::Image { data, .. }
+                | Content::Audio { data, .. }
+                | Content::Resource { data: ResourceData::Base64(data), .. } => Some(&*data),
+                _ => None,
+            };
+            // With a mask in it, it would be no Base64.
+            if bytes.is_some_and(|bytes| self.replace(bytes).is_some()) {
+                *content = Content::Text(REDACTED.to_owned());
+            }
+            match content {
+                Content::Text(text) => self.hide_in_text(text),
+                Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => {
+                    self.hide_in_text(mime_type);
+                }
+                Content::Resource { uri, mime_type, data } => {
+                    self.hide_in_text(uri);
+                    self.hide_in_text(mime_type);
+                    if let ResourceData::Text(text) = data {
+                        self.hide_in_text(text);
+                    }
+                }
+                Content::Link { uri, name, mime_type, .. } => {
+                    [uri, name, mime_type].into_iter().for_each(|text| self.hide_in_text(text));
+                }
+            }
+        }
+        self.hide_in_value(&mut result.details);
+        if let Some(id) = &mut result.child_loop_id {
+            self.hide_in_text(id);
+        }
+        match &mut result.structured {
+            Structured::Details => {}
+            Structured::DetailsWithout(names) => names.iter_mut().for_each(|name| self.hide_in_frozen(name)),
+            Structured::Json(text) | Structured::Missing(text) => self.hide_in_frozen(text),
+        }
+    }
+
+    /// Hides these secrets in a text.
+    #[doc(hidden)]
+    pub fn hide_in_text(&self, text: &mut String) {
+        if let Some(clean) = self.replace(text) {
+            *text = clean;
+        }
+    }
+
+    fn hide_in_frozen(&self, text: &mut Text) {
+        if let Some(clean) = self.replace(text) {
+            *text = clean.into();
+        }
+    }
+
+    /// Hides these secrets in a value, and what of it is too deep to be searched.
+    #[doc(hidden)]
+    pub fn hide_in_value(&self, value: &mut Value) {
+        if !self.is_empty() {
+            self.hide_within(value, DEPTH);
+        }
+    }
+
+    fn hide_within(&self, value: &mut Value, depth: usize) {
+        match value {
+            Value::String(text) => self.hide_in_text(text),
+            Value::Number(number) if self.holds(number) => *value = Value::from(REDACTED),
+            Value::Array(_) | Value::Object(_) if depth == 0 => *value = Value::from(REDACTED),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_within(item, depth - 1)),
+            Value::Object(fields) => {
+                for (mut key, mut value) in std::mem::take(fields) {
+                    self.hide_in_text(&mut key);
+                    self.hide_within(&mut value, depth - 1);
+                    fields.insert(key, value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// Whether a text or a number of a value, or a key, holds a text. For values that are not nested deeply.
+fn holds_text(value: &Value, part: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(part),
+        Value::Number(number) => forms(number).any(|form| form.contains(part)),
+        Value::Array(items) => items.iter().any(|item| holds_text(item, part)),
+        Value::Object(fields) => {
+            fields.iter().any(|(key, value)| key.contains(part) || holds_text(value, part))
+        }
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+/// Returns a number as JSON and as Rust write it: `1.0` and `1`.
+fn forms(number: &Number) -> impl Iterator<Item = String> {
+    let float = number.as_f64().filter(|_| number.is_f64());
+    std::iter::once(number.to_string()).chain(float.map(|float| float.to_string()))
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets(****)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use toolgen_test_support::cpu_time;
+
+    fn secrets(value: &Value) -> Secrets {
+        let mut secrets = Secrets::default();
+        secrets.collect(value, DEPTH);
+        secrets
+    }
+
+    #[test]
+    fn secrets_of_many_calls_stay_bounded() {
+        let mut all = Secrets::default();
+        let ((), spent) = cpu_time(|| {
+            for call in 0..256 {
+                let own: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
+                all = all.and(&secrets(&json!(own)));
+                assert!(all.known.len() <= MOST);
+            }
+        });
+        assert!(all.too_many && spent.as_secs() < 2, "{spent:?}");
+        // The same secrets again are no more than before.
+        let few = secrets(&json!(["first", "second"]));
+        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).known.len(), 2);
+    }
+
+    #[test]
+    fn numbers_are_hidden_however_they_are_written() {
+        let secrets = secrets(&json!({"token": 4_711_081.0, "pin": 123_456}));
+        let mut result = ToolResult::text("it is 4711081 or 4711081.0, not 123456").with_details(json!([
+            4_711_081,
+            4_711_081.0,
+            123_456.0,
+            5
+        ]));
+        secrets.hide_in(&mut result);
+        let r = REDACTED;
+        assert_eq!(result.to_text(), format!("it is {r} or {r}, not {r}"));
+        assert_eq!(result.details, json!([r, r, r, 5]));
+    }
+
+    #[test]
+    fn every_part_of_a_result_is_without_secrets() {
+        let pin = "4711-s3cr3t";
+        let secrets = secrets(&json!(pin));
+        for structured in [
+            Structured::Json(format!("\"{pin}\"").into()),
+            Structured::Missing(pin.into()),
+            Structured::DetailsWithout(vec![pin.into()]),
+        ] {
+            let uri = format!("file:///{pin}");
+            let data = ResourceData::Text(pin.to_owned());
+            let mut result = ToolResult::text(pin)
+                .with_content(Content::Resource { uri, mime_type: format!("x/{pin}"), data })
+                .with_content(Content::Image { data: String::new(), mime_type: format!("x/{pin}") })
+                .with_details(json!({ pin: [pin] }))
+                .with_child_loop(pin);
+            result.structured = structured;
+            secrets.hide_in(&mut result);
+            let shown = format!("{} {}", serde_json::to_string(&result).unwrap(), result.details);
+            assert!(!shown.contains("s3cr3t"), "{shown}");
+            assert!(
+                result.structured().map_or_else(|why| why.into_owned(), |value| value.to_string()) != pin
+            );
+        }
+    }
+
+    #[test]
+    fn bytes_that_hold_a_secret_are_left_out() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        // `a 4711-s3cr3t b`, and another text.
+        for (data, shown) in [("YSA0NzExLXMzY3IzdCBi", REDACTED), ("YW5vdGhlciB0ZXh0", "YW5vdGhlciB0ZXh0")] {
+            let (mime_type, data) = ("x/y".to_owned(), data.to_owned());
+            let mut result = ToolResult::empty()
+                .with_content(Content::Image { data: data.clone(), mime_type: mime_type.clone() })
+                .with_content(Content::Resource {
+                    uri: String::new(),
+                    mime_type,
+                    data: ResourceData::Base64(data),
+                });
+            secrets.hide_in(&mut result);
+            let written = serde_json::to_string(&result).unwrap();
+            assert_eq!(written.matches(shown).count(), 2, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_a_short_word() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        for code in ["NOT_FOUND", "E.1-a"] {
+            assert_eq!(secrets.code(code), Some(code));
+        }
+        for code in ["", "4711-s3cr3t", "two words", &"x".repeat(65)] {
+            assert_eq!(secrets.code(code), None);
+        }
+    }
+
+    #[test]
+    fn what_an_edge_leaves_of_a_secret_is_a_secret() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        let text = "a 4711-s3cr3t b 4711%2Ds3cr3t c";
+        assert_eq!(secrets.cut_by(7..20, text).replace("s3cr3t b 4711").unwrap(), "[REDACTED] b [REDACTED]");
+        assert!(secrets.cut_by(0..14, text).is_empty() && secrets.cut_by(0..text.len(), text).is_empty());
+    }
+}

@@ -1,0 +1,334 @@
+//! The tool trait, and how a program calls a tool past all layers.
+
+mod execute;
+mod forward;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_core::internal::{BorrowedValue, is_exact, read_texts, rounded_integers};
+
+use crate::base::depth::{MOST, shallow};
+use crate::base::future::BoxFuture;
+use crate::base::json::type_name;
+use crate::call::context::{Ending, ToolContext};
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+
+use crate::call::provider_context::{FactoryError, ProviderContext};
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
+use crate::schema::shape::render::render_input;
+use crate::spec::{Effects, Timeout, ToolSpec};
+
+pub(crate) use execute::{execute, guarded};
+pub use forward::IntoTool;
+
+/// A call that has started.
+#[doc(hidden)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved once, and a box would cost what it is there to save"
+)]
+pub enum Execution<'a> {
+    /// The call has finished.
+    Finished(Result<ToolResult, ToolError>),
+    /// The call is still running.
+    Running(BoxFuture<'a, Result<ToolResult, ToolError>>),
+}
+
+impl std::fmt::Debug for Execution<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Execution::Finished(_) => "Finished",
+            Execution::Running(_) => "Running",
+        })
+    }
+}
+
+/// Something a model can call.
+///
+/// Generated code and the macros implement it; by hand it takes two functions:
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::{
+///     AgentTool, BoxFuture, Effects, Text, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
+/// };
+///
+/// struct Clock;
+///
+/// static SPEC: ToolSpec = ToolSpec {
+///     name: ToolName::new("clock"),
+///     description: Text::Static("Tells the time."),
+///     effects: Effects::NONE,
+///     ..ToolSpec::EMPTY
+/// };
+///
+/// impl AgentTool for Clock {
+///     fn spec(&self) -> &ToolSpec {
+///         &SPEC
+///     }
+///
+///     fn execute<'a>(
+///         &'a self,
+///         _params: Value,
+///         _ctx: &'a ToolContext,
+///     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+///         Box::pin(async { Ok(ToolResult::text("noon")) })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "a function with `#[tool]` is listed by its name in `toolset![…]`, and is `NAME::tool()` elsewhere",
+    note = "other types implement `AgentTool`: `spec` and `execute` are enough"
+)]
+pub trait AgentTool: Send + Sync {
+    /// The specification of the tool.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Runs the tool. Only a [`Provider`](crate::Provider) and [`call_without_layers`] call this: they check `params`
+    /// first and pass them decoded, as an object with the fields of the specification under their wire names.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the tool from giving a result.
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+
+    /// Builds the tool for a provider, for a tool that is created on first use there; `None` if the tool serves every
+    /// provider itself. See [`ToolFactory`](crate::provider::ToolFactory).
+    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+        let _ = ctx;
+        None
+    }
+
+    /// The effects of the tool in a provider: the declared ones, unless the tool knows that the context restricts it
+    /// further. A provider refuses a tool whose effects exceed what its context allows.
+    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+        let _ = ctx;
+        self.spec().effects.clone()
+    }
+
+    /// What the tool does beyond what its specification says, in any stable text without secrets: for an HTTP request a
+    /// digest of its method, URL and encoding. A call that waits for approval cannot be resumed once this has changed.
+    fn action(&self) -> Option<String> {
+        None
+    }
+
+    /// The specifications of the tools that no provider has but this tool uses: those of a sub-agent. Lists and rules
+    /// of a provider may name them, and apply to them.
+    fn own_tools(&self) -> Vec<&ToolSpec> {
+        Vec::new()
+    }
+
+    /// The names of the tools of the same provider that the tool calls, as far as they are known before a call: the
+    /// steps of a composition. Whoever approves a call of the tool is shown them; it cannot be resumed once one of them
+    /// has changed.
+    fn called_tools(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Words by which a search finds the tool, in addition to those of its specification: the path of an HTTP request.
+    fn search_words(&self) -> &str {
+        ""
+    }
+
+    /// As [`execute`](Self::execute), for arguments that were read without building a [`Value`].
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Self::execute).
+    #[doc(hidden)]
+    fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+        Execution::Running(self.execute(given.into_value(), ctx))
+    }
+
+    /// The name a model calls.
+    fn name(&self) -> &str {
+        self.spec().name.as_str()
+    }
+
+    /// A short title for people; the name if there is none.
+    fn label(&self) -> &str {
+        let spec = self.spec();
+        if spec.label.is_empty() { spec.name.as_str() } else { &spec.label }
+    }
+
+    /// The description of the tool.
+    fn description(&self) -> &str {
+        &self.spec().description
+    }
+
+    /// The schema of the arguments, as plain JSON Schema 2020-12.
+    fn parameters_schema(&self) -> Value {
+        let spec = self.spec();
+        // Plain JSON Schema can express everything; the fallback holds for any tool.
+        render_input(&spec.input, &spec.defs, &JSON_SCHEMA)
+            .map_or_else(|_| json!({ "type": "object" }), |rendered| rendered.schema)
+    }
+
+    /// The documentation of the tool, for a prompt.
+    fn prompt_documentation(&self) -> String {
+        crate::spec::docs::detail(self.spec())
+    }
+}
+
+/// The timeout of a tool that sets none: 30 seconds.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time limit of a call: the tool's own or the default, but no more than the caller grants. `None` is not a limit.
+#[must_use]
+pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
+    let own = match spec.timeout {
+        Timeout::Default => Some(default),
+        Timeout::Millis(millis) => Some(Duration::from_millis(millis)),
+        Timeout::Never => None,
+    };
+    match (own, granted) {
+        (Some(own), Some(granted)) => Some(own.min(granted)),
+        (own, granted) => own.or(granted),
+    }
+}
+
+/// Calls a tool past all layers: for tests, and for calls that the program itself makes and vouches for. What a model
+/// calls goes through [`Provider::call`](crate::Provider::call).
+///
+/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the
+/// tool. Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware
+/// and approval, hooks, events and audit records. The call is not reported anywhere, and its principal is not checked.
+///
+/// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
+/// `null` for no arguments.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] and [`ToolError::Timeout`], when the tool
+/// is dropped and its context's token fires; `tool panicked`, without the details, which are not for a model; and any
+/// error of the tool.
+pub async fn call_without_layers(
+    tool: &dyn AgentTool,
+    params: Value,
+    ctx: &ToolContext,
+    default_timeout: Duration,
+) -> Result<ToolResult, ToolError> {
+    let spec = tool.spec();
+    let text;
+    let given = match params {
+        Value::String(sent) => {
+            text = sent;
+            match exact_text(spec, &text, ctx.dialect()) {
+                Some(given) => given,
+                None => decoded_for(spec, parsed(Value::from(text.as_str()))?, ctx)?.into(),
+            }
+        }
+        params => decoded_for(spec, parsed(params)?, ctx)?.into(),
+    };
+    let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
+    let _ending = Ending(&inner);
+    execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
+}
+
+/// The arguments in a text, if they are valid as they are.
+pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
+    BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
+}
+
+/// Checks and decodes the arguments a model sent.
+///
+/// # Errors
+///
+/// [`ToolError::InvalidArgs`] with all problems.
+pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decoded(spec, parsed(params)?, dialect)
+}
+
+/// The object a model sent, directly or as text. Missing arguments are an empty object.
+#[doc(hidden)]
+pub fn parsed(params: Value) -> Result<Value, ToolError> {
+    let whole = |message: String| {
+        let kind = ArgumentProblemKind::Type;
+        ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
+    };
+    let Some(params) = shallow(params) else {
+        return Err(whole(format!("the arguments are nested more than {MOST} levels deep")));
+    };
+    let params = match params {
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::String(text) => {
+            let params = serde_json::from_str(&text)
+                .map_err(|why| whole(format!("the arguments are not JSON: {why}")))?;
+            let rounded = rounded_integers(&text, &params);
+            if !rounded.is_empty() {
+                return Err(ToolError::from_problems(rounded));
+            }
+            params
+        }
+        params => params,
+    };
+    match params {
+        Value::Object(_) => Ok(params),
+        Value::Null => Ok(json!({})),
+        _ => Err(whole(format!("Expected object parameters, got {}", type_name(&params)))),
+    }
+}
+
+/// Reads those of parsed arguments that are sent as [texts](ToolSpec::texts) and were written in another type. Returns `None`
+/// if there are none.
+pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
+    match read_texts(params, &spec.input, &spec.defs, &spec.texts) {
+        Cow::Owned(read) => Some(read),
+        Cow::Borrowed(_) => None,
+    }
+}
+
+/// Reads and checks parsed arguments and renames them to their wire names.
+#[doc(hidden)]
+pub fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decoded_telling(spec, params, dialect, &mut Vec::new())
+}
+
+/// As [`decoded`], for the call whose tool gets the arguments: tells its operator what passed without being checked.
+pub(crate) fn decoded_for(spec: &ToolSpec, params: Value, ctx: &ToolContext) -> Result<Value, ToolError> {
+    let mut untried = Vec::new();
+    let decoded = decoded_telling(spec, params, ctx.dialect(), &mut untried);
+    for passed in &untried {
+        let at = if passed.pointer.is_empty() { "the arguments" } else { passed.pointer.as_str() };
+        ctx.warn(format!("{at} of `{}`: {}", spec.name.as_str(), passed.message));
+    }
+    decoded
+}
+
+fn decoded_telling(
+    spec: &ToolSpec,
+    params: Value,
+    dialect: &Dialect,
+    untried: &mut Vec<ArgumentProblem>,
+) -> Result<Value, ToolError> {
+    let params = read(spec, &params).unwrap_or(params);
+    decode_owned(params, &spec.input, &spec.defs, dialect, untried)
+        .map_err(|problems| refused(spec, problems))
+}
+
+/// The error text for a sub-agent that was given no task.
+#[doc(hidden)]
+pub const MISSING_TASK: &str = "Missing required 'task' parameter";
+
+/// The error for invalid arguments. A sub-agent without a task gets a text of its own.
+fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
+    if spec.sub_agent
+        && let [problem] = &mut problems[..]
+        && problem.kind == ArgumentProblemKind::Missing
+        && problem.pointer == "/task"
+    {
+        MISSING_TASK.clone_into(&mut problem.message);
+        return ToolError::InvalidArgs { message: MISSING_TASK.to_owned(), problems };
+    }
+    ToolError::from_problems(problems)
+}

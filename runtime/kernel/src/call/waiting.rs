@@ -1,0 +1,149 @@
+//! A call that waits for somebody, as sealed data.
+//!
+//! A waiting call leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a
+//! keyed digest of everything that matters, and is refused if a single byte has changed.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_core::de::Error;
+use serde_json::{Value, json};
+
+use crate::base::data::Members;
+use crate::base::discreet::discreet_debug;
+use crate::base::frozen::Text;
+use crate::base::time::whole_millis;
+use crate::call::context::ToolContext;
+
+/// A call that waits: what an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a
+/// [`PendingInput`](crate::call::control::PendingInput) have in common.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct WaitingCall {
+    /// The model's ID of the call.
+    pub id: Text,
+    /// The name of the tool.
+    pub name: Text,
+    /// The tool through which the model made the call, if it did not call by name: `call_tool` of a
+    /// [discovery](crate::registry::discovery). The answer has its name.
+    pub via: Option<Text>,
+    /// The arguments: those of an approval, or of a call that has been approved, under the names a model knows, as all
+    /// middleware left them, checked, and with the defaults of the schema filled in; otherwise as the model sent them.
+    /// They are what runs, so they hold secrets in plain text: keep a stored call as safe as those.
+    pub arguments: Value,
+    /// The reasons that were approved earlier.
+    pub approved: Vec<String>,
+    /// When the call can no longer be resumed.
+    pub expires_at: SystemTime,
+    /// The caller; no other caller can resume the call.
+    pub called_by: CalledBy,
+    /// The earlier answers to the tool's requests for input, in order.
+    pub inputs: Vec<Value>,
+    /// The span of the call that waits, as a `traceparent` of W3C Trace Context, if it had one: the span of the call that
+    /// is resumed has a link to it.
+    pub traceparent: Option<Text>,
+    pub(crate) seal: Text,
+}
+
+discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by, traceparent; arguments, inputs);
+
+impl WaitingCall {
+    /// Writes the call, with the members that a kind of waiting call adds.
+    pub(crate) fn write(&self, own: Value) -> Value {
+        let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
+        if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
+            out.extend(own);
+        }
+        if let Some(via) = &self.via {
+            out["via"] = json!(via);
+        }
+        out["approved"] = json!(self.approved);
+        out["expires_at"] = json!(millis_of(self.expires_at));
+        self.called_by.write(&mut out);
+        out["inputs"] = json!(self.inputs);
+        if let Some(traceparent) = &self.traceparent {
+            out["traceparent"] = json!(traceparent);
+        }
+        out["seal"] = json!(self.seal);
+        out
+    }
+
+    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<WaitingCall, E> {
+        Ok(WaitingCall {
+            id: members.take("id")?,
+            name: members.take("name")?,
+            via: members.or_default("via")?,
+            arguments: members.take("arguments")?,
+            approved: members.take("approved")?,
+            expires_at: time_of(members)?,
+            called_by: CalledBy::read(members)?,
+            inputs: members.or_default("inputs")?,
+            traceparent: members.or_default("traceparent")?,
+            seal: members.take("seal")?,
+        })
+    }
+}
+
+/// The caller of a tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CalledBy {
+    /// The ID of the principal, if there is one.
+    pub principal: Option<Text>,
+    /// The ID of the session, if others can refer to it: a loop's own temporary session does not count.
+    pub session_id: Option<Text>,
+    /// The ID of the agent, if known.
+    pub agent_id: Option<Text>,
+}
+
+impl CalledBy {
+    /// Returns the caller of a context's call.
+    pub(crate) fn of(ctx: &ToolContext) -> CalledBy {
+        let session = ctx.session().filter(|session| !session.is_passing());
+        CalledBy {
+            principal: ctx.principal().map(|principal| principal.id.clone()),
+            session_id: session.map(|session| Text::copy_of(session.id())),
+            agent_id: ctx.agent_id().map(Text::copy_of),
+        }
+    }
+
+    /// Names the first field in which another caller differs.
+    pub(crate) fn difference(&self, other: &CalledBy) -> Option<&'static str> {
+        if self.principal != other.principal {
+            Some("principal")
+        } else if self.session_id != other.session_id {
+            Some("session")
+        } else {
+            (self.agent_id != other.agent_id).then_some("agent")
+        }
+    }
+
+    pub(crate) fn write(&self, out: &mut Value) {
+        for (key, value) in
+            [("principal", &self.principal), ("session_id", &self.session_id), ("agent_id", &self.agent_id)]
+        {
+            if let Some(value) = value {
+                out[key] = Value::from(value.as_str());
+            }
+        }
+    }
+
+    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
+        Ok(CalledBy {
+            principal: members.or_default("principal")?,
+            session_id: members.or_default("session_id")?,
+            agent_id: members.or_default("agent_id")?,
+        })
+    }
+}
+
+/// Converts a time to whole milliseconds since 1970.
+pub(crate) fn millis_of(time: SystemTime) -> u64 {
+    whole_millis(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Reads the member `expires_at`, in milliseconds since 1970.
+fn time_of<E: Error>(members: &mut Members) -> Result<SystemTime, E> {
+    let millis = members.take("expires_at")?;
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+    time.ok_or_else(|| E::custom("`expires_at` is not a time"))
+}

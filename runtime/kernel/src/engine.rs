@@ -1,0 +1,43 @@
+//! What engines have in common: each one runs a kind of call that is data, such as an HTTP request.
+
+#[doc(hidden)]
+pub mod arguments;
+pub mod dynamic;
+pub mod executor;
+mod functions;
+#[doc(hidden)]
+pub mod limit;
+#[doc(hidden)]
+pub mod local;
+#[doc(hidden)]
+pub mod tape;
+#[cfg(feature = "typed")]
+pub mod typed;
+
+use std::sync::Arc;
+
+pub use functions::FunctionTable;
+pub use tape::Tape;
+
+use crate::base::frozen::Frozen;
+use crate::call::provider_context::FactoryError;
+use crate::call::tool::AgentTool;
+use crate::spec::plan::Tool;
+
+/// Runs compiled tools of a kind: it says which, and makes them callable.
+pub trait Engine: Send + Sync {
+    /// Whether this engine runs the tool.
+    fn runs(&self, tool: &Tool) -> bool;
+
+    /// Makes the tool callable. An agent gets its tools from `others`: the finished tools of the same list, without
+    /// agents.
+    ///
+    /// # Errors
+    ///
+    /// What the tool lacks, and how to add it.
+    fn make(
+        &self,
+        tool: Frozen<Tool>,
+        others: &[Arc<dyn AgentTool>],
+    ) -> Result<Arc<dyn AgentTool>, FactoryError>;
+}

@@ -1,0 +1,39 @@
+//! The arguments of a call as an engine reads them.
+
+use serde_json::{Map, Value};
+
+use crate::base::frozen::Text;
+use crate::call::error::ToolError;
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use crate::spec::ToolSpec;
+use crate::spec::template::{Reference, Root, Unfilled};
+
+/// Returns checked arguments with the schema's defaults for those that are not given.
+#[doc(hidden)]
+pub fn complete(spec: &ToolSpec, params: Value) -> Map<String, Value> {
+    match spec.with_defaults(params) {
+        Value::Object(arguments) => arguments,
+        _ => Map::new(),
+    }
+}
+
+/// Returns the error for a value of a call that cannot be used.
+#[doc(hidden)]
+pub fn unusable(reference: &Reference, kind: ArgumentProblemKind, message: impl Into<String>) -> ToolError {
+    let message = message.into();
+    match &reference.root {
+        Root::Argument(name) => {
+            let problem = ArgumentProblem { pointer: String::new(), kind, message };
+            let within = |problem: ArgumentProblem, key: &Text| problem.within(key);
+            let problem = reference.path.iter().rev().fold(problem, within);
+            ToolError::from_problems(vec![problem.within(name)])
+        }
+        Root::Step(_) | Root::Item => ToolError::failed(format!("{reference}: {message}")),
+    }
+}
+
+/// Returns the error for a value that is needed but missing.
+#[doc(hidden)]
+pub fn missing(Unfilled(reference): Unfilled) -> ToolError {
+    unusable(&reference, ArgumentProblemKind::Missing, "there is no value, and the call needs one")
+}

@@ -1,0 +1,153 @@
+//! Runs programs on this machine, in a container, or as scripted outcomes in a test.
+//!
+//! Tools start programs through an [`Executor`] from their context, so the same tool can run in a container in one
+//! place and on the host in another. A command is always a list of arguments, never a shell line: a model's text
+//! cannot become another command. An executor enforces every option it is given or refuses the command.
+//!
+//! ```
+//! use toolgen_runtime::CancellationToken;
+//! use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor};
+//!
+//! /// How many lines a file has.
+//! async fn count(executor: &dyn Executor, file: &str) -> Result<String, ExecError> {
+//!     let argv = ["wc", "-l", "--", file].map(String::from);
+//!     let options = ExecOptions::default().read_only().without_network();
+//!     let output = executor.run(&argv, &options, &CancellationToken::new()).await?;
+//!     Ok(output.stdout)
+//! }
+//! ```
+
+mod error;
+mod guard;
+mod lent;
+mod listener;
+mod options;
+mod preflight;
+mod scripted;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::base::future::BoxFuture;
+
+pub use error::ExecError;
+pub use guard::{BANNED, GuardedExecutor, STARTERS};
+pub use listener::{LineListener, MAX_LINE};
+pub use options::{DEFAULT_EXEC_TIMEOUT, DEFAULT_MAX_OUTPUT, ExecOptions, ResourceLimits};
+#[doc(hidden)]
+pub use options::{check_env, least};
+pub use preflight::{Capabilities, preflight};
+pub use scripted::ScriptedExecutor;
+
+/// Runs programs.
+pub trait Executor: Send + Sync {
+    /// Runs a program and waits for it. `argv` is the program and its arguments.
+    ///
+    /// A program that fails is a result: its exit code is not 0. When the future is dropped, the time is up or
+    /// `cancel` fires, the program and everything it started in its process group or container are killed.
+    ///
+    /// # Errors
+    ///
+    /// If the program could not run to its end, or an option cannot be enforced.
+    fn run<'a>(
+        &'a self,
+        argv: &'a [String],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>>;
+
+    /// Returns those of these programs that it could not start with these options, in their order. The default
+    /// implementation asks `sh`, which must then be available. [`preflight`] reports the outcome.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot look for them.
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        Box::pin(preflight::missing_by_shell(self, programs, options, cancel))
+    }
+}
+
+impl<T: Executor + ?Sized> Executor for Arc<T> {
+    fn run<'a>(
+        &'a self,
+        argv: &'a [String],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
+        (**self).run(argv, options, cancel)
+    }
+
+    fn missing<'a>(
+        &'a self,
+        programs: &'a [&'a str],
+        options: &'a ExecOptions,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Vec<String>, ExecError>> {
+        (**self).missing(programs, options, cancel)
+    }
+}
+
+/// The result of a program that ran to its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ExecOutput {
+    /// The standard output that was kept. Bytes that are not UTF-8 become `U+FFFD`.
+    pub stdout: String,
+    /// The standard error that was kept.
+    pub stderr: String,
+    /// The exit code; 128 plus the signal number if a signal ended the program, as in shells.
+    pub exit_code: i32,
+    /// How long it ran.
+    pub duration: Duration,
+    /// The number of bytes of output that are not in `stdout`.
+    pub stdout_dropped: u64,
+    /// The number of bytes of errors that are not in `stderr`.
+    pub stderr_dropped: u64,
+}
+
+impl ExecOutput {
+    /// Creates the output of a program that ended with this code.
+    pub fn new(exit_code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> ExecOutput {
+        ExecOutput { exit_code, stdout: stdout.into(), stderr: stderr.into(), ..ExecOutput::default() }
+    }
+
+    /// Whether it ended with code 0.
+    #[must_use]
+    pub fn success(&self) -> bool {
+        self.exit_code == 0
+    }
+
+    /// Whether any output was dropped.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.stdout_dropped > 0 || self.stderr_dropped > 0
+    }
+
+    /// Returns `{"stdout", "stderr", "exit_code", "duration"}`, the duration as `1.5s`, with `stdout_dropped` and
+    /// `stderr_dropped` if bytes were dropped. A code other than 0 is not a failure of the tool.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut out = json!({
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "exit_code": self.exit_code,
+            "duration": format!("{:?}", self.duration),
+        });
+        for (key, dropped) in
+            [("stdout_dropped", self.stdout_dropped), ("stderr_dropped", self.stderr_dropped)]
+        {
+            if dropped > 0 {
+                out[key] = Value::from(dropped);
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,74 @@
+//! Typed calls from Rust: arguments as structs, results as types.
+
+#[doc(hidden)]
+pub mod json;
+#[doc(hidden)]
+pub mod link;
+mod text;
+
+use serde_core::Serialize;
+use serde_json::Value;
+
+use crate::call::error::ToolError;
+use crate::spec::plan::Tool;
+
+pub use json::{FromJson, JsonError, ToJson};
+pub use link::Link;
+#[doc(hidden)]
+pub use serde_core;
+
+/// The arguments of one tool as a struct, declared by generated code:
+///
+/// ```ignore
+/// let pets: Vec<Pet> = engine.call(petstore::ListPets::new().with_limit(5)).await?;
+/// ```
+pub trait TypedTool: Serialize + Sized {
+    /// The result of a successful call; `serde_json::Value` if the document does not say. A custom type reads itself
+    /// by [`FromJson`], for example with `serde_json::from_value`.
+    type Output: FromJson;
+
+    /// Returns the tool.
+    fn tool() -> &'static Tool;
+
+    /// Returns the arguments in decoded form: fields under their wire names, without those that are not given.
+    ///
+    /// # Errors
+    ///
+    /// If the struct cannot be written as JSON, for example because a map in it has keys that are not texts.
+    fn into_arguments(self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+/// A tool whose answer is a list that is read item by item, page by page or as it comes: see
+/// `HttpEngine::items_of`.
+#[diagnostic::on_unimplemented(
+    message = "how the list of `{Self}` comes in pages is not known",
+    label = "read item by item",
+    note = "say it where the tools are compiled: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
+    note = "an answer that is not a list is read by `call`"
+)]
+pub trait TypedItems: TypedTool {
+    /// An item; `serde_json::Value` if the document does not say what it is.
+    type Item: serde_core::de::DeserializeOwned;
+}
+
+/// Returns the arguments of a function as their type.
+///
+/// # Errors
+///
+/// If they do not fit it. That happens to arguments that were not checked against the schema of the tool.
+#[doc(hidden)]
+pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
+    T::from_json(arguments).map_err(|why| ToolError::invalid_args(why.to_string()))
+}
+
+/// Returns the result of a function as JSON.
+///
+/// # Errors
+///
+/// The error of the function.
+#[doc(hidden)]
+pub fn encoded<T: ToJson>(result: Result<T, ToolError>) -> Result<Value, ToolError> {
+    result.map(|value| value.to_json())
+}

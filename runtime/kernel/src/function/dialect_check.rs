@@ -1,0 +1,239 @@
+//! The rules of schema dialects, checked at compile time.
+//!
+//! These checks give the same reasons for which [`render`](crate::schema::shape::render) refuses a schema, for what a
+//! constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples, any values and
+//! keys that a dialect does not take are not among them: they are written in another form there, which decoding reads.
+//!
+//! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would need
+//! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
+//! which reaches every depth, one type at a time; otherwise where the tool is rendered.
+
+use super::exact_check::lost;
+use crate::base::const_text::ConstText;
+use crate::base::frozen::{Frozen, Text};
+use crate::function::input::{Of, ToolInput};
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Shape, UnionRules};
+
+/// The longest path that is reported, in steps.
+const STEPS: usize = 8;
+
+/// A place that a dialect refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct Misfit {
+    path: [&'static str; STEPS],
+    steps: usize,
+    reason: &'static str,
+    /// The keyword that would be lost of a tool that is `exact`; empty for other reasons.
+    keyword: &'static str,
+}
+
+impl Misfit {
+    const fn new(reason: &'static str, keyword: &'static str) -> Misfit {
+        Misfit { path: [""; STEPS], steps: 0, reason, keyword }
+    }
+
+    /// A keyword that the dialect does not take.
+    pub(super) const fn lost(keyword: &'static str) -> Misfit {
+        Misfit::new(EXACT, keyword)
+    }
+}
+
+/// Refuses an argument of a tool that a dialect would refuse.
+///
+/// # Panics
+///
+/// If the dialect would refuse it. In a constant, that is a compile error at the argument.
+#[track_caller]
+pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
+    if let Some(misfit) = of::<T>(dialect) {
+        refuse(tool, argument, &misfit, dialect);
+    }
+}
+
+/// Reports a misfit of an argument.
+#[track_caller]
+#[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
+pub(super) const fn refuse(tool: &str, argument: &str, misfit: &Misfit, dialect: &Dialect) {
+    let mut place = message("tool `", tool, "`, argument `", argument);
+    let mut step = misfit.steps;
+    while step > 0 {
+        step -= 1;
+        place = place.and(".").and(misfit.path[step]);
+    }
+    panic!("{}", ended(place, dialect, misfit).as_str());
+}
+
+/// Refuses a type that a dialect would refuse as an argument.
+///
+/// # Panics
+///
+/// If the dialect would refuse it. In a constant, that is a compile error at the type.
+#[track_caller]
+#[expect(clippy::panic, reason = "a type no provider takes is a compile error where it is written")]
+pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
+    if let Some(misfit) = of::<T>(dialect) {
+        let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
+        let place = message("type `", name, "`, field `", field);
+        panic!("{}", ended(place, dialect, &misfit).as_str());
+    }
+}
+
+/// Returns the first place of a type that a dialect refuses.
+#[must_use]
+pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<Misfit> {
+    of_shape(Of::<T>::SHAPE, T::BODY, dialect, false)
+}
+
+const NEVER: &str = "takes no schema that allows no value";
+const EXACT: &str = "has no keyword for a rule of an `exact` tool; leave out the rule, or `exact`: ";
+
+/// Returns the first place of a shape that a dialect refuses; of an `exact` tool, also one of which it would lose a rule.
+pub(super) const fn of_shape(
+    shape: &Shape,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
+    if exact && let Some(keyword) = lost(shape, dialect) {
+        return Some(Misfit::lost(keyword));
+    }
+    match &shape.kind {
+        Kind::Never => Some(Misfit::new(NEVER, "")),
+        // Inside its own body a name is not followed again.
+        Kind::Ref(_) => match body {
+            Some(body) => of_shape(body, None, dialect, exact),
+            None => None,
+        },
+        Kind::Array(rules) => of_frozen(&rules.items, body, dialect, exact),
+        Kind::Tuple(rules) => of_all(&rules.items, body, dialect, exact),
+        Kind::Union(UnionRules { variants, .. }) => of_all(variants, body, dialect, exact),
+        Kind::Object(rules) => of_object(rules, body, dialect, exact),
+        _ => None,
+    }
+}
+
+const fn of_frozen(
+    shape: &Frozen<Shape>,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
+    match shape {
+        Frozen::Static(shape) => of_shape(shape, body, dialect, exact),
+        // Constants contain no other variant.
+        Frozen::Shared(_) => None,
+    }
+}
+
+const fn of_all(
+    shapes: &Frozen<[Shape]>,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
+    let Frozen::Static(shapes) = shapes else { return None };
+    let mut index = 0;
+    while index < shapes.len() {
+        let found = of_shape(&shapes[index], body, dialect, exact);
+        if found.is_some() {
+            return found;
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn of_object(
+    rules: &ObjectRules,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
+    let fields: &'static [Field] = match &rules.fields {
+        Frozen::Static(fields) => fields,
+        Frozen::Shared(_) => &[],
+    };
+    let mut index = 0;
+    while index < fields.len() {
+        let name = static_text(&fields[index].name);
+        if let Some(mut found) = of_shape(&fields[index].shape, body, dialect, exact) {
+            if found.steps < STEPS {
+                found.path[found.steps] = name;
+                found.steps += 1;
+            }
+            return Some(found);
+        }
+        index += 1;
+    }
+    match &rules.extra {
+        Extra::Of(shape) => of_frozen(shape, body, dialect, exact),
+        _ => None,
+    }
+}
+
+const fn static_text(text: &Text) -> &'static str {
+    match text {
+        Frozen::Static(text) => text,
+        Frozen::Shared(_) => "",
+    }
+}
+
+/// Describes a place and what is wrong there.
+const fn message(start: &str, name: &str, middle: &str, part: &str) -> ConstText<600> {
+    ConstText::EMPTY.and(start).and(name).and(middle).and(part)
+}
+
+const fn ended(message: ConstText<600>, dialect: &Dialect, misfit: &Misfit) -> ConstText<600> {
+    message.and("`: ").and(dialect.title).and(" ").and(misfit.reason).and(misfit.keyword)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::function::input::derive::{field_of, of as member};
+    use crate::function::input::{Defs, Rules, object};
+    use crate::schema::shape::render::render_input;
+
+    /// Checks that compile-time refusals equal those of rendering.
+    fn agrees<T: ToolInput>(fields: &'static [Field]) {
+        let mut defs = Defs::default();
+        T::defs(&mut defs);
+        for dialect in Dialect::ALL {
+            let refused =
+                render_input(&object(fields, &[], Extra::Closed), &crate::base::frozen::List::EMPTY, dialect)
+                    .is_err();
+            let name = std::any::type_name::<T>();
+            assert_eq!(of::<T>(dialect).is_some(), refused, "{name} for {}", dialect.name);
+        }
+    }
+
+    macro_rules! agree {
+        ($($type:ty),* $(,)?) => {$(
+            agrees::<$type>(const { &[field_of(member::<$type>(), "value", &[], false, Rules::NONE)] });
+        )*};
+    }
+
+    #[test]
+    fn constants_and_renderings_agree() {
+        agree!(
+            u8,
+            String,
+            Option<bool>,
+            Vec<String>,
+            Value,
+            Vec<Value>,
+            BTreeMap<String, u8>,
+            Option<Vec<BTreeMap<String, Value>>>,
+            (u8, String),
+            Vec<(u8,)>,
+            (),
+            char,
+            [f64; 3],
+        );
+    }
+}

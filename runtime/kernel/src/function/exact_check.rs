@@ -1,0 +1,204 @@
+//! What a dialect would lose of a tool that is `exact`, checked at compile time.
+//!
+//! The rules are those for whose loss [`ToolSpec::schema`](crate::ToolSpec::schema) refuses such a tool, as far as a
+//! constant can tell: the keywords of an argument and of its type, and rules between arguments. What takes a whole
+//! schema to find out, such as whether a regular expression is one that the dialect takes, is reported where the tool
+//! is rendered.
+//!
+//! ```
+//! /// Keeps a name.
+//! #[toolgen_runtime::tool(exact, undocumented, dialects(openai))]
+//! fn keep(#[arg(len = ..=3)] name: String) -> String {
+//!     name
+//! }
+//! ```
+//!
+//! OpenAI's strict mode has no keyword for the length:
+//!
+//! ```compile_fail
+//! /// Keeps a name.
+//! #[toolgen_runtime::tool(exact, undocumented, dialects(openai_strict))]
+//! fn keep(#[arg(len = ..=3)] name: String) -> String {
+//!     name
+//! }
+//! ```
+//!
+//! nor for rules between arguments:
+//!
+//! ```compile_fail
+//! /// Keeps a name.
+//! #[toolgen_runtime::tool(exact, undocumented, dialects(openai_strict), at_most_one(a, b))]
+//! fn keep(a: Option<bool>, b: Option<bool>) -> bool {
+//!     a == b
+//! }
+//! ```
+
+use toolgen_core::internal::is_told;
+
+use super::dialect_check::{of_shape, refuse};
+use crate::base::const_text::{ConstText, same};
+use crate::base::frozen::Text;
+use crate::function::input::ToolInput;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::{Field, Kind, NumberRules, Shape, StringRules};
+
+/// Refuses an argument whose rules a dialect would lose.
+///
+/// # Panics
+///
+/// If the dialect has no keyword for one of the rules. In a constant, that is a compile error at the argument.
+#[track_caller]
+pub const fn argument<T: ToolInput>(tool: &str, field: &Field, dialect: &Dialect) {
+    if let Some(misfit) = of_shape(&field.shape, T::BODY, dialect, true) {
+        refuse(tool, field.name.program(), &misfit, dialect);
+    }
+}
+
+/// Refuses rules between arguments if a dialect would lose them.
+///
+/// # Panics
+///
+/// If the dialect takes no such rules. In a constant, that is a compile error at the rule.
+#[track_caller]
+#[expect(clippy::panic, reason = "a rule that would be lost is a compile error where it is written")]
+pub const fn relations(tool: &str, dialect: &Dialect) {
+    if !dialect.root_composition {
+        let told = ConstText::<600>::EMPTY.and("tool `").and(tool).and("`: ").and(dialect.title);
+        panic!(
+            "{}",
+            told.and(
+                " takes no rules between arguments, and the tool is `exact`: leave the rule out, or `exact`"
+            )
+            .as_str()
+        );
+    }
+}
+
+/// Returns the keyword of a rule that a dialect would lose.
+pub(super) const fn lost(shape: &Shape, dialect: &Dialect) -> Option<&'static str> {
+    match &shape.kind {
+        Kind::Any if !dialect.untyped || !dialect.empty_objects => Some("type"),
+        Kind::Integer(rules) | Kind::Number(rules) => of_number(rules, dialect),
+        Kind::String(rules) => of_text(rules, dialect),
+        Kind::Array(rules) => first_lost(
+            &[
+                ("minItems", rules.min_items.is_some()),
+                ("maxItems", rules.max_items.is_some()),
+                ("uniqueItems", rules.unique),
+            ],
+            dialect,
+        ),
+        Kind::Tuple(_) if dialect.open_objects => first_lost(&[("prefixItems", true)], dialect),
+        _ => None,
+    }
+}
+
+const fn of_number(rules: &NumberRules, dialect: &Dialect) -> Option<&'static str> {
+    let format = rules.format.program();
+    first_lost(
+        &[
+            ("minimum", is_told(format, rules.minimum)),
+            ("exclusiveMinimum", is_told(format, rules.exclusive_minimum)),
+            ("maximum", is_told(format, rules.maximum)),
+            ("exclusiveMaximum", is_told(format, rules.exclusive_maximum)),
+            ("multipleOf", is_told(format, rules.multiple_of)),
+        ],
+        dialect,
+    )
+}
+
+const fn of_text(rules: &StringRules, dialect: &Dialect) -> Option<&'static str> {
+    if set(&rules.format)
+        && let Some(formats) = dialect.formats
+        && !has(formats, rules.format.program())
+    {
+        return Some("format");
+    }
+    first_lost(
+        &[
+            ("format", set(&rules.format)),
+            ("minLength", rules.min_length.is_some()),
+            ("maxLength", rules.max_length.is_some()),
+            ("pattern", set(&rules.pattern)),
+            ("not", set(&rules.deny)),
+            ("contentEncoding", set(&rules.content_encoding)),
+            ("contentMediaType", set(&rules.content_media_type)),
+        ],
+        dialect,
+    )
+}
+
+/// Returns the first keyword that is needed, and that the dialect does not take.
+const fn first_lost(keywords: &[(&'static str, bool)], dialect: &Dialect) -> Option<&'static str> {
+    let mut index = 0;
+    while index < keywords.len() {
+        let (keyword, needed) = keywords[index];
+        if needed && !has(dialect.keywords, keyword) {
+            return Some(keyword);
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn set(text: &Text) -> bool {
+    !text.program().is_empty()
+}
+
+const fn has(names: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if same(names[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::function::input::derive::{field_of, of};
+    use crate::function::input::{Rules, object};
+    use crate::schema::shape::Extra;
+    use crate::spec::ToolSpec;
+
+    fn agrees<T: ToolInput>(fields: &'static [Field]) {
+        let spec =
+            ToolSpec { input: object(fields, &[], Extra::Closed).into(), exact: true, ..ToolSpec::EMPTY };
+        for dialect in Dialect::ALL {
+            let refused = spec.schema(dialect).is_err();
+            let told = of_shape(&fields[0].shape, T::BODY, dialect, true);
+            assert_eq!(told.is_some(), refused, "{} for {}: {told:?}", fields[0].name, dialect.name);
+        }
+    }
+
+    macro_rules! agree {
+        ($($name:literal $type:ty: $rules:expr;)*) => {$(
+            agrees::<$type>(const { &[field_of(of::<$type>(), $name, &[], false, $rules)] });
+        )*};
+    }
+
+    #[test]
+    fn constants_tell_what_rendering_refuses_of_an_exact_tool() {
+        use crate::schema::shape::Number;
+        agree! {
+            "plain" String: Rules::NONE;
+            "short" String: Rules { max_len: Some(3), ..Rules::NONE };
+            "long" Vec<u8>: Rules { min_len: Some(3), ..Rules::NONE };
+            "small" u32: Rules { maximum: Some(Number::Int(9)), ..Rules::NONE };
+            "own range" u32: Rules::NONE;
+            "byte" u8: Rules::NONE;
+            "signed" i64: Rules::NONE;
+            "single" f32: Rules::NONE;
+            "any" Value: Rules::NONE;
+            "pair" (u64, String): Rules::NONE;
+            "denied" String: Rules { deny: "x", ..Rules::NONE };
+            "listed" String: Rules { format: "uri", ..Rules::NONE };
+            "identified" String: Rules { format: "uuid", ..Rules::NONE };
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Rust types as arguments of tools: their shapes, and how a checked JSON value becomes one.
+//!
+//! A shape is a constant, so the arguments of a tool are one constant too, composed by the compiler through aliases and
+//! generics. A user-defined type is a reference in that constant, with its body kept separately, so recursive types
+//! need no special handling.
+//!
+//! `#[derive(ToolInput)]` makes structs and enums usable as arguments, in the form `serde` gives them, whether or not
+//! `serde` is used. `rename`, `rename_all`, `alias`, `default`, `flatten`, `skip`, `tag`, `content`, `untagged` and
+//! `transparent` have the same meaning; attributes that would make the form unknown (`with`, `from`, `other`) are
+//! refused. Objects are closed: an unknown field is refused, and the error lists the known ones. `#[arg(…)]` sets the
+//! same rules on a field as on a function argument. Doc comments describe types and fields; those of the variants of a
+//! unit-only enum are joined into one text, because separate schemas would change the form. A field needs no
+//! description, unless the type says `#[tool_input(documented)]`: then one without does not compile.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::{ToolInput, tool};
+//!
+//! /// Where to send it.
+//! #[derive(ToolInput)]
+//! struct Address {
+//!     /// The street, with the number.
+//!     #[arg(non_empty)]
+//!     street: String,
+//!     #[serde(default)]
+//!     kind: Kind,
+//! }
+//!
+//! #[derive(Default, ToolInput)]
+//! #[serde(rename_all = "lowercase")]
+//! enum Kind {
+//!     /// Where people live.
+//!     #[default]
+//!     Home,
+//!     /// Where people work.
+//!     Office,
+//! }
+//!
+//! /// Sends a parcel.
+//! #[tool]
+//! fn send(
+//!     /// Where to.
+//!     to: Address,
+//! ) -> String {
+//!     to.street
+//! }
+//! ```
+
+#[cfg(feature = "schemars")]
+#[doc(hidden)]
+pub mod bridge;
+#[doc(hidden)]
+pub mod checks;
+mod containers;
+mod copy;
+mod default_of;
+mod defs;
+#[doc(hidden)]
+pub mod derive;
+mod formats;
+mod named_shapes;
+mod rules;
+mod scalars;
+
+use serde_json::Value;
+
+pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use crate::schema::shape::{Kind, Shape};
+
+#[doc(hidden)]
+pub use default_of::{
+    DefaultOf, OfBool, OfDecimal, OfInteger, OfList, of_bool, of_decimal, of_integer, of_list,
+};
+pub use defs::Defs;
+#[doc(hidden)]
+pub use defs::{DefaultKept, DefaultTold, Defaults};
+pub(crate) use named_shapes::with_named_shapes;
+#[doc(hidden)]
+pub use rules::{Lit, Rules, items_of, object, refine, relation};
+#[doc(hidden)]
+pub use toolgen_core::internal::BorrowedValue;
+
+/// A type that can be an argument of a tool, or part of one.
+///
+/// Implemented for numbers, texts, paths, `Option`, lists, sets, maps, tuples and `serde_json::Value`; derived for
+/// structs and enums. The two halves must agree: [`decode`](Self::decode) accepts every value that
+/// [`SHAPE`](Self::SHAPE) allows. It only receives values that `shape::decode` has accepted, so it need not check any
+/// rule again.
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::function::input::{ArgumentProblem, ToolInput, problem};
+/// use toolgen_runtime::schema::shape::Shape;
+///
+/// struct Celsius(f64);
+///
+/// impl ToolInput for Celsius {
+///     const SHAPE: Shape = <f64 as ToolInput>::SHAPE;
+///
+///     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+///         f64::decode(value).map(Celsius)
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "its schema is not known",
+    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if what they hold is one",
+    note = "the keys of a map are `String`, as those of an object in JSON",
+    note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
+    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
+)]
+pub trait ToolInput: Sized {
+    /// The shape of the values that the type is decoded from.
+    const SHAPE: Shape;
+
+    /// Whether a field of this type must be given.
+    const REQUIRED: bool = true;
+
+    /// The shape behind [`SHAPE`](Self::SHAPE) if that is a reference, so that the rules of a provider can be checked
+    /// at compile time.
+    const BODY: Option<&'static Shape> = None;
+
+    /// Whether `serde::Serialize` writes the type in the form it is read from, so that the same shape describes
+    /// results.
+    const SYMMETRIC: bool = true;
+
+    /// Adds the named shapes that [`SHAPE`](Self::SHAPE) refers to.
+    fn defs(defs: &mut Defs) {
+        let _ = defs;
+    }
+
+    /// Decodes a value that fits [`SHAPE`](Self::SHAPE).
+    ///
+    /// # Errors
+    ///
+    /// Where and why the value does not fit.
+    fn decode(value: Value) -> Result<Self, ArgumentProblem>;
+
+    /// As [`decode`](Self::decode), for a value that may be borrowed. Containers decode their items without building a
+    /// `Value` of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[doc(hidden)]
+    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        Self::decode(given.into_value())
+    }
+
+    /// The value of a missing field, if the field is optional.
+    #[must_use]
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// The JSON that is decoded to this value, if a type without `serde::Serialize` knows it: the model sees a default
+    /// that is a variant.
+    #[doc(hidden)]
+    #[must_use]
+    fn written(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// The shape of a type as a reference, used in constants of other shapes.
+pub(crate) struct Of<T>(core::marker::PhantomData<T>);
+
+impl<T: ToolInput> Of<T> {
+    pub(crate) const SHAPE: &'static Shape = &T::SHAPE;
+}
+
+/// A type that a function may borrow from an argument: `&str`, `&[T]`, `&Path` and `&T`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`&{Self}` cannot be an argument of a tool",
+    label = "there is no value to borrow it from",
+    note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
+    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
+)]
+pub trait Lent {
+    /// The type that is decoded.
+    type Owner: ToolInput + std::borrow::Borrow<Self>;
+}
+
+impl Lent for str {
+    type Owner = String;
+}
+
+impl Lent for std::path::Path {
+    type Owner = std::path::PathBuf;
+}
+
+impl<T: ToolInput> Lent for [T] {
+    type Owner = Vec<T>;
+}
+
+impl<T: ToolInput> Lent for T {
+    type Owner = T;
+}
+
+/// The type that is decoded for a borrowed argument.
+#[doc(hidden)]
+pub type Owned<T> = <T as Lent>::Owner;
+
+/// Returns a reference to a `$defs` entry. Derives use it.
+#[doc(hidden)]
+#[must_use]
+pub const fn reference(name: &'static str) -> Shape {
+    rules::with_kind(Kind::Ref(crate::base::frozen::Text::Static(name)))
+}
+
+/// Returns a problem with a whole value: what was expected, and what was given.
+#[must_use]
+pub fn problem(expected: &str, given: &Value) -> ArgumentProblem {
+    let given = match given {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::String(text) if text.chars().count() <= 40 => format!("{text:?}"),
+        Value::String(_) => "a text".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    ArgumentProblem {
+        pointer: String::new(),
+        kind: ArgumentProblemKind::Type,
+        message: format!("expected {expected}, got {given}"),
+    }
+}
+
+/// Returns the value of a missing field.
+///
+/// # Errors
+///
+/// If the field is required.
+pub fn missing<T: ToolInput>(name: &str) -> Result<T, ArgumentProblem> {
+    T::absent().ok_or_else(|| {
+        let problem = ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Missing,
+            message: "is required".to_owned(),
+        };
+        problem.within(name)
+    })
+}
+
+#[cfg(test)]
+mod tests;

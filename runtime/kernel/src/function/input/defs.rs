@@ -1,0 +1,110 @@
+//! The named shapes of a tool.
+
+use std::collections::BTreeMap;
+
+use serde_core::Serialize;
+use serde_json::Value;
+
+use super::{Of, ToolInput};
+use crate::base::frozen::{Frozen, Text};
+use crate::schema::shape::{Kind, Shape};
+
+/// The named shapes that the arguments and the result of a tool refer to.
+///
+/// A name is the full path of its type, so that types of the same name stay apart; [`ToolSpec`](crate::ToolSpec) uses
+/// the short name unless two types share it.
+#[derive(Clone, Debug, Default)]
+pub struct Defs {
+    pub(super) found: BTreeMap<Text, Shape>,
+    pub(super) defaults: Vec<FieldDefault>,
+    /// The types whose fields are among those of another, which comes first.
+    pub(super) flattened: Vec<(&'static str, &'static str)>,
+}
+
+/// The default of a field that is not a constant.
+#[derive(Clone, Debug)]
+pub(super) struct FieldDefault {
+    /// The name of the type that has the field; empty for an argument.
+    pub(super) owner: &'static str,
+    pub(super) field: &'static str,
+    pub(super) value: Value,
+}
+
+impl Defs {
+    /// Adds a shape and, on first use, the shapes it refers to.
+    pub fn add(&mut self, name: impl Into<Text>, shape: impl FnOnce() -> Shape, parts: &[fn(&mut Defs)]) {
+        let name = name.into();
+        if self.found.contains_key(&name) {
+            return;
+        }
+        self.found.insert(name, shape());
+        for part in parts {
+            part(self);
+        }
+    }
+
+    /// Adds the body of a type under its name and, on first use, the shapes it refers to.
+    #[doc(hidden)]
+    pub fn named<T: ToolInput>(&mut self, name: &'static str, parts: &[fn(&mut Defs)]) {
+        if let Some(body) = T::BODY {
+            self.add(name, || body.clone(), parts);
+        }
+    }
+
+    /// Sets the default of a field of a type, or of an argument if `owner` is empty, for defaults that cannot be
+    /// constants.
+    #[doc(hidden)]
+    pub fn default_of(&mut self, owner: &'static str, field: &'static str, value: Value) {
+        self.defaults.push(FieldDefault { owner, field, value });
+    }
+
+    /// Notes that the fields of a type are among those of another.
+    #[doc(hidden)]
+    pub fn flatten<T: ToolInput>(&mut self, owner: &'static str) {
+        if let Kind::Ref(Frozen::Static(inner)) = &Of::<T>::SHAPE.kind {
+            self.flattened.push((owner, inner));
+        }
+    }
+}
+
+/// The default of a field, made twice. The macros ask for what to show of it; method resolution finds the first trait
+/// that fits.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Defaults<T>(pub T, pub T);
+
+/// First choice for a default: it is added to the schema.
+#[doc(hidden)]
+pub trait DefaultTold {
+    /// Adds the default to the schema.
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
+}
+
+/// Last choice for a default: it is added to the schema if its type can write it.
+#[doc(hidden)]
+pub trait DefaultKept {
+    /// Adds the default to the schema.
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
+}
+
+impl<T: Serialize> DefaultTold for &Defaults<T> {
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
+        // A value that cannot be written as JSON is left out, and one that is another each time is not one to tell.
+        let (one, other) = (serde_json::to_value(&self.0), serde_json::to_value(&self.1));
+        if let (Ok(one), Ok(other)) = (one, other)
+            && one == other
+        {
+            defs.default_of(owner, field, one);
+        }
+    }
+}
+
+impl<T: ToolInput> DefaultKept for Defaults<T> {
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
+        if let (Some(one), Some(other)) = (self.0.written(), self.1.written())
+            && one == other
+        {
+            defs.default_of(owner, field, one);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Shapes built from other shapes at compile time.
+//!
+//! A constant may not drop the contents of a shape, so nothing here takes a shape apart: a shape is copied part by part
+//! from a reference, which is possible because a constant only borrows from the program.
+
+use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with};
+
+use super::copy::copy_kind;
+use crate::base::frozen::{Frozen, List, Text};
+use crate::schema::shape::{
+    Access, ArrayRules, Choices, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
+    RelationKind, Shape, StringRules, Title,
+};
+
+/// A schema value in an attribute.
+#[derive(Clone, Copy, Debug)]
+pub enum Lit {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    Str(&'static str),
+    /// A list or an object, as compact JSON text.
+    Json(&'static str),
+}
+
+impl Lit {
+    /// Returns the value in the form that schemas hold.
+    #[must_use]
+    pub const fn literal(self) -> Literal {
+        match self {
+            Lit::Null => Literal::Null,
+            Lit::Bool(value) => Literal::Bool(value),
+            Lit::Int(value) => Literal::Number(Number::Int(value)),
+            Lit::Float(value) => Literal::Number(Number::Float(value)),
+            Lit::Str(text) => Literal::String(Frozen::Static(text)),
+            Lit::Json(text) => Literal::Json(Frozen::Static(text)),
+        }
+    }
+}
+
+/// The rules that attributes add to an argument's type.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The description of the value.
+    pub description: &'static str,
+    /// The default.
+    pub default: Option<Lit>,
+    /// Example values.
+    pub examples: &'static [Literal],
+    /// The smallest value.
+    pub minimum: Option<Number>,
+    /// The largest value.
+    pub maximum: Option<Number>,
+    /// The exclusive upper bound.
+    pub below: Option<Number>,
+    /// The smallest number of characters or items.
+    pub min_len: Option<u64>,
+    /// The largest number of characters or items.
+    pub max_len: Option<u64>,
+    /// A regular expression that the value must match.
+    pub pattern: &'static str,
+    /// A regular expression for refused values.
+    pub deny: &'static str,
+    /// The message for refused values.
+    pub deny_message: &'static str,
+    /// A format.
+    pub format: &'static str,
+    /// The only allowed values.
+    pub one_of: &'static [Literal],
+    /// The shape of the items of a list.
+    pub items: Option<&'static Shape>,
+    /// Whether the argument is deprecated.
+    pub deprecated: bool,
+}
+
+impl Rules {
+    /// No rules.
+    pub const NONE: Rules = Rules {
+        description: "",
+        default: None,
+        examples: &[],
+        minimum: None,
+        maximum: None,
+        below: None,
+        min_len: None,
+        max_len: None,
+        pattern: "",
+        deny: "",
+        deny_message: "",
+        format: "",
+        one_of: &[],
+        items: None,
+        deprecated: false,
+    };
+}
+
+pub(super) const fn named(
+    name: &'static str,
+    aliases: &'static [Text],
+    required: bool,
+    shape: Shape,
+) -> Field {
+    Field {
+        name: Frozen::Static(name),
+        wire: Text::EMPTY,
+        aliases: Frozen::Static(aliases),
+        required,
+        access: Access::Both,
+        shape,
+    }
+}
+
+/// The object of a struct, or of a tool's arguments.
+#[must_use]
+pub const fn object(fields: &'static [Field], relations: &'static [Relation], extra: Extra) -> Shape {
+    with_kind(Kind::Object(ObjectRules {
+        fields: Frozen::Static(fields),
+        patterns: List::EMPTY,
+        extra,
+        min_properties: None,
+        max_properties: None,
+        relations: Frozen::Static(relations),
+    }))
+}
+
+/// A rule between fields.
+#[must_use]
+pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
+    Relation { kind, fields: Frozen::Static(fields) }
+}
+
+/// The shape of the items of a list; for other types, one that [`checks`](super::checks) leave alone.
+#[must_use]
+pub const fn items_of(shape: &'static Shape) -> &'static Shape {
+    const NONE: &Shape = &with_kind(Kind::Never);
+    match &shape.kind {
+        Kind::Array(ArrayRules { items: Frozen::Static(items), .. }) => items,
+        _ => NONE,
+    }
+}
+
+pub(super) const fn with_kind(kind: Kind) -> Shape {
+    Shape {
+        kind,
+        nullable: false,
+        description: Text::EMPTY,
+        default: None,
+        examples: List::EMPTY,
+        deprecated: false,
+        title: Title::NONE,
+        choices: Choices::NONE,
+    }
+}
+
+/// Refines a shape by the rules of attributes.
+///
+/// An enum that says what its values mean goes on to do so where its use has a description of its own: a constant cannot
+/// join texts, so the enum is kept whole inside, and `renamed` joins them.
+///
+/// Rules that do not apply to the type are left out here; [`checks`](super::checks) refuse them where they are written.
+#[must_use]
+pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
+    let kind = refine_kind(&shape.kind, &rules);
+    let explained = matches!(kind, Kind::Enum(_)) && lists_values(shape.description.program());
+    let kind = if explained && rules.one_of.is_empty() && !rules.description.is_empty() {
+        // Only borrowed parts are replaced.
+        core::mem::forget(kind);
+        Kind::All(Frozen::Static(core::slice::from_ref(shape)))
+    } else {
+        kind
+    };
+    Shape {
+        kind,
+        nullable: shape.nullable,
+        description: if rules.description.is_empty() {
+            shape.description.borrowed()
+        } else {
+            Frozen::Static(rules.description)
+        },
+        default: match (rules.default, &shape.default) {
+            (Some(default), _) => Some(default.literal()),
+            (None, Some(default)) => Some(literal_copied(default)),
+            (None, None) => None,
+        },
+        examples: if rules.examples.is_empty() {
+            shape.examples.borrowed()
+        } else {
+            Frozen::Static(rules.examples)
+        },
+        deprecated: shape.deprecated || rules.deprecated,
+        title: Title::NONE,
+        choices: Choices::NONE,
+    }
+}
+
+/// The beginning of the line of a value in the description of an enum.
+const VALUE: &str = "- `";
+
+/// Whether a description lists values, one per line.
+const fn lists_values(text: &str) -> bool {
+    let (text, mark) = (text.as_bytes(), VALUE.as_bytes());
+    let mut at = 0;
+    while at + mark.len() <= text.len() {
+        let line = at == 0 || text[at - 1] == b'\n';
+        if line && text[at] == mark[0] && text[at + 1] == mark[1] && text[at + 2] == mark[2] {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Returns the lines of a description from the first value on.
+pub(super) fn listed_values(text: &str) -> &str {
+    let line = if text.starts_with(VALUE) { Some(0) } else { text.find("\n- `").map(|at| at + 1) };
+    line.map_or("", |at| &text[at..])
+}
+
+/// Refines a kind of value by the rules that apply to it.
+const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
+    if !rules.one_of.is_empty() {
+        return Kind::Enum(Frozen::Static(rules.one_of));
+    }
+    match kind {
+        Kind::Integer(base) => Kind::Integer(refine_number(base, rules)),
+        Kind::Number(base) => Kind::Number(refine_number(base, rules)),
+        Kind::String(base) => Kind::String(text_with(
+            base,
+            &StringRules {
+                min_length: rules.min_len,
+                max_length: rules.max_len,
+                pattern: Frozen::Static(rules.pattern),
+                deny: Frozen::Static(rules.deny),
+                deny_message: Frozen::Static(rules.deny_message),
+                format: Frozen::Static(rules.format),
+                ..StringRules::ANY
+            },
+        )),
+        Kind::Array(base) => {
+            let items = match rules.items {
+                Some(items) => Frozen::Static(items),
+                None => base.items.borrowed(),
+            };
+            Kind::Array(array_with(base, items, rules.min_len, rules.max_len))
+        }
+        Kind::Object(base) => Kind::Object(object_with(base, rules.min_len, rules.max_len)),
+        other => copy_kind(other),
+    }
+}
+
+/// Replaces the bounds of the type by those of attributes.
+const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
+    let Rules { minimum, maximum, below, .. } = *rules;
+    number_with(base, &NumberRules { minimum, maximum, exclusive_maximum: below, ..NumberRules::ANY })
+}

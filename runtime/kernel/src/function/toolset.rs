@@ -1,0 +1,191 @@
+//! Explicit lists of tools, without self-registration.
+
+use std::sync::Arc;
+
+use crate::base::const_text::{ConstText, same};
+use crate::call::tool::AgentTool;
+use crate::function::{FunctionTool, ToolFunction};
+
+/// A tool, or several: what a [`Registry`](crate::Registry) is made of, and an item of `toolset!` other
+/// than a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a tool nor a list of tools",
+    note = "functions with `#[tool]` are listed by name in `toolset![…]`; other tools are an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
+)]
+pub trait IntoTools {
+    /// Adds the tools to a list.
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>);
+}
+
+impl<T: AgentTool + 'static> IntoTools for T {
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
+        tools.push(Arc::new(self));
+    }
+}
+
+impl<T: IntoTools> IntoTools for Vec<T> {
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
+        for tool in self {
+            tool.add_to(tools);
+        }
+    }
+}
+
+/// A function in `toolset!`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The function, as it is written in the list.
+    pub path: &'static str,
+    /// The name of its tool.
+    pub name: &'static str,
+    /// The names of the tools it requires.
+    pub requires: &'static [&'static str],
+    /// Returns the tool.
+    pub tool: fn() -> FunctionTool,
+}
+
+/// Returns the entry of a function.
+#[doc(hidden)]
+#[must_use]
+pub const fn entry<T: ToolFunction>(path: &'static str) -> Entry {
+    Entry { path, name: T::NAME, requires: T::REQUIRES, tool: T::tool }
+}
+
+/// The type of a name in a list that has none: `#[tool]` makes one next to the function. The list imports each name
+/// with this type behind it, so that the compiler can say what is wrong.
+#[doc(hidden)]
+pub mod forgotten {
+    /// A function without `#[tool]`.
+    #[derive(Debug)]
+    pub struct ThisFunction;
+}
+
+/// Refuses a list with two tools of the same name.
+///
+/// # Panics
+///
+/// If there are such tools, with their name and the functions. In a constant, that is a compile error.
+#[doc(hidden)]
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
+pub const fn check_names(entries: &[Entry]) {
+    let mut index = 0;
+    while index < entries.len() {
+        let mut other = 0;
+        while other < index {
+            let (first, second) = (&entries[other], &entries[index]);
+            // A tool with a mistake has no name yet, and its mistake is told where it is.
+            if !second.name.is_empty() && same(first.name, second.name) {
+                let told =
+                    ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
+                let told = told.and("`: `").and(first.path).and("` and `").and(second.path);
+                panic!("{}", told.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str());
+            }
+            other += 1;
+        }
+        index += 1;
+    }
+}
+
+/// Refuses a list of tools, each with the tools it requires, if there is a cycle. Required tools outside the list are
+/// ignored.
+///
+/// # Panics
+///
+/// If there is a cycle, with the names of its tools. In a constant, that is a compile error.
+#[doc(hidden)]
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
+pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
+    // A tool is free once all its required tools are; a tool that never becomes free is on a cycle or requires one that
+    // is.
+    let mut free = [false; N];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        let mut index = 0;
+        while index < N {
+            if !free[index] && blocker(tools, &free, index).is_none() {
+                free[index] = true;
+                changed = true;
+            }
+            index += 1;
+        }
+    }
+    let mut index = 0;
+    while index < N {
+        if let Some(mut on_cycle) = blocker(tools, &free, index) {
+            let mut steps = 0;
+            while let (true, Some(next)) = (steps < N, blocker(tools, &free, on_cycle)) {
+                on_cycle = next;
+                steps += 1;
+            }
+            panic!("{}", told(tools, &free, on_cycle).as_str());
+        }
+        index += 1;
+    }
+}
+
+/// Returns the first tool of the list that `tool` requires and that is not free.
+const fn blocker<const N: usize>(
+    tools: &[(&str, &[&str]); N],
+    free: &[bool; N],
+    tool: usize,
+) -> Option<usize> {
+    let required = tools[tool].1;
+    let mut index = 0;
+    while index < required.len() {
+        let mut other = 0;
+        while other < N {
+            if !free[other] && same(required[index], tools[other].0) {
+                return Some(other);
+            }
+            other += 1;
+        }
+        index += 1;
+    }
+    None
+}
+
+/// Names the tools of a cycle, each after the one that requires it.
+const fn told<const N: usize>(
+    tools: &[(&str, &[&str]); N],
+    free: &[bool; N],
+    first: usize,
+) -> ConstText<1024> {
+    let name = tools[first].0;
+    let mut told = ConstText::EMPTY.and("Circular dependency detected while validating [").and(name);
+    told = told.and("]. The path is ").and(name);
+    let mut tool = first;
+    while let Some(next) = blocker(tools, free, tool) {
+        told = told.and(" -> ").and(tools[next].0);
+        if next == first {
+            break;
+        }
+        tool = next;
+    }
+    told.and(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal<const N: usize>(tools: [(&str, &[&str]); N]) -> Option<String> {
+        let caught = std::panic::catch_unwind(|| check_cycles(&tools)).err()?;
+        caught.downcast::<String>().ok().map(|text| *text)
+    }
+
+    #[test]
+    fn tools_that_require_each_other_are_named_and_others_are_not() {
+        const FINE: [(&str, &[&str]); 3] = [("c", &["b", "elsewhere"]), ("b", &["a"]), ("a", &[])];
+        const { check_cycles(&FINE) };
+        const { check_cycles(&[]) };
+        assert_eq!(refusal(FINE), None);
+        let told = "Circular dependency detected while validating [b]. The path is b -> c -> b.";
+        assert_eq!(refusal([("a", &["b"]), ("b", &["d", "c"]), ("c", &["b"]), ("d", &[])]).unwrap(), told);
+        let alone = "Circular dependency detected while validating [x]. The path is x -> x.";
+        assert_eq!(refusal([("x", &["x"])]).unwrap(), alone);
+    }
+}

@@ -1,0 +1,61 @@
+//! Layers that every call through a provider passes, each in its own module.
+
+pub mod approval;
+pub mod audit;
+pub mod breaker;
+#[cfg(feature = "cassette")]
+pub mod cassette;
+pub mod control;
+pub mod depends;
+pub mod events;
+pub mod hooks;
+pub mod layer;
+pub mod middleware;
+pub mod observer;
+#[cfg(feature = "otel")]
+pub mod otel;
+pub mod pages;
+mod pattern;
+pub mod policy;
+pub mod rate;
+pub mod redact;
+pub mod repeat;
+pub mod replay;
+#[cfg(feature = "tracing")]
+pub mod trace;
+pub mod voice;
+
+#[doc(inline)]
+pub use layer::{Invocation, Layer, Next, Outcome, Stage};
+#[doc(inline)]
+pub use observer::{Called, Observer};
+
+use std::sync::Arc;
+
+use crate::call::context::ToolContext;
+
+/// The layers that every provider has, unless others take their place.
+pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
+    vec![
+        #[cfg(feature = "tracing")]
+        Arc::new(trace::Trace::new()),
+        Arc::<pages::Pages>::default(),
+        Arc::<depends::Dependencies>::default(),
+        Arc::<repeat::Repeats>::default(),
+        Arc::<breaker::CircuitBreaker>::default(),
+    ]
+}
+
+/// Returns the headers, by name and value, by which another process continues the trace of a call, or of what is current
+/// without one: those of W3C Trace Context, and these.
+#[doc(hidden)]
+#[must_use]
+pub fn passed_on(ctx: Option<&ToolContext>, also: &[String]) -> Vec<(String, String)> {
+    match ctx.and_then(ToolContext::span) {
+        Some(span) => span.passed_on(also),
+        #[cfg(feature = "otel")]
+        None => otel::current(also),
+        #[cfg(not(feature = "otel"))]
+        None => Vec::new(),
+    }
+}

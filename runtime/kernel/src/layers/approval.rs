@@ -1,0 +1,362 @@
+//! Seals on waiting calls, the store of those already resumed, and the queue in which they wait.
+//!
+//! A call that waits is [data](crate::layers::middleware::ApprovalRequest), which a program may keep and bring back to
+//! [`Provider::resume`](crate::Provider::resume). With a queue it need not: the provider puts the call there, people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::call::store::MemoryStore;
+//! use toolgen_runtime::layers::approval::Approvals;
+//! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//!
+//! # /// Pays somebody.
+//! # #[tool(undocumented)]
+//! # fn pay(to: &str) -> String { format!("paid {to}") }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let approvals = Approvals::on(MemoryStore::new()); // across processes: `SqliteStore`, and an `approval_key`
+//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//!     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
+//!     .approval_queue(approvals.clone())
+//!     .build()?;
+//! let turn = ToolContext::new("turn-1", "");
+//! provider.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
+//!
+//! // Somebody decides,
+//! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {
+//!     assert_eq!((entry.tool.as_str(), &entry.shown), ("pay", &json!({"to": "Ada"})));
+//!     approvals.grant(&entry.id, "Grace", "").await?;
+//! }
+//! // and a worker carries it out, for the same caller.
+//! for entry in approvals.decided().await? {
+//!     let response = provider.resume_decided(&entry.id, &turn).await?;
+//!     assert_eq!(response.expect("no other worker has it").text(), "paid Ada");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod approvals;
+mod entry;
+mod error;
+mod rows;
+mod state;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::base::frozen::Text;
+use crate::call::ToolCall;
+use crate::call::approval::ApprovalRequest;
+use crate::call::callback;
+use crate::call::called::CalledTool;
+use crate::call::context::ToolContext;
+use crate::call::digest::{SealKey, fingerprint, promise};
+use crate::call::error::ToolError;
+use crate::call::resumption::{APPROVAL, Ticket, Waited};
+use crate::call::store::MemoryStore;
+use crate::call::tool::AgentTool;
+use crate::call::waiting::{CalledBy, WaitingCall, millis_of};
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
+
+pub(crate) use approvals::Claimed;
+pub use approvals::{Approvals, CLAIM_EXPIRY};
+pub use entry::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, QueuedApproval};
+pub use error::ApprovalError;
+use rows::Spent;
+pub use state::ApprovalState;
+
+/// How long a call waits for approval or for input by default: 24 hours.
+pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long a queue shows a call that has waited in it after its time was over: 30 days.
+pub const APPROVALS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// How long a store remembers a name after its request expired, since clocks differ.
+const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
+pub(crate) fn is_refusal(code: &str) -> bool {
+    let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
+    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED" | "NOT_SHOWN"))
+}
+
+fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
+    ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
+}
+
+/// Refuses a call that needs an approval but cannot be shown whole to anybody.
+pub(crate) fn not_shown(why: &str) -> ToolError {
+    let why =
+        format!("it needs an approval, and {why}, so it cannot be shown whole. Ask for less in one call.");
+    refusal(APPROVAL, "NOT_SHOWN", why)
+}
+
+fn expired(prefix: &str) -> ToolError {
+    refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again.")
+}
+
+fn unknown(prefix: &str) -> ToolError {
+    refusal(prefix, "UNKNOWN", "nobody can tell whether it was resumed before.")
+}
+
+fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
+    if expires_at <= SystemTime::now() { Err(expired(prefix)) } else { Ok(()) }
+}
+
+/// Returns the tools that a tool calls, and those that they call, each once: the tools of a sub-agent, which are its own,
+/// by their specification alone.
+fn below<'a>(
+    tool: &'a dyn AgentTool,
+    registry: &'a Registry,
+) -> BTreeMap<&'a str, (&'a ToolSpec, Option<&'a dyn AgentTool>)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![tool];
+    while let Some(tool) = open.pop() {
+        for called in tool.called_tools().into_iter().filter_map(|name| registry.get(name)) {
+            if found.insert(called.name(), (called.spec(), Some(&**called))).is_none() {
+                open.push(&**called);
+            }
+        }
+        for spec in tool.own_tools() {
+            found.entry(spec.name.as_str()).or_insert((spec, None));
+        }
+    }
+    found
+}
+
+/// Returns what an approver of a call of a tool sees of the tools below it.
+pub(crate) fn told_below(tool: &dyn AgentTool, registry: &Registry) -> Vec<CalledTool> {
+    let told = |(spec, _): &(&ToolSpec, _)| CalledTool::new(spec.name.to_text(), spec.effects.clone());
+    below(tool, registry).values().map(told).collect()
+}
+
+/// Returns the promise of a tool, with those of the tools below it.
+fn promised(tool: &dyn AgentTool, registry: &Registry) -> String {
+    below(tool, registry).into_values().fold(promise(tool), |all, (spec, called)| {
+        let one = called.map_or_else(|| format!("{}{:?}", spec.name, spec.effects), promise);
+        fingerprint(&format!("{all}{one}"))
+    })
+}
+
+/// The key, the expiry and the store of waiting calls.
+#[derive(Clone)]
+pub(crate) struct Seals {
+    /// Generated on first use, unless set.
+    key: Arc<OnceLock<SealKey>>,
+    pub(crate) expiry: Duration,
+    /// Where the names are that were used up, and calls wait if it is a queue.
+    approvals: Approvals,
+    is_queue: bool,
+    /// The names that this process knows to be used up, whatever the store says later.
+    spent: Arc<Spent>,
+    /// The length of the key that was set, if it is too short.
+    short_key: Option<usize>,
+}
+
+/// The fewest bytes of a key that cannot be guessed.
+const SHORTEST_KEY: usize = 32;
+
+impl Default for Seals {
+    fn default() -> Seals {
+        Seals {
+            key: Arc::default(),
+            expiry: APPROVAL_EXPIRY,
+            approvals: Approvals::on(MemoryStore::new()),
+            is_queue: false,
+            spent: Arc::default(),
+            short_key: None,
+        }
+    }
+}
+
+impl Seals {
+    pub(crate) fn set_key(&mut self, secret: &[u8]) {
+        self.key = Arc::new(OnceLock::from(SealKey::new(secret)));
+        self.short_key = Some(secret.len()).filter(|length| *length < SHORTEST_KEY);
+    }
+
+    /// Returns the length of the key that was set, if it is too short.
+    pub(crate) fn short_key(&self) -> Option<usize> {
+        self.short_key
+    }
+
+    pub(crate) fn set_store(&mut self, approvals: Approvals) {
+        (self.approvals, self.is_queue) = (approvals, false);
+    }
+
+    pub(crate) fn set_queue(&mut self, approvals: Approvals) {
+        (self.approvals, self.is_queue) = (approvals, true);
+    }
+
+    pub(crate) fn queue(&self) -> Option<&Approvals> {
+        Some(&self.approvals).filter(|_| self.is_queue)
+    }
+
+    fn key(&self) -> Result<&SealKey, ToolError> {
+        if let Some(key) = self.key.get() {
+            return Ok(key);
+        }
+        let made = SealKey::random()?;
+        Ok(self.key.get_or_init(|| made))
+    }
+
+    /// Returns when a call that starts to wait now expires, in whole milliseconds.
+    fn expires_at(&self) -> SystemTime {
+        /// The longest wait: longer than any real one, and short enough that the time can be written.
+        const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+        let now = SystemTime::now();
+        let end = now.checked_add(self.expiry.min(LONGEST)).unwrap_or(now);
+        UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(end))).unwrap_or(end)
+    }
+
+    /// Returns a call that starts to wait now, not sealed yet.
+    pub(crate) fn waiting(
+        &self,
+        call: &ToolCall,
+        name: Text,
+        arguments: Value,
+        inputs: Vec<Value>,
+        ctx: &ToolContext,
+    ) -> WaitingCall {
+        WaitingCall {
+            id: call.id.clone(),
+            name,
+            via: call.via.clone(),
+            arguments,
+            approved: call.brings().approved.clone(),
+            expires_at: self.expires_at(),
+            called_by: CalledBy::of(ctx),
+            inputs,
+            traceparent: ctx.traceparent(),
+            seal: Text::EMPTY,
+        }
+    }
+
+    /// Seals a waiting call for its tool, as registered.
+    pub(crate) fn seal(
+        &self,
+        waited: Waited,
+        tool: &dyn AgentTool,
+        registry: &Registry,
+    ) -> Result<Waited, ToolError> {
+        let seal = self.key()?.seal(&waited.sealed(&promised(tool, registry)))?;
+        Ok(waited.sealed_with(seal))
+    }
+
+    /// Refuses a resumed call whose request does not match it.
+    pub(crate) fn verify(
+        &self,
+        call: &ToolCall,
+        tool: &dyn AgentTool,
+        registry: &Registry,
+        ctx: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let Some(waited) = &call.brings().waited else { return Ok(()) };
+        let prefix = waited.prefix();
+        let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
+        let WaitingCall { seal, called_by, expires_at, .. } = waited.call();
+        if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
+            let why = "its request was changed, the tool or one that it calls was, or a provider with another \
+                       `approval_key` has made it.";
+            return invalid(why.into());
+        }
+        if let Some(what) = called_by.difference(&CalledBy::of(ctx)) {
+            return invalid(format!("its request is for another {what}."));
+        }
+        unexpired(prefix, *expires_at)
+    }
+
+    /// Ensures that no request this call resumes was resumed before, and that none can be resumed again.
+    pub(crate) async fn spend(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
+        for ticket in tickets {
+            let Ticket { prefix, expires_at, .. } = ticket;
+            // Since the request was verified, middleware may have taken its time.
+            unexpired(prefix, *expires_at)?;
+            match callback::answer(Some(limit), self.take(ticket)).await {
+                // The store may have forgotten a name that was taken before and has expired since.
+                Ok(Ok(())) => unexpired(prefix, *expires_at)?,
+                Ok(Err(ApprovalError::Queue(detail))) => {
+                    return Err(unknown(prefix).with_operator_detail(detail.to_string()));
+                }
+                Ok(Err(ApprovalError::Expired)) => return Err(expired(prefix)),
+                Ok(Err(ApprovalError::Taken)) => {
+                    return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
+                }
+                Ok(Err(why)) => return Err(refusal(prefix, "USED", why)),
+                Err(_) => return Err(unknown(prefix)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ensures that no request this call resumes runs later, since it was declined.
+    pub(crate) async fn use_up(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
+        for ticket in tickets {
+            let Ticket { name, prefix, expires_at, .. } = ticket;
+            let is_known = self.spent.knows(name);
+            self.spent.take(name, *expires_at);
+            // Without an answer of the store, at least nothing runs here.
+            let taken = callback::answer(Some(limit), self.approvals.take(name, *expires_at)).await;
+            if is_known || matches!(taken, Ok(Ok(false))) {
+                return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers that requests are used up.
+    pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
+        for ticket in tickets {
+            self.spent.take(&ticket.name, ticket.expires_at);
+        }
+    }
+
+    async fn take(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
+        if self.spent.knows(&ticket.name) {
+            return Err(ApprovalError::Taken);
+        }
+        self.take_stored(ticket).await?;
+        self.spent.take(&ticket.name, ticket.expires_at);
+        Ok(())
+    }
+
+    async fn take_stored(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
+        if let Some(queue) = self.queue().filter(|_| ticket.prefix == APPROVAL) {
+            // Before the name is taken, so that whoever looks sees what may have run.
+            queue.start(ticket).await?;
+        }
+        let taken =
+            self.approvals.take(&ticket.name, ticket.expires_at).await.map_err(ApprovalError::Queue)?;
+        if taken { Ok(()) } else { Err(ApprovalError::Taken) }
+    }
+
+    /// Puts a call that waits into the queue, if there is one. A call that a tool or a sub-agent makes does not wait
+    /// there: when it could run, its caller is answered already and may have gone another way.
+    pub(crate) async fn put(
+        &self,
+        request: &ApprovalRequest,
+        ctx: &ToolContext,
+        limit: Duration,
+    ) -> Result<(), ToolError> {
+        let Some(queue) = self.queue().filter(|_| ctx.depth() == 0 && ctx.agent_depth() == 0) else {
+            return Ok(());
+        };
+        // If this does not come to an end, the row may be there all the same, or come later.
+        let why = match callback::answer(Some(limit), queue.put(request)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(why)) => why.to_string(),
+            Err(_) => "the queue of approvals gave no answer in time".to_owned(),
+        };
+        queue.give_up(request);
+        let text =
+            "it needs an approval, and could not be put where it waits for one. Call the tool again later.";
+        Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(why))
+    }
+}

@@ -1,0 +1,357 @@
+//! The record of one call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use super::handle::{Handle, shut_down};
+use super::queue::{Ended, Ending, Message, Raw};
+use super::{AuditError, Auditor};
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::call::values::Provenance;
+use crate::layers::layer::{Layer, Outcome, Stage};
+use crate::layers::observer::{Called, Observer};
+use crate::layers::redact::Secrets;
+
+/// The information about a call that is recorded.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CallInfo {
+    /// The session; empty if there is none.
+    pub session_id: Text,
+    /// The agent; empty if unknown.
+    pub agent_id: Text,
+    /// The ID of the principal; empty if there is none.
+    pub principal: Text,
+    /// The tool that is called.
+    pub tool_name: Text,
+    /// The model's id for the call.
+    pub tool_call_id: Text,
+    /// The number of this attempt at the call, from 1.
+    pub attempt: u32,
+    /// The arguments, including secrets.
+    pub arguments: Value,
+    /// The tool itself, which knows what is secret. Without a tool, every text may be.
+    pub tool: Option<Arc<dyn AgentTool>>,
+    /// The values of the context that a client sent.
+    pub(super) client: Map<String, Value>,
+    /// The secrets of the calls above, and those that a provider found in the arguments.
+    pub(super) secrets: Option<Arc<Secrets>>,
+    /// The record of the call that makes this one.
+    pub(super) above: Option<Place>,
+    pub(super) turn: u64,
+}
+
+impl CallInfo {
+    /// Creates the information about a call without session, agent and principal.
+    pub fn new(tool_call_id: impl Into<Text>, tool_name: impl Into<Text>, arguments: Value) -> CallInfo {
+        CallInfo {
+            session_id: Text::EMPTY,
+            agent_id: Text::EMPTY,
+            principal: Text::EMPTY,
+            tool_name: tool_name.into(),
+            tool_call_id: tool_call_id.into(),
+            attempt: 1,
+            arguments,
+            tool: None,
+            client: Map::new(),
+            secrets: None,
+            above: None,
+            turn: 0,
+        }
+    }
+
+    /// Creates the information about a call from its context.
+    #[must_use]
+    pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
+        let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
+        info.secrets = ctx.secrets();
+        let clients = ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
+        info.client = clients.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
+        (info.above, info.turn) = (ctx.extension().copied(), ctx.turn().turn);
+        if let Some(principal) = ctx.principal() {
+            info.principal = principal.id.clone();
+        }
+        if let Some(session) = ctx.session() {
+            info.session_id = session.id().to_owned().into();
+        }
+        if let Some(agent_id) = ctx.agent_id() {
+            info.agent_id = agent_id.to_owned().into();
+        }
+        info
+    }
+
+    /// Sets the tool itself.
+    #[must_use]
+    pub fn with_tool(mut self, tool: Option<Arc<dyn AgentTool>>) -> CallInfo {
+        self.tool = tool;
+        self
+    }
+
+    /// Sets the number of the attempt.
+    #[must_use]
+    pub fn with_attempt(mut self, attempt: u32) -> CallInfo {
+        self.attempt = attempt;
+        self
+    }
+}
+
+impl fmt::Debug for CallInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the arguments.
+        f.debug_struct("CallInfo")
+            .field("tool_name", &self.tool_name)
+            .field("tool_call_id", &self.tool_call_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The place of a record: the auditor that keeps it, and its number there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) auditor: u64,
+    pub(super) key: u64,
+}
+
+/// The record of one call. If it is dropped without [`finish`](Self::finish), the call was given up.
+#[must_use = "a record that is dropped says that the call was given up"]
+pub struct Record(Option<Box<Live>>);
+
+struct Live {
+    handle: Arc<Handle>,
+    state: State,
+    since: Instant,
+    secrets: Option<Arc<Secrets>>,
+}
+
+enum State {
+    /// Nothing is written yet.
+    Fresh(Box<Raw>),
+    /// The intent was handed over to the writer; `runs` says whether the call may run already.
+    Intended { key: u64, runs: bool },
+    /// There is nothing left to write.
+    Over,
+}
+
+impl Record {
+    pub(super) fn none() -> Record {
+        Record(None)
+    }
+
+    pub(super) fn fresh(handle: Arc<Handle>, raw: Raw) -> Record {
+        // Behind a pointer: the record is a part of the future of a call.
+        Record(Some(Box::new(Live {
+            handle,
+            state: State::Fresh(Box::new(raw)),
+            since: Instant::now(),
+            secrets: None,
+        })))
+    }
+
+    /// Replaces the arguments with those that will be used.
+    pub fn set_arguments(&mut self, arguments: &Value) {
+        if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
+            raw.arguments = arguments.clone();
+        }
+    }
+
+    /// Notes that the call was approved, and by whom; empty if not named.
+    pub fn set_approved(&mut self, by: Text) {
+        if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
+            raw.approver = Some(by);
+        }
+    }
+
+    /// Hides more secrets: all that the call has by now.
+    fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
+        match self.0.as_deref_mut() {
+            Some(Live { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
+            Some(live) => live.secrets = secrets,
+            None => {}
+        }
+    }
+
+    /// Returns the place of a record that begins, for those of the calls that this call makes.
+    fn place(&self) -> Option<Place> {
+        let live = self.0.as_ref()?;
+        let State::Fresh(raw) = &live.state else { return None };
+        Some(Place { auditor: live.handle.id, key: raw.key })
+    }
+
+    /// Records that the call is about to run. In durable mode its intent is on disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// In durable mode: `AUDIT_FAILED`, if the intent could not be written. Then the call must not run.
+    pub async fn intent(&mut self) -> Result<(), ToolError> {
+        match self.intend() {
+            None => Ok(()),
+            Some(written) => written.await,
+        }
+    }
+
+    /// As [`intent`](Self::intent); `None` if there is nothing to wait for.
+    fn intend(&mut self) -> Option<BoxFuture<'_, Result<(), ToolError>>> {
+        let live = self.0.as_mut()?;
+        let raw = match std::mem::replace(&mut live.state, State::Over) {
+            State::Fresh(raw) => raw,
+            other => {
+                live.state = other;
+                return None;
+            }
+        };
+        let key = raw.key;
+        let handle = &live.handle;
+        if !handle.durable {
+            if handle.queue.push(Message::Intent(raw, None), handle.capacity) {
+                live.state = State::Intended { key, runs: true };
+            } else {
+                handle.counts.drop_one();
+            }
+            return None;
+        }
+        let (ack, written) = oneshot::channel();
+        if handle.queue.push(Message::Intent(raw, Some(ack)), usize::MAX) {
+            live.state = State::Intended { key, runs: false };
+        } else {
+            handle.counts.drop_one();
+        }
+        Some(Box::pin(async move {
+            match written.await.unwrap_or_else(|_| Err(shut_down())) {
+                Ok(()) => {
+                    live.state = State::Intended { key, runs: true };
+                    Ok(())
+                }
+                Err(why) => {
+                    let text = "The call could not be recorded, so it was not executed";
+                    let detail = format!("{text}: {why}");
+                    Err(ToolError::failed_with("AUDIT_FAILED", text).with_operator_detail(detail))
+                }
+            }
+        }))
+    }
+
+    /// Records the outcome of the call. Waits only for the record of a refused call in durable mode.
+    pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
+        if let Some(written) = self.end(outcome) {
+            // Failed writes are counted.
+            let _ = written.await;
+        }
+    }
+
+    fn end(&mut self, outcome: &Outcome) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
+        let live = self.0.as_mut()?;
+        let bytes = live.handle.bytes;
+        live.end(|| Ended::of(outcome, bytes))
+    }
+}
+
+impl Layer for Auditor {
+    fn stage(&self) -> Stage {
+        Stage::Record
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn concerns(&self, _: &crate::spec::ToolSpec) -> bool {
+        self.is_on()
+    }
+
+    fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        if !self.is_on() {
+            return None;
+        }
+        let call = called.call();
+        let attempt = if call.is_approved() { 2 } else { 1 };
+        let info = || {
+            CallInfo::of(ctx, call.arguments.clone()).with_tool(called.tool().cloned()).with_attempt(attempt)
+        };
+        let record = self.record(info);
+        if let Some(place) = record.place() {
+            ctx.set_extension(place);
+        }
+        Some(Box::new(record))
+    }
+}
+
+impl Observer for Record {
+    fn arguments(&mut self, arguments: &Value) {
+        self.set_arguments(arguments);
+    }
+
+    fn approved(&mut self, by: &Text) {
+        self.set_approved(by.clone());
+    }
+
+    fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        Ok(self.intend())
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        outcome: &Outcome,
+        secrets: Option<Arc<Secrets>>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        self.hide(secrets);
+        let written = self.end(outcome)?;
+        Some(Box::pin(async move {
+            // Failed writes are counted.
+            let _ = written.await;
+        }))
+    }
+}
+
+impl Live {
+    /// Hands over the end of the call.
+    fn end(&mut self, how: impl FnOnce() -> Ended) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
+        let (handle, took) = (&self.handle, self.since.elapsed());
+        let (message, capacity, written) = match std::mem::replace(&mut self.state, State::Over) {
+            // There is always room for an outcome with an intent: there are no more of them than there are calls.
+            State::Intended { key, runs } => {
+                let ended = Ending { key, ended: how(), took, ran: runs, secrets: self.secrets.take() };
+                (Message::Outcome(ended), usize::MAX, None)
+            }
+            State::Fresh(raw) if handle.durable => {
+                let (ack, written) = oneshot::channel();
+                (Message::Refused(raw, how(), took, Some(ack)), usize::MAX, Some(written))
+            }
+            State::Fresh(raw) => (Message::Refused(raw, how(), took, None), handle.capacity, None),
+            State::Over => return None,
+        };
+        if !handle.queue.push(message, capacity) {
+            handle.counts.drop_one();
+        }
+        written
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if let Some(live) = &mut self.0 {
+            // No caller is left to wait for it.
+            let _ = live.end(|| if std::thread::panicking() { Ended::TornDown } else { Ended::GivenUp });
+        }
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.0.as_ref().map(|live| &live.state) {
+            None => "off",
+            Some(State::Fresh(_)) => "fresh",
+            Some(State::Intended { .. }) => "intended",
+            Some(State::Over) => "over",
+        };
+        write!(f, "Record({state})")
+    }
+}

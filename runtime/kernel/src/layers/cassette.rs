@@ -1,0 +1,256 @@
+//! Cassettes: the traffic of engines with services and MCP servers, recorded once and played back in tests.
+//!
+//! A cassette that [records](Cassette::record) is given to the engines of a program that uses the real network. What
+//! it [saves](Cassette::save) has requests and answers as the wire had them, without credentials and without what a
+//! [`Redactor`] hides. A cassette that is [played](Cassette::open) takes the place of the network: the same engines
+//! build the same requests, no socket is opened and no server started, and a request that is not on the cassette is
+//! refused with what differs.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::testing::cassette::Cassette;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let saved = json!({"toolgen_cassette": 1, "traffic": [{
+//!     "http": {"method": "GET", "url": "https://api.example.com/pets", "headers": {"accept": "application/json"}},
+//!     "answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": {"json": []}},
+//! }]});
+//! let cassette = Cassette::parse(&saved.to_string())?; // or `Cassette::open(path)`
+//! // The program runs with `HttpEngine::builder().cassette(&cassette)`; here it forgets to.
+//! let why = cassette.finish().unwrap_err().to_string();
+//! assert!(why.ends_with("requests were not made\n  1: GET https://api.example.com/pets"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod entry;
+mod hide;
+mod http;
+mod mcp;
+mod taping;
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use crate::base::private;
+use crate::base::sync::unpoisoned;
+use crate::engine::Tape;
+use crate::layers::pattern::{brief, differences};
+use crate::layers::redact::Redactor;
+use entry::Entry;
+use hide::{Hidden, Hiding};
+
+/// The most requests and places that are reported.
+const TOLD: usize = 12;
+
+/// Recorded traffic. Clones are the same cassette.
+///
+/// It is given to `HttpEngineBuilder::cassette` and `McpOptions::cassette`.
+#[derive(Clone)]
+pub struct Cassette(Arc<Inner>);
+
+struct Inner {
+    redactor: Redactor,
+    plays: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    entries: Vec<Entry>,
+    hidden: Hidden,
+    /// The requests that were made again.
+    played: BTreeSet<usize>,
+    difference: Option<String>,
+    /// The number of connections to each server so far.
+    connections: BTreeMap<String, usize>,
+    playing: BTreeMap<(String, usize), mcp::Playing>,
+}
+
+/// Why a cassette cannot be read, written or played to its end.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CassetteError(String);
+
+impl fmt::Display for CassetteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+toolgen_core::__readable_debug!(CassetteError);
+
+impl std::error::Error for CassetteError {}
+
+impl Cassette {
+    /// Creates an empty cassette that records. This redactor hides secrets, besides the credentials that the engines
+    /// themselves send; those that tools declare are known where calls pass a [`Provider`](crate::Provider).
+    #[must_use]
+    pub fn record(redactor: &Redactor) -> Cassette {
+        Cassette::new(Vec::new(), redactor, false)
+    }
+
+    /// Opens a cassette to be played.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is not a cassette, with the place of what is wrong.
+    pub fn open(path: impl AsRef<Path>) -> Result<Cassette, CassetteError> {
+        let path = path.as_ref();
+        let failed = |why: &dyn fmt::Display| CassetteError(format!("{}: {why}", path.display()));
+        let text = fs::read_to_string(path).map_err(|why| failed(&why))?;
+        Cassette::parse(&text).map_err(|why| failed(&why))
+    }
+
+    /// Reads the text of a cassette to be played.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a cassette, with the place of what is wrong.
+    pub fn parse(text: &str) -> Result<Cassette, CassetteError> {
+        let entries = entry::parse(text).map_err(CassetteError)?;
+        Ok(Cassette::new(entries, &Redactor::new(), true))
+    }
+
+    fn new(entries: Vec<Entry>, redactor: &Redactor, plays: bool) -> Cassette {
+        let state = Mutex::new(State { entries, ..State::default() });
+        Cassette(Arc::new(Inner { redactor: redactor.clone(), plays, state }))
+    }
+
+    /// Returns the text of what was recorded so far, without its secrets.
+    ///
+    /// # Errors
+    ///
+    /// If a credential would be left in it, such as one that is broken by the text around it.
+    pub fn text(&self) -> Result<String, CassetteError> {
+        let state = unpoisoned(self.0.state.lock());
+        let hiding = state.hidden.hiding(&self.0.redactor);
+        let hide = |entry: &Entry| entry.clone().map(|value| hidden(value, &hiding));
+        let entries: Vec<Entry> = state.entries.iter().map(hide).collect();
+        let text = entry::text(&entries);
+        if hiding.finds(&text) {
+            let why = "the cassette is not written, because a credential would stand in it; a `rule` of its redactor can \
+                       hide it";
+            return Err(CassetteError(why.to_owned()));
+        }
+        Ok(text)
+    }
+
+    /// Writes what was recorded so far to a file, without its secrets, and creates the folder if needed.
+    ///
+    /// # Errors
+    ///
+    /// As [`text`](Self::text), and if the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
+        let path = path.as_ref();
+        let failed = |why| CassetteError(format!("{} cannot be written: {why}", path.display()));
+        let text = self.text()?;
+        private::write(path, &text).map_err(failed)
+    }
+
+    /// Ends the playing of a cassette, and checks that all requests on it were made, and no others. One that records
+    /// has nothing to compare.
+    ///
+    /// # Errors
+    ///
+    /// The first request that differs, or those that were not made.
+    pub fn finish(&self) -> Result<(), CassetteError> {
+        let state = unpoisoned(self.0.state.lock());
+        if let Some(difference) = &state.difference {
+            return Err(CassetteError(difference.clone()));
+        }
+        let all = state.entries.iter().enumerate().filter(|_| self.0.plays);
+        let left: Vec<String> = all
+            .filter(|(index, entry)| entry.is_request() && !state.played.contains(index))
+            .map(|(index, entry)| format!("\n  {}: {}", index + 1, entry.named()))
+            .collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let more = match left.len().saturating_sub(TOLD) {
+            0 => String::new(),
+            more => format!("\n  and {more} more"),
+        };
+        let told: String = left.into_iter().take(TOLD).collect();
+        Err(CassetteError(format!(
+            "the traffic differs from the cassette: requests were not made{told}{more}"
+        )))
+    }
+
+    /// Finds the entry of a request among recorded ones, and notes that it was made.
+    fn find(
+        &self,
+        state: &mut State,
+        found: &Value,
+        among: impl Fn(&Entry) -> Option<Value>,
+    ) -> Result<usize, String> {
+        let shown = hidden(found.clone(), &state.hidden.hiding(&self.0.redactor));
+        let open = state.entries.iter().enumerate().filter(|(index, _)| !state.played.contains(index));
+        let rated = open.filter_map(|(index, entry)| {
+            let recorded = among(entry)?;
+            Some((differences(&recorded, found, &shown).len(), index, recorded))
+        });
+        // Of equals the first, so that the same request gets one answer after the other.
+        let nearest = rated.min_by_key(|(differs, index, _)| (*differs, *index));
+        if let Some((0, index, _)) = nearest {
+            state.played.insert(index);
+            return Ok(index);
+        }
+        let mut told = "the traffic differs from the cassette: a request is not on it, or no more".to_owned();
+        if let Some((_, index, recorded)) = &nearest {
+            told.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
+        }
+        told.push_str(&format!("\n+ found    {}", brief(&shown)));
+        let places = nearest.map(|(.., recorded)| differences(&recorded, &shown, &shown)).unwrap_or_default();
+        places.iter().take(TOLD).for_each(|place| told.push_str(&format!("\n  {place}")));
+        state.difference.get_or_insert_with(|| told.clone());
+        Err(told)
+    }
+}
+
+/// Returns traffic without what is secret.
+fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
+    // The number of a request, which only by its name looks like a secret.
+    let tokens = ["/params/progressToken", "/params/_meta/progressToken"];
+    let kept = tokens.map(|place| value.pointer(place).filter(|token| token.is_u64()).cloned());
+    let mut value = value;
+    // In Base64, nothing would tell bytes that hold a secret from others.
+    if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
+        *body = serde_json::json!({ "text": crate::layers::redact::REDACTED });
+    }
+    value = hiding.value(value);
+    for (place, kept) in tokens.into_iter().zip(kept) {
+        if let (Some(token), Some(kept)) = (value.pointer_mut(place), kept) {
+            *token = kept;
+        }
+    }
+    value
+}
+
+impl From<&Cassette> for Tape {
+    fn from(cassette: &Cassette) -> Tape {
+        Tape(Arc::new(cassette.clone()))
+    }
+}
+
+impl From<Cassette> for Tape {
+    fn from(cassette: Cassette) -> Tape {
+        Tape(Arc::new(cassette))
+    }
+}
+
+impl fmt::Debug for Cassette {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = unpoisoned(self.0.state.lock());
+        f.debug_struct("Cassette")
+            .field("plays", &self.0.plays)
+            .field("entries", &state.entries.len())
+            .field("played", &state.played.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! The parts of recorded traffic that are hidden.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::base::needle::{self, Needle};
+use crate::call::secrets::Secrets;
+use crate::layers::redact::{REDACTED, Redactor};
+
+/// The length of the shortest credential that is searched for: shorter ones occur by chance, and the engine that
+/// sends them hides them in their place.
+const SHORTEST: usize = 4;
+
+/// What is known to be secret.
+#[derive(Default)]
+pub(super) struct Hidden {
+    texts: BTreeSet<String>,
+    secrets: Vec<Secrets>,
+}
+
+/// The secrets to hide, ready to be searched for.
+pub(super) struct Hiding<'a> {
+    redactor: &'a Redactor,
+    secrets: &'a [Secrets],
+    /// The longest first, so that none is cut in two by one that is a part of it.
+    needles: Vec<Needle>,
+}
+
+impl Hidden {
+    /// Adds a credential, which is looked for however it is encoded.
+    pub(super) fn add(&mut self, text: &str) {
+        if text.len() >= SHORTEST && !self.texts.contains(text) {
+            self.texts.insert(text.to_owned());
+        }
+    }
+
+    /// Adds the secrets of a call or of a server.
+    pub(super) fn add_all(&mut self, secrets: &Secrets) {
+        let before = self.texts.len();
+        secrets.texts().for_each(|text| self.add(text));
+        if self.texts.len() > before || secrets.are_too_many() {
+            self.secrets.push(secrets.clone());
+        }
+    }
+
+    pub(super) fn hiding<'a>(&'a self, redactor: &'a Redactor) -> Hiding<'a> {
+        let mut all: Vec<&String> = self.texts.iter().collect();
+        all.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        let needles = all.into_iter().map(|text| Needle::new(text, usize::MAX)).collect();
+        Hiding { redactor, secrets: &self.secrets, needles }
+    }
+}
+
+impl Hiding<'_> {
+    /// Returns the value without what is secret: known credentials however they are encoded, what the rules of the
+    /// redactor name, and the secrets of calls.
+    pub(super) fn value(&self, value: Value) -> Value {
+        let mut value = self.redactor.value(value);
+        for secrets in self.secrets {
+            secrets.hide_in_value(&mut value);
+        }
+        self.clean(&mut value);
+        value
+    }
+
+    fn clean(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(clean) = needle::replace(text, &self.needles, REDACTED) {
+                    *text = clean;
+                }
+            }
+            Value::Number(number) => {
+                if self.finds(&number.to_string()) {
+                    *value = REDACTED.into();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.clean(item)),
+            Value::Object(members) => {
+                for (key, mut value) in std::mem::take(members) {
+                    self.clean(&mut value);
+                    let key = needle::replace(&key, &self.needles, REDACTED).unwrap_or(key);
+                    members.insert(key, value);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// Whether a text contains a known credential.
+    pub(super) fn finds(&self, text: &str) -> bool {
+        needle::replace(text, &self.needles, REDACTED).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+    use serde_json::json;
+
+    #[test]
+    fn a_credential_is_found_in_base64_wherever_it_stands() {
+        let mut hidden = Hidden::default();
+        hidden.add("s3cr3t?of>the-api");
+        let redactor = Redactor::new();
+        let hiding = hidden.hiding(&redactor);
+        for before in ["", "a", "ab", "abc", "user:"] {
+            for after in ["", "x", "xy", ":more"] {
+                let text = format!("{before}s3cr3t?of>the-api{after}");
+                for encoded in [STANDARD.encode(&text), URL_SAFE.encode(&text)] {
+                    let shown = hiding.value(json!({ "said": [encoded], encoded.clone(): 1 })).to_string();
+                    assert_eq!(shown.matches(REDACTED).count(), 2, "{before} {after}: {shown}");
+                    assert!(hiding.finds(&encoded) && !hiding.finds(&shown));
+                }
+            }
+        }
+        let kept = json!({"a": STANDARD.encode("another text"), "n": 12});
+        assert_eq!(hiding.value(kept.clone()), kept);
+    }
+}

@@ -1,0 +1,97 @@
+//! A cassette as engines see it.
+
+use serde_json::Value;
+
+use super::Cassette;
+use super::entry::Entry;
+use super::entry::is_aside;
+use super::http;
+use super::mcp;
+use crate::base::sync::unpoisoned;
+use crate::call::secrets::Secrets;
+use crate::engine::tape::Taping;
+use crate::engine::tape::{TapedAnswer, TapedRequest};
+
+impl Taping for Cassette {
+    fn plays(&self) -> bool {
+        self.0.plays
+    }
+
+    fn hide(&self, credential: &str) {
+        unpoisoned(self.0.state.lock()).hidden.add(credential);
+    }
+
+    fn hide_all(&self, secrets: &Secrets) {
+        unpoisoned(self.0.state.lock()).hidden.add_all(secrets);
+    }
+
+    fn answer(&self, request: TapedRequest) -> Result<TapedAnswer, String> {
+        let mut state = unpoisoned(self.0.state.lock());
+        let index = self.find(&mut state, &http::request(&request), |entry| match entry {
+            Entry::Http { request, .. } => Some(request.clone()),
+            Entry::Mcp { .. } => None,
+        })?;
+        match state.entries.get(index) {
+            Some(Entry::Http { answer, .. }) => http::read_answer(answer)
+                .map_err(|why| format!("request {} of the cassette: {why}", index + 1)),
+            _ => Err("the request is not on the cassette".to_owned()),
+        }
+    }
+
+    fn asked(&self, request: TapedRequest) -> usize {
+        let mut state = unpoisoned(self.0.state.lock());
+        state.entries.push(Entry::Http { request: http::request(&request), answer: Value::Null });
+        state.entries.len() - 1
+    }
+
+    fn answered(&self, number: usize, answer: TapedAnswer) {
+        let mut state = unpoisoned(self.0.state.lock());
+        if let Some(Entry::Http { answer: place, .. }) = state.entries.get_mut(number) {
+            *place = http::answer(&answer);
+        }
+    }
+
+    fn connected(&self, server: &str) -> usize {
+        let mut state = unpoisoned(self.0.state.lock());
+        let count = state.connections.entry(server.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn sent(&self, (server, connection): (&str, usize), message: Value) {
+        let entry = Entry::Mcp { server: server.to_owned(), connection, sent: true, message };
+        unpoisoned(self.0.state.lock()).entries.push(entry);
+    }
+
+    fn received(&self, (server, connection): (&str, usize), message: &Value) {
+        let entry =
+            Entry::Mcp { server: server.to_owned(), connection, sent: false, message: message.clone() };
+        unpoisoned(self.0.state.lock()).entries.push(entry);
+    }
+
+    fn play(&self, (server, connection): (&str, usize), message: Value) -> Result<Vec<Value>, String> {
+        let mut state = unpoisoned(self.0.state.lock());
+        let is_its = |of: &str, number: usize| of == server && number == connection;
+        let of_this = |entry: &Entry| matches!(entry, Entry::Mcp { server, connection, .. } if is_its(server, *connection));
+        // Recorded, the connection may have ended before it was sent.
+        let is_recorded = |entry: &Entry| {
+            of_this(entry) && matches!(entry, Entry::Mcp { message, .. } if is_aside(message))
+        };
+        if is_aside(&message) && !state.entries.iter().any(is_recorded) {
+            return Ok(Vec::new());
+        }
+        let index = self.find(&mut state, &mcp::lasting(&message), |entry| match entry {
+            Entry::Mcp { server, connection, sent: true, message } if is_its(server, *connection) => {
+                Some(mcp::lasting(message))
+            }
+            _ => None,
+        })?;
+        let super::State { entries, played, playing, .. } = &mut *state;
+        let playing = playing.entry((server.to_owned(), connection)).or_default();
+        if let Some(Entry::Mcp { message: recorded, .. }) = entries.get(index) {
+            playing.made(recorded, &message);
+        }
+        let own = entries.iter().enumerate().filter(|(_, entry)| of_this(entry));
+        Ok(playing.heard(own, played))
+    }
+}

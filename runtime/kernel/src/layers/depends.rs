@@ -1,0 +1,377 @@
+//! Requirements that must hold before a call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use toolgen_core::internal::{Found, find_field, in_order};
+
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::future::caught;
+use crate::call::context::ToolContext;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::session::Session;
+use crate::call::structured::Structured;
+use crate::call::tool::{DEFAULT_TIMEOUT, decoded};
+use crate::call::values::{Provenance, is_given};
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
+use crate::registry::Registry;
+use crate::spec::{Requirement, RequirementKind, ToolSpec};
+
+pub use crate::call::missing::{MissingDependencies, Unmet};
+
+/// Looks up whether the requirements of tools hold.
+///
+/// Values of the context, state of the session and earlier calls need only the context of the call. Entities and
+/// custom checks are looked up with the functions set here; a requirement without a function does not hold.
+///
+/// ```
+/// use serde_json::Value;
+/// use toolgen_runtime::{Dependencies, ToolContext};
+///
+/// let dependencies = Dependencies::new()
+///     .entity("plan", |slug: &Value, _ctx: &ToolContext| {
+///         let exists = slug == "launch";
+///         Box::pin(async move { Ok(exists) })
+///     })
+///     .trusted("workspace_id");
+/// # let _ = dependencies;
+/// ```
+#[derive(Clone)]
+pub struct Dependencies {
+    entities: BTreeMap<String, Arc<Lookup>>,
+    checks: BTreeMap<String, Arc<Lookup>>,
+    trusted: BTreeSet<String>,
+    timeout: Duration,
+}
+
+/// Takes the value that identifies an entity, or all arguments for a custom check.
+type Lookup = dyn for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync;
+type Looked<'a> = BoxFuture<'a, Result<bool, ToolError>>;
+
+impl Default for Dependencies {
+    fn default() -> Self {
+        Dependencies {
+            entities: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            trusted: BTreeSet::new(),
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+}
+
+impl Dependencies {
+    /// Creates dependencies without entities and checks.
+    #[must_use]
+    pub fn new() -> Dependencies {
+        Dependencies::default()
+    }
+
+    /// Sets the function that tells whether an entity of a kind exists. It takes the argument that identifies the
+    /// entity: never `null` and never an empty text, otherwise whatever the model sent.
+    ///
+    /// Look only where the caller of the context may look: "exists" discloses information, too.
+    #[must_use]
+    pub fn entity<F>(mut self, kind: impl Into<String>, exists: F) -> Dependencies
+    where
+        F: for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync + 'static,
+    {
+        self.entities.insert(kind.into(), Arc::new(exists));
+        self
+    }
+
+    /// Sets the function that tells whether a custom check passes. It takes the arguments of the call.
+    #[must_use]
+    pub fn custom<F>(mut self, name: impl Into<String>, passes: F) -> Dependencies
+    where
+        F: for<'a> Fn(&'a Value, &'a ToolContext) -> Looked<'a> + Send + Sync + 'static,
+    {
+        self.checks.insert(name.into(), Arc::new(passes));
+        self
+    }
+
+    /// Accepts a value under this key of the context only if the program vouches for it, see
+    /// [`ContextValues`](crate::ContextValues). Otherwise a value that a client sends is accepted unless contradicted.
+    #[must_use]
+    pub fn trusted(mut self, key: impl Into<String>) -> Dependencies {
+        self.trusted.insert(key.into());
+        self
+    }
+
+    /// Sets how long one look-up may take, limited by what the caller of the tool grants: 30 seconds by default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Dependencies {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Returns the requirements of tools that can never hold, because their entity or check has no function.
+    #[must_use]
+    pub fn unknown<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Unmet> {
+        let is_unknown = |requirement: &&Requirement| match requirement.kind {
+            RequirementKind::Entity => !self.entities.contains_key(requirement.name.as_str()),
+            RequirementKind::Custom => !self.checks.contains_key(requirement.name.as_str()),
+            _ => false,
+        };
+        let unknown_of = |spec: &'a ToolSpec| {
+            spec.requires.iter().filter(is_unknown).map(|requirement| Unmet::new(spec, requirement))
+        };
+        specs.into_iter().flat_map(unknown_of).collect()
+    }
+
+    /// Checks the requirements of a tool, in the order of its specification, and returns the optional ones that do not
+    /// hold. `args` are the arguments of the call, preferably as decoded, so that the look-ups use what the tool will
+    /// see.
+    ///
+    /// The values and the state that a called tool required must still be there, so those of required tools are
+    /// checked as well, each once; requirements on arguments and services were checked when the tool was called.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::MissingDependencies`] with everything that does not hold and is not optional. The error of a
+    /// look-up that fails; [`ToolError::Timeout`] and [`ToolError::Cancelled`].
+    pub async fn check(
+        &self,
+        spec: &ToolSpec,
+        args: &Value,
+        ctx: &ToolContext,
+        tools: &Registry,
+    ) -> Result<Vec<Unmet>, ToolError> {
+        if spec.requires.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut unmet = Vec::new();
+        for requirement in &spec.requires {
+            let holds = match requirement.kind {
+                RequirementKind::Entity => self.entity_exists(spec, requirement, args, ctx).await,
+                RequirementKind::Custom => match self.checks.get(requirement.name.as_str()) {
+                    Some(passes) => self.ask(passes, args, ctx).await,
+                    None => Ok(false),
+                },
+                _ => Ok(self.holds(requirement, ctx)),
+            };
+            match holds {
+                Ok(true) if requirement.kind == RequirementKind::Tool => {
+                    self.still_holds(requirement, ctx, tools, &mut unmet);
+                }
+                Ok(true) => {}
+                Ok(false) => note(&mut unmet, Unmet::new(spec, requirement)),
+                Err(_) if requirement.optional => note(&mut unmet, Unmet::new(spec, requirement)),
+                Err(why) => return Err(why),
+            }
+        }
+        let (optional, missing): (Vec<Unmet>, Vec<Unmet>) = unmet.into_iter().partition(|it| it.optional);
+        if missing.is_empty() {
+            return Ok(optional);
+        }
+        let suggested_order = suggested(&missing, spec, ctx, tools);
+        let without_session = ctx.session().is_none_or(Session::is_of_turn)
+            && missing.iter().any(|it| it.kind == RequirementKind::Tool);
+        let tool = spec.name.to_string();
+        Err(MissingDependencies { tool, missing, suggested_order, without_session }.into())
+    }
+
+    /// Returns whether a requirement holds that depends only on the context.
+    fn holds(&self, requirement: &Requirement, ctx: &ToolContext) -> bool {
+        let name = requirement.name.as_str();
+        match requirement.kind {
+            RequirementKind::Context => {
+                let trusted_only = self.trusted.contains(name);
+                let vouched = !trusted_only || ctx.values().provenance(name) == Some(Provenance::Trusted);
+                vouched && ctx.values().get(name).is_some_and(is_given)
+            }
+            RequirementKind::Session => ctx.session().is_some_and(|session| session.has(name)),
+            RequirementKind::Tool => was_called(name, ctx),
+            RequirementKind::Service => ctx.services().provides(name),
+            RequirementKind::Entity | RequirementKind::Custom => false,
+        }
+    }
+
+    /// Notes the requirements that no longer hold of a tool that was called, and of the tools it requires.
+    fn still_holds(&self, called: &Requirement, ctx: &ToolContext, tools: &Registry, unmet: &mut Vec<Unmet>) {
+        let mut seen = BTreeSet::from([called.name.as_str()]);
+        let mut path: Vec<_> = requirements(tools, called).into_iter().collect();
+        while let Some((spec, rest)) = path.last_mut() {
+            let spec = *spec;
+            let Some(requirement) = rest.next() else {
+                path.pop();
+                continue;
+            };
+            if requirement.optional
+                || of_arguments(requirement)
+                || requirement.kind == RequirementKind::Service
+            {
+                continue;
+            }
+            if !self.holds(requirement, ctx) {
+                note(unmet, Unmet { optional: called.optional, ..Unmet::new(spec, requirement) });
+            } else if requirement.kind == RequirementKind::Tool && seen.insert(requirement.name.as_str()) {
+                path.extend(requirements(tools, requirement));
+            }
+        }
+    }
+
+    async fn entity_exists(
+        &self,
+        spec: &ToolSpec,
+        requirement: &Requirement,
+        args: &Value,
+        ctx: &ToolContext,
+    ) -> Result<bool, ToolError> {
+        let identified = identifier(spec, &requirement.argument, args).filter(|value| is_given(value));
+        match (identified, self.entities.get(requirement.name.as_str())) {
+            (Some(identified), Some(exists)) => self.ask(exists, identified, ctx).await,
+            _ => Ok(false),
+        }
+    }
+
+    /// Calls a function of the program, for a limited time and until the caller gives up; a panic becomes an error.
+    async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
+        let duration = ctx.timeout().map_or(self.timeout, |granted| granted.min(self.timeout));
+        let answer = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
+        match ctx.caller_token().run_until_cancelled(answer).await {
+            None => Err(ToolError::Cancelled),
+            Some(Err(_)) => Err(ToolError::Timeout { duration }),
+            Some(Ok(None)) => Err(ToolError::failed("a prerequisite of the tool could not be checked")),
+            Some(Ok(Some(answer))) => answer,
+        }
+    }
+}
+
+impl Layer for Dependencies {
+    fn stage(&self) -> Stage {
+        Stage::Arguments
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        !spec.requires.is_empty()
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        Some(Box::pin(async move {
+            let (spec, ctx) = (call.spec(), call.ctx());
+            // The look-ups use what the tool would see; invalid arguments are reported once all requirements hold.
+            let given = call.arguments().unwrap_or(&Value::Null);
+            let checked =
+                spec.requires.iter().any(of_arguments).then(|| decoded(spec, given.clone(), ctx.dialect()));
+            let checked = checked.and_then(Result::ok);
+            let unmet = self.check(spec, checked.as_ref().unwrap_or(given), ctx, call.registry()).await?;
+            if !unmet.is_empty() {
+                call.keep(self, unmet);
+            }
+            Ok(())
+        }))
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        if let (Some(unmet), Ok(result)) = (call.take::<Vec<Unmet>>(self), outcome) {
+            report(&unmet, result);
+        }
+        None
+    }
+}
+
+/// Notes in the session of a call that the tool was called, if the call succeeded.
+pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolResult, ToolError>) {
+    if let Some(session) = ctx.session()
+        && succeeded(outcome)
+    {
+        session.record_success(tool);
+    }
+}
+
+/// Returns whether a call with this outcome counts as made: its result is not an error (see [`ToolResult::is_error`]),
+/// and the tool does not wait for more input.
+#[must_use]
+pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
+    let is_done = |result: &ToolResult| !matches!(result.control, Control::NeedInput(_));
+    outcome.as_ref().is_ok_and(|result| is_done(result) && !result.is_error())
+}
+
+/// The member of the details that lists the optional requirements that did not hold.
+const UNMET: &str = "unmet_dependencies";
+
+/// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of the
+/// tool's own type stay as they are.
+fn report(unmet: &[Unmet], result: &mut ToolResult) {
+    if result.details.is_null() {
+        // Such as that there is nothing, which a declared result may say.
+        if result.structured == Structured::Details {
+            result.structured = Structured::Json(Text::from("null"));
+        }
+        result.details = Value::Object(Map::new());
+    }
+    if let Value::Object(details) = &mut result.details {
+        details.insert(String::from(UNMET), unmet.iter().map(Unmet::to_json).collect());
+        result.added_to_details(UNMET);
+    }
+}
+
+/// Returns whether a requirement depends on the arguments of the call.
+fn of_arguments(requirement: &Requirement) -> bool {
+    matches!(requirement.kind, RequirementKind::Entity | RequirementKind::Custom)
+}
+
+fn was_called(tool: &str, ctx: &ToolContext) -> bool {
+    ctx.session().is_some_and(|session| session.has_called(tool))
+}
+
+/// Returns the specification of a required tool, and an iterator over its requirements.
+fn requirements<'a>(
+    tools: &'a Registry,
+    tool: &Requirement,
+) -> Option<(&'a ToolSpec, std::slice::Iter<'a, Requirement>)> {
+    let spec = tools.get(&tool.name)?.spec();
+    Some((spec, spec.requires.iter()))
+}
+
+/// Notes a requirement once, as not optional if it is so anywhere.
+fn note(unmet: &mut Vec<Unmet>, new: Unmet) {
+    match unmet.iter_mut().find(|old| old.is_same(&new)) {
+        Some(old) => old.optional &= new.optional,
+        None => unmet.push(new),
+    }
+}
+
+/// Returns what to call before the tool, each after what it requires, without tools that were already called, except
+/// those whose calls no longer count.
+fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Registry) -> Vec<String> {
+    let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
+    let find = |name: &str| tools.get(name).map(|tool| tool.spec());
+    let done = |name: &str| name == spec.name.as_str() || was_called(name, ctx);
+    in_order(wanted, find, done).into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the argument that identifies an entity, under whichever of its names it was sent.
+fn identifier<'a>(spec: &ToolSpec, argument: &str, args: &'a Value) -> Option<&'a Value> {
+    let args = args.as_object()?;
+    match find_field(spec, argument) {
+        Found::Field(field) => {
+            let names = [field.wire_name(), field.name.as_str()];
+            let aliases = field.aliases.iter().map(|alias| alias.as_str());
+            names.into_iter().chain(aliases).find_map(|name| args.get(name))
+        }
+        Found::Open => args.get(argument),
+        Found::Nothing => None,
+    }
+}
+
+impl fmt::Debug for Dependencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dependencies")
+            .field("entities", &self.entities.keys())
+            .field("checks", &self.checks.keys())
+            .field("trusted", &self.trusted)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
+}

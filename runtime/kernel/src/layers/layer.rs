@@ -1,0 +1,417 @@
+//! What a layer is: something that every call of a provider passes on its way to the tool and back.
+//!
+//! A [`Layer`] says where on that way it [stands](Stage) and what it does there: [before](Layer::before) the call goes on,
+//! [around](Layer::around) everything that lies further in, and [after](Layer::after) there is an outcome. It does any of
+//! the three. Layers of one stage stand in the order in which they were added; the first is the outermost.
+//!
+//! ```
+//! use std::time::Instant;
+//!
+//! use toolgen_runtime::layers::{Invocation, Layer, Next, Outcome, Stage};
+//! use toolgen_runtime::{BoxFuture, Provider, Registry, tool, toolset};
+//!
+//! # /// Adds two numbers.
+//! # #[tool(undocumented)]
+//! # fn add(a: i64, b: i64) -> i64 { a + b }
+//! /// Prints how long each tool takes.
+//! struct Stopwatch;
+//!
+//! impl Layer for Stopwatch {
+//!     fn stage(&self) -> Stage {
+//!         Stage::Around
+//!     }
+//!
+//!     fn around<'a>(&'a self, call: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
+//!         Box::pin(async move {
+//!             let started = Instant::now();
+//!             let outcome = next.run().await;
+//!             println!("{} took {:?}", call.name(), started.elapsed());
+//!             outcome
+//!         })
+//!     }
+//! }
+//!
+//! let provider = Provider::builder(&Registry::new(toolset![add])?).layer(Stopwatch).build()?;
+//! # let _ = provider;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Layers of a provider's own come first: those that [look up requirements](super::depends), [count
+//! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). One of these that is added
+//! comes in the place of the default.
+//!
+//! What no layer can change: a call has one answer, what was approved is what runs, and the order of the stages. A layer
+//! that panics fails the call.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use super::middleware::{Decision, ToolRequest};
+use super::observer::{Called, Observer};
+use crate::base::future::BoxFuture;
+use crate::base::sync::{Mutex, unpoisoned};
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::registry::Registry;
+use crate::spec::ToolSpec;
+
+/// What a call comes to.
+pub type Outcome = Result<ToolResult, ToolError>;
+
+/// Where on the way of a call a layer stands, from the outside in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Around all, from the name of a call to its answer. Such a layer only [observes](Layer::observe).
+    Record,
+    /// Around all but [`Record`](Self::Record) and hooks. Such a layer only [observes](Layer::observe), and its observers
+    /// are asked only [within](Observer::within) which span the call goes on, and when it [finishes](Observer::finish).
+    Trace,
+    /// After the tool is known to exist and to be allowed, before anything reads the arguments: limits, quotas.
+    Admit,
+    /// Around everything that reads arguments: what a result is like when its reader gets it.
+    Result,
+    /// Once the arguments are read, before they are checked, and before middleware and approvers decide: what a tool
+    /// requires, calls that repeat themselves.
+    Arguments,
+    /// Once the arguments are checked: such a layer only [decides](Layer::decide), and all decide before an approver is
+    /// asked. See [`middleware`](super::middleware).
+    Decide,
+    /// Around the tool, and around the record that it is about to run. Arguments are valid and final, and the call is
+    /// approved.
+    Around,
+}
+
+impl Stage {
+    /// All stages, from the outside in.
+    pub const ALL: [Stage; 7] = [
+        Stage::Record,
+        Stage::Trace,
+        Stage::Admit,
+        Stage::Result,
+        Stage::Arguments,
+        Stage::Decide,
+        Stage::Around,
+    ];
+}
+
+/// A call, as a layer sees it.
+pub struct Invocation<'a> {
+    tool: &'a dyn AgentTool,
+    ctx: &'a ToolContext,
+    /// The arguments as they came.
+    sent: &'a Value,
+    /// The arguments at the stage that reads them.
+    arguments: Option<&'a Value>,
+    provided: Provided<'a>,
+    is_for_model: bool,
+    course: &'a Course,
+}
+
+/// What a provider has for a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Provided<'a> {
+    pub(crate) registry: &'a Registry,
+    /// The layers that the call passes.
+    pub(crate) layers: &'a Passed,
+}
+
+/// What happened to a call so far.
+#[derive(Default)]
+pub(crate) struct Course {
+    has_started: AtomicBool,
+    is_replayed: AtomicBool,
+    /// What layers keep, each under its address.
+    kept: Mutex<Vec<(usize, Box<dyn Any + Send>)>>,
+}
+
+impl<'a> Invocation<'a> {
+    pub(crate) fn new(
+        (tool, sent): (&'a dyn AgentTool, &'a Value),
+        ctx: &'a ToolContext,
+        provided: Provided<'a>,
+        is_for_model: bool,
+        course: &'a Course,
+    ) -> Invocation<'a> {
+        Invocation { tool, ctx, sent, arguments: None, provided, is_for_model, course }
+    }
+
+    /// Returns the call at the stage that reads its arguments; `None` if they are not JSON.
+    pub(crate) fn with_arguments(&self, arguments: Option<&'a Value>) -> Invocation<'a> {
+        Invocation { arguments, ..*self }
+    }
+
+    /// Returns the layers that the call passes.
+    pub(crate) fn layers(&self) -> &'a Passed {
+        self.provided.layers
+    }
+
+    /// Returns the tools of the provider.
+    pub(crate) fn registry(&self) -> &'a Registry {
+        self.provided.registry
+    }
+
+    /// Notes that the tool runs now, or that a replay answers in its place.
+    pub(crate) fn start(&self, is_replayed: bool) {
+        self.course.has_started.store(true, Ordering::Relaxed);
+        self.course.is_replayed.store(is_replayed, Ordering::Relaxed);
+    }
+
+    /// Whether the answer is one that a model has read before, in the run that is replayed.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.course.is_replayed.load(Ordering::Relaxed)
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.tool.name()
+    }
+
+    /// The specification of the tool.
+    #[must_use]
+    pub fn spec(&self) -> &'a ToolSpec {
+        self.tool.spec()
+    }
+
+    /// The context of the call: who makes it, in which session, until when.
+    #[must_use]
+    pub fn ctx(&self) -> &'a ToolContext {
+        self.ctx
+    }
+
+    /// The arguments as they came: JSON, or a text of a model that is to become JSON.
+    #[must_use]
+    pub fn sent(&self) -> &'a Value {
+        self.sent
+    }
+
+    /// The arguments as the model means them, not checked yet. Only [`before`](Layer::before) at [`Stage::Arguments`] gets
+    /// them, and only if they are JSON and a layer [reads](Layer::reads_arguments) them.
+    #[must_use]
+    pub fn arguments(&self) -> Option<&'a Value> {
+        self.arguments
+    }
+
+    /// Keeps something until the layer [takes](Self::take) it: what [`before`](Layer::before) leaves to
+    /// [`after`](Layer::after).
+    pub fn keep<T: Any + Send>(&self, layer: &impl Layer, value: T) {
+        unpoisoned(self.course.kept.lock()).push((std::ptr::from_ref(layer).addr(), Box::new(value)));
+    }
+
+    /// Takes what the layer kept last of this type.
+    #[must_use]
+    pub fn take<T: Any + Send>(&self, layer: &impl Layer) -> Option<T> {
+        let layer = std::ptr::from_ref(layer).addr();
+        let mut kept = unpoisoned(self.course.kept.lock());
+        let at = kept.iter().rposition(|(of, value)| *of == layer && value.is::<T>())?;
+        kept.remove(at).1.downcast().ok().map(|value| *value)
+    }
+
+    /// Whether a model reads the result; otherwise another tool does.
+    #[must_use]
+    pub fn is_for_model(&self) -> bool {
+        self.is_for_model
+    }
+
+    /// Whether the tool was started. If it was not, the outcome is what a layer or the provider answers.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        self.course.has_started.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Invocation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invocation").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// Something that calls pass on their way to the tool and back. See the [module](self).
+///
+/// A layer is shared between all calls of a provider, and of the providers that are built from it.
+pub trait Layer: Any + Send + Sync {
+    /// Where the layer stands.
+    fn stage(&self) -> Stage;
+
+    /// Whether calls of a tool pass the layer at all. A provider asks once for each tool; a call of another tool costs
+    /// nothing.
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        let _ = spec;
+        true
+    }
+
+    /// Whether a provider has one layer of this type at most: the last that was added, in the place of the first.
+    fn is_single(&self) -> bool {
+        false
+    }
+
+    /// Begins to follow a call, at [`Stage::Record`] or [`Stage::Trace`]. The context is that of the call.
+    fn observe(&self, call: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        let _ = (call, ctx);
+        None
+    }
+
+    /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If none there does, none is asked
+    /// [before](Self::before), and the arguments may go from the text of the model to the tool without becoming JSON between.
+    fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
+        let _ = call;
+        true
+    }
+
+    /// Lets a call go on, or answers it with an error. `None`, which allocates nothing, lets it go on at once.
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        let _ = call;
+        None
+    }
+
+    /// Decides about a call whose arguments are checked, at [`Stage::Decide`]. `None` lets it pass. Once a call is approved
+    /// its arguments are final.
+    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, Decision>> {
+        let _ = request;
+        None
+    }
+
+    /// Runs what lies further in, or answers the call itself. Only layers at [`Stage::Around`] are asked.
+    fn around<'a>(&'a self, call: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
+        let _ = call;
+        next.run()
+    }
+
+    /// Reads or changes the outcome of a call that [`before`](Self::before) let go on. `None` if that is done at once.
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        let _ = (call, outcome);
+        None
+    }
+}
+
+/// What lies further in on the way of a call: the next layers, and then the tool.
+pub struct Next<'a> {
+    layers: &'a [Arc<dyn Layer>],
+    call: &'a Invocation<'a>,
+    tool: Box<dyn FnOnce() -> BoxFuture<'a, Outcome> + Send + 'a>,
+}
+
+impl<'a> Next<'a> {
+    pub(crate) fn new(
+        layers: &'a [Arc<dyn Layer>],
+        call: &'a Invocation<'a>,
+        tool: impl FnOnce() -> BoxFuture<'a, Outcome> + Send + 'a,
+    ) -> Next<'a> {
+        Next { layers, call, tool: Box::new(tool) }
+    }
+
+    /// Runs it, once. What it comes to is the answer of the call, unless the layer gives another.
+    #[must_use]
+    pub fn run(self) -> BoxFuture<'a, Outcome> {
+        match self.layers.split_first() {
+            None => (self.tool)(),
+            Some((layer, layers)) => layer.around(self.call, Next { layers, ..self }),
+        }
+    }
+}
+
+impl fmt::Debug for Next<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("layers", &self.layers.len()).finish_non_exhaustive()
+    }
+}
+
+/// The layers that calls of one tool pass, each stage from the outside in.
+#[derive(Default)]
+pub(crate) struct Passed {
+    pub(crate) admit: Vec<Arc<dyn Layer>>,
+    pub(crate) result: Vec<Arc<dyn Layer>>,
+    pub(crate) arguments: Vec<Arc<dyn Layer>>,
+    pub(crate) decide: Vec<Arc<dyn Layer>>,
+    pub(crate) around: Vec<Arc<dyn Layer>>,
+}
+
+/// No layers.
+pub(crate) static NO_LAYERS: Passed = Passed {
+    admit: Vec::new(),
+    result: Vec::new(),
+    arguments: Vec::new(),
+    decide: Vec::new(),
+    around: Vec::new(),
+};
+
+impl Passed {
+    /// Chooses from all layers of a provider.
+    pub(crate) fn of(all: &[Arc<dyn Layer>], spec: &ToolSpec) -> Passed {
+        let mut passed = Passed::default();
+        for layer in all.iter().filter(|layer| layer.concerns(spec)).cloned() {
+            match layer.stage() {
+                // They see calls of tools that do not exist, too.
+                Stage::Record | Stage::Trace => {}
+                Stage::Admit => passed.admit.push(layer),
+                Stage::Result => passed.result.push(layer),
+                Stage::Arguments => passed.arguments.push(layer),
+                Stage::Decide => passed.decide.push(layer),
+                Stage::Around => passed.around.push(layer),
+            }
+        }
+        passed
+    }
+}
+
+/// The layers that have let a call go on, and the answer of the one that has not: in a box, since most futures of calls would
+/// hold the room for it in vain.
+pub(crate) type LetOn<'l> = (&'l [Arc<dyn Layer>], Result<(), Box<ToolError>>);
+
+/// Runs what lies further in, between layers of one stage.
+pub(crate) async fn pass(
+    layers: &[Arc<dyn Layer>],
+    call: &Invocation<'_>,
+    run: impl Future<Output = Outcome> + Unpin,
+) -> Outcome {
+    let (let_on, goes_on) = match before(layers, call) {
+        None => (layers, Ok(())),
+        Some(asked) => asked.await,
+    };
+    let mut outcome = match goes_on {
+        Ok(()) => run.await,
+        Err(why) => Err(*why),
+    };
+    after(let_on, call, &mut outcome).await;
+    outcome
+}
+
+/// Lets a call go on past layers, at once if this is `None`. Otherwise it comes to those that have let it, and the answer of
+/// the one that has not.
+pub(crate) fn before<'l: 'c, 'c>(
+    layers: &'l [Arc<dyn Layer>],
+    call: &'c Invocation<'c>,
+) -> Option<BoxFuture<'c, LetOn<'l>>> {
+    let (first, mut asked) =
+        layers.iter().enumerate().find_map(|(at, layer)| Some((at, layer.before(call)?)))?;
+    Some(Box::pin(async move {
+        let mut at = first;
+        loop {
+            let answer = call.ctx.caller_token().run_until_cancelled(asked).await;
+            if let Err(why) = answer.unwrap_or(Err(ToolError::Cancelled)) {
+                return (layers.get(..at).unwrap_or_default(), Err(Box::new(why)));
+            }
+            let mut others = layers.iter().enumerate().skip(at + 1);
+            match others.find_map(|(at, layer)| Some((at, layer.before(call)?))) {
+                None => return (layers, Ok(())),
+                Some(next) => (at, asked) = next,
+            }
+        }
+    }))
+}
+
+/// Shows the outcome to layers that have let the call go on, the innermost first.
+pub(crate) async fn after(layers: &[Arc<dyn Layer>], call: &Invocation<'_>, outcome: &mut Outcome) {
+    for layer in layers.iter().rev() {
+        if let Some(done) = layer.after(call, outcome) {
+            done.await;
+        }
+    }
+}

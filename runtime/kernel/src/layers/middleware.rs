@@ -1,0 +1,251 @@
+//! A program's own checks between the argument check and the tool.
+//!
+//! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or requires approval. An [`Approver`] gives
+//! the approval immediately, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed
+//! [`ApprovalRequest`], which [`Provider::resume`](crate::Provider::resume) runs later. With an
+//! [`approval_queue`](crate::provider::ProviderBuilder::approval_queue) the provider keeps it, and any process may decide
+//! and run it: see [`approval`](crate::layers::approval).
+//!
+//! All middleware runs before any approver is asked, so what is approved is what runs: the arguments as the last
+//! middleware left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same
+//! principal in the same session, and only until it expires. All other layers check the call again when it is resumed:
+//! scopes, rate limits, rules, circuit breakers. Middleware runs again, too. It may refuse the call then, but not
+//! change its arguments: middleware that modifies arguments should check [`ToolRequest::approved`] first. Reasons that
+//! have not been approved yet lead to a new request, which also holds those approved before.
+//!
+//! A sub-agent cannot wait: without an approver that decides at once, a call of it that needs an approval ends the
+//! sub-agent with the error `APPROVAL_REQUIRED`, which names the call. Set an approver where sub-agents have such tools.
+//!
+//! A call that a tool makes in turn is a call like any other: middleware decides about it, and an approval of the outer
+//! call does not approve it. So nothing runs whose effects are wider than what was approved. A request for a
+//! composition or a sub-agent lists the tools that it may call, with their effects ([`calls`](ApprovalRequest::calls)),
+//! and is refused when it comes back and one of them has changed. Which tools a Rust function calls is not known
+//! before.
+//!
+//! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
+//! [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
+//!
+//! Middleware that takes longer than [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), or
+//! panics, denies the call.
+//!
+//! # Closures
+//!
+//! A decision that waits for nothing can be a closure; [`approver`] turns an asynchronous one into an approver.
+//!
+//! ```
+//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
+//! use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
+//!
+//! # /// Pays somebody.
+//! # #[tool(undocumented)]
+//! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
+//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//!     .middleware(|request: &ToolRequest<'_>| match (request.name(), request.arguments["amount"].as_u64()) {
+//!         ("pay", Some(amount)) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
+//!         _ => Decision::Allow,
+//!     })
+//!     .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["amount"].as_u64() {
+//!         Some(amount) if amount < 1_000 => Approval::Approved,
+//!         _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
+//!     })
+//!     .build()?;
+//! # let _ = provider;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # An approver
+//!
+//! Small payments pass, larger ones need a person. The approver in this example knows the answer to each sum; a real
+//! one shows the request and waits for a click, or returns [`Approval::Later`] and stores it.
+//!
+//! ```
+//! # use serde_json::json;
+//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
+//! use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+//!
+//! /// Pays somebody.
+//! #[tool(undocumented)]
+//! fn pay(to: &str, #[arg(default = 100)] amount: u32) -> String {
+//!     format!("paid {amount} to {to}")
+//! }
+//!
+//! struct Treasurer;
+//!
+//! impl Approver for Treasurer {
+//!     fn approve<'a>(
+//!         &'a self,
+//!         request: &'a ApprovalRequest,
+//!         _ctx: &'a ToolContext,
+//!     ) -> BoxFuture<'a, Approval> {
+//!         Box::pin(async {
+//!             match request.arguments["amount"].as_u64() {
+//!                 Some(amount) if amount < 1_000 => Approval::ApprovedBy("treasurer".into()),
+//!                 Some(amount) if amount < 10_000 => Approval::Later,
+//!                 _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
+//!             }
+//!         })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A function that needs nothing but the request is middleware, and can be an approver, too.
+//! let large_sums = |request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
+//!     Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
+//!     _ => Decision::Allow,
+//! };
+//!
+//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//!     .middleware(large_sums)
+//!     .approver(Treasurer)
+//!     .build()?;
+//! let turn = ToolContext::new("turn-1", "");
+//! let pay = |arguments| provider.call(ToolCall::new("call-1", "pay", arguments), &turn);
+//!
+//! // The default is shown to whoever approves, and is what runs.
+//! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");
+//! assert_eq!(pay(json!({"to": "Ada", "amount": 20_000})).await.text(), "Nobody pays as much as that.");
+//!
+//! // Later: the request is stored, shown to a board, and comes back.
+//! let response = pay(json!({"to": "Ada", "amount": 5_000})).await;
+//! let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
+//! let stored = serde_json::to_string(&request)?;
+//!
+//! let request: ApprovalRequest = serde_json::from_str(&stored)?;
+//! let response = provider.resume(request.clone().approved_by("board"), &turn).await;
+//! assert_eq!(response.text(), "paid 5000 to Ada");
+//! // Once.
+//! let again = provider.resume(request, &turn).await;
+//! assert_eq!(again.outcome.unwrap_err().code(), "APPROVAL_USED");
+//! # Ok(())
+//! # }
+//! ```
+
+mod closures;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::base::discreet::Hidden;
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::layers::layer::{Layer, Stage};
+use crate::spec::ToolSpec;
+
+pub use crate::call::approval::ApprovalRequest;
+pub use crate::call::called::CalledTool;
+pub use crate::call::waiting::{CalledBy, WaitingCall};
+pub use closures::approver;
+
+/// Decides about calls whose arguments are already checked. See the [module](self).
+pub trait Middleware: Send + Sync {
+    /// Decides about a call. A later middleware sees the arguments as an earlier one left them.
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision>;
+}
+
+/// A middleware as a layer.
+pub(crate) struct Decides(pub(crate) Box<dyn Middleware>);
+
+impl Layer for Decides {
+    fn stage(&self) -> Stage {
+        Stage::Decide
+    }
+
+    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, Decision>> {
+        Some(self.0.before(request))
+    }
+}
+
+/// A call that a [`Middleware`] decides about.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct ToolRequest<'a> {
+    /// The tool.
+    pub spec: &'a ToolSpec,
+    /// The arguments under the names the model uses, checked, with the defaults of the schema filled in. Defaults that
+    /// the schema does not state are absent.
+    pub arguments: &'a Value,
+    /// The context of the call.
+    pub ctx: &'a ToolContext,
+    pub(crate) approved: &'a [String],
+}
+
+impl<'a> ToolRequest<'a> {
+    /// Returns the name of the tool, for middleware that is about some tools only.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.spec.name.as_str()
+    }
+
+    /// Returns whether this call was approved before, with these arguments, and is now resumed. The arguments are
+    /// final: after a [`Decision::Modify`] to others the call is refused.
+    #[must_use]
+    pub fn approved(&self) -> bool {
+        !self.approved.is_empty()
+    }
+}
+
+impl fmt::Debug for ToolRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolRequest")
+            .field("tool", &self.spec.name)
+            .field("arguments", &Hidden(self.arguments))
+            .field("ctx", self.ctx)
+            .field("approved", &self.approved)
+            .finish()
+    }
+}
+
+/// What a [`Middleware`] decides.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// Let the call pass.
+    Allow,
+    /// Let the call pass with these arguments, which are checked like those of a model.
+    Modify(Value),
+    /// Refuse the call, with this reason for the model.
+    Deny(String),
+    /// Let the call pass if it is approved, with this reason for the approver. A reason that was approved before is
+    /// not asked for again, so it should be the same text for the same thing.
+    NeedApproval(String),
+}
+
+impl fmt::Debug for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decision::Allow => f.write_str("Allow"),
+            Decision::Modify(arguments) => f.debug_tuple("Modify").field(&Hidden(arguments)).finish(),
+            Decision::Deny(why) => f.debug_tuple("Deny").field(why).finish(),
+            Decision::NeedApproval(why) => f.debug_tuple("NeedApproval").field(why).finish(),
+        }
+    }
+}
+
+/// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.
+pub trait Approver: Send + Sync {
+    /// Decides whether the call may run. The time this takes does not count as the tool's; it is limited by
+    /// [`approval_timeout`](crate::provider::ProviderBuilder::approval_timeout), after which the call waits as it does
+    /// after [`Approval::Later`]. An approver that panics rejects the call.
+    ///
+    /// The context is that of the call: the caller, the session, and the cancellation token.
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval>;
+}
+
+/// What an [`Approver`] decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Approval {
+    /// Approved.
+    Approved,
+    /// Approved, and the record of the call names the approver.
+    ApprovedBy(Text),
+    /// Rejected, with this reason for the model.
+    Rejected(String),
+    /// Not decided yet. The call is answered with the code `APPROVAL_REQUIRED` without having run;
+    /// [`Provider::resume`](crate::Provider::resume) runs it once it is approved, or, if it waits in a
+    /// [queue](crate::provider::ProviderBuilder::approval_queue), [`Provider::resume_decided`](crate::Provider::resume_decided).
+    Later,
+}

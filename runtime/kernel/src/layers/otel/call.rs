@@ -1,0 +1,162 @@
+//! The span of a call.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
+
+use super::code::{Codes, OTHER_CODE};
+use super::context::Spanned;
+use super::{Otel, Signals, linked, named};
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::truncate::floor;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::layers::layer::Outcome;
+use crate::layers::observer::{Called, Observer};
+use crate::layers::redact::{Secrets, ToolRedactor};
+
+/// A tool that a provider does not have, in metrics: the names that models make up are not limited.
+const OTHER: &str = "_OTHER";
+
+/// The most bytes of what a model makes up, in a span.
+const LONGEST: usize = 256;
+
+/// Returns what a model makes up, cut to the length that spans show.
+pub fn short(text: &str) -> String {
+    text[..floor(text, LONGEST)].to_owned()
+}
+
+/// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
+pub(super) struct OtelSpan {
+    /// `None` if no spans are made, and the call is only measured.
+    own: Option<Arc<Spanned>>,
+    signals: Arc<Signals>,
+    since: Instant,
+    /// The attributes of the metric.
+    measured: Vec<KeyValue>,
+    /// The codes of errors that the tool declares.
+    codes: Codes,
+    /// Shows the result, if content is shown.
+    redactor: Option<ToolRedactor>,
+    ended: bool,
+}
+
+impl OtelSpan {
+    /// Begins the span of a call, and makes it that of the context.
+    pub(super) fn begin(otel: &Otel, called: &Called<'_>, ctx: &mut ToolContext) -> OtelSpan {
+        let (call, tool) = (called.call(), called.tool());
+        let (agent, conversation) = named(ctx);
+        let measured_name = if tool.is_some() { call.name.as_str() } else { OTHER };
+        let mut measured = vec![
+            KeyValue::new("gen_ai.tool.name", measured_name.to_owned()),
+            KeyValue::new("gen_ai.tool.type", "function"),
+        ];
+        measured.extend(agent.clone());
+        let signals = Arc::clone(&otel.signals);
+        let since = Instant::now();
+        let begun = otel.signals.begun(&ctx.otel_context(), || {
+            let waited = call.brings().waited.as_ref();
+            let waited = waited.and_then(|waited| linked(waited.call().traceparent.as_deref()?));
+            let name = match tool {
+                Some(_) => format!("execute_tool {}", call.name),
+                None => "execute_tool".to_owned(),
+            };
+            SpanBuilder::from_name(name)
+                .with_kind(SpanKind::Internal)
+                .with_start_time(called.started())
+                .with_attributes([
+                    KeyValue::new("gen_ai.operation.name", "execute_tool"),
+                    KeyValue::new("gen_ai.tool.name", short(&call.name)),
+                ])
+                .with_links(waited.into_iter().collect())
+        });
+        let codes = Codes::of(tool.and_then(|tool| tool.spec().output.as_ref()));
+        let Some(context) = begun else {
+            return OtelSpan { own: None, signals, since, measured, codes, redactor: None, ended: false };
+        };
+        let span = context.span();
+        let mut redactor = None;
+        if span.is_recording() {
+            span.set_attribute(KeyValue::new("gen_ai.tool.type", "function"));
+            span.set_attribute(KeyValue::new("gen_ai.tool.call.id", short(&call.id)));
+            if let Some(tool) = tool {
+                span.set_attribute(KeyValue::new("gen_ai.tool.description", tool.description().to_owned()));
+            }
+            span.set_attributes(agent.into_iter().chain(conversation));
+            if otel.content {
+                let hides = called.redactor();
+                let arguments = hides.shown(&call.arguments, ctx).to_string();
+                span.set_attribute(KeyValue::new("gen_ai.tool.call.arguments", arguments));
+                redactor = Some(hides);
+            }
+        }
+        let own = Spanned::own(context);
+        ctx.set_span(own.clone());
+        OtelSpan { own: Some(own), signals, since, measured, codes, redactor, ended: false }
+    }
+
+    fn close(&mut self, code: Option<Text>) {
+        self.ended = true;
+        let kind = code.map(|code| KeyValue::new("error.type", code.as_str().to_owned()));
+        if let Some(own) = &self.own {
+            let span = own.context().span();
+            if let Some(kind) = &kind {
+                if !own.ran() {
+                    span.add_event("toolgen.call.refused", vec![kind.clone()]);
+                }
+                // Without a description: the message may contain anything.
+                span.set_status(Status::error(""));
+                span.set_attribute(kind.clone());
+            }
+            span.end();
+        }
+        self.measured.extend(kind);
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.signals.instruments().execute_tool.record(seconds, &self.measured);
+    }
+}
+
+impl Observer for OtelSpan {
+    fn within(&self, step: &mut dyn FnMut()) {
+        let _current = self.own.as_ref().map(|own| own.context().clone().attach());
+        step();
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        outcome: &Outcome,
+        secrets: Option<Arc<Secrets>>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        let secrets = secrets.unwrap_or_default();
+        let code = self.codes.told(outcome).map(|code| secrets.code(code).unwrap_or(OTHER_CODE));
+        let waits = match outcome {
+            Err(ToolError::ApprovalRequired(_)) => Some("approval"),
+            Err(ToolError::InputRequired(_)) => Some("input"),
+            _ => None,
+        };
+        if let Some(own) = &self.own {
+            let span = own.context().span();
+            if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
+                let result = redactor.result(result, &secrets).to_string();
+                span.set_attribute(KeyValue::new("gen_ai.tool.call.result", result));
+            }
+            if let Some(waits) = waits {
+                span.add_event("toolgen.call.waiting", vec![KeyValue::new("toolgen.waiting.for", waits)]);
+            }
+        }
+        let code = code.map(Text::copy_of);
+        self.close(if waits.is_some() { None } else { code });
+        None
+    }
+}
+
+impl Drop for OtelSpan {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.close(Some(Text::copy_of(ToolError::Cancelled.code())));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The OpenTelemetry context in which a call is made, and the part of it that is passed on.
+//!
+//! Contexts are written and read by the propagator that the program sets
+//! (`opentelemetry::global::set_text_map_propagator`); without one, nothing is passed on.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{self, Poll};
+
+use opentelemetry::propagation::{Extractor, Injector};
+use opentelemetry::trace::{TraceContextExt, TraceFlags};
+use opentelemetry::{Context, KeyValue, global};
+use serde_json::{Map, Value};
+
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+use crate::call::span::{Attribute, Attributes, CallSpan};
+
+/// The most bytes of a value that is passed on or read: a `tracestate` or a `baggage` that a client sends may be longer.
+const MOST: usize = 8 << 10;
+
+/// The OpenTelemetry context that a [`ToolContext`] carries.
+pub(crate) struct Spanned {
+    context: Context,
+    /// Whether the program set it. Otherwise it holds the span of the call, or of the one that makes it.
+    given: bool,
+    /// Whether the tool of the call was run.
+    ran: AtomicBool,
+}
+
+impl Spanned {
+    /// Creates what the context of a call carries, with the span of the call.
+    pub(crate) fn own(context: Context) -> Arc<Spanned> {
+        Arc::new(Spanned { context, given: false, ran: AtomicBool::new(false) })
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Whether the tool of the call was run.
+    pub(crate) fn ran(&self) -> bool {
+        self.ran.load(Ordering::Relaxed)
+    }
+}
+
+impl ToolContext {
+    /// Sets the OpenTelemetry context of the turn: the spans of its calls are children of the span in it. Without it they
+    /// are children of the span that is current where the call is made.
+    ///
+    /// ```
+    /// use opentelemetry::Context;
+    /// use toolgen_runtime::ToolContext;
+    ///
+    /// let turn = ToolContext::new("turn-1", "").with_otel_context(Context::current());
+    /// # let _ = turn;
+    /// ```
+    #[must_use]
+    pub fn with_otel_context(mut self, context: Context) -> ToolContext {
+        self.set_span(Arc::new(Spanned { context, given: true, ran: AtomicBool::new(false) }));
+        self
+    }
+
+    /// Returns the OpenTelemetry context of the call: in a tool, the one with the span of its call, or with a span that
+    /// the tool opened below it and that is current. It is for work that leaves the task of the call, where nothing is
+    /// current: `tokio::spawn(work.with_context(ctx.otel_context()))`.
+    #[must_use]
+    pub fn otel_context(&self) -> Context {
+        let span = self.span().map(|span| -> &dyn Any { &**span });
+        span.and_then(|span| span.downcast_ref::<Spanned>()).map_or_else(Context::current, Spanned::innermost)
+    }
+
+    /// A copy with the span of an agent, for the turns of that agent.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_span(&self, context: Context) -> ToolContext {
+        let mut inside = self.clone();
+        inside.set_span(Spanned::own(context));
+        inside
+    }
+}
+
+impl Spanned {
+    /// The context of what is inside the call: the current one, if it is.
+    fn innermost(&self) -> Context {
+        let current = || {
+            Context::map_current(|current| {
+                let trace = self.context.span().span_context().trace_id();
+                let below = current.has_active_span() && current.span().span_context().trace_id() == trace;
+                below.then(|| current.clone())
+            })
+        };
+        if self.given { None } else { current() }.unwrap_or_else(|| self.context.clone())
+    }
+}
+
+impl CallSpan for Spanned {
+    fn event(&self, name: &'static str, attributes: Attributes<'_>) {
+        let span = self.context.span();
+        if !self.given && span.is_recording() {
+            span.add_event(name, attributes.iter().map(attribute).collect());
+        }
+    }
+
+    fn describe(&self, attributes: Attributes<'_>) {
+        let span = self.context.span();
+        if !self.given && span.is_recording() {
+            span.set_attributes(attributes.iter().map(attribute));
+        }
+    }
+
+    fn runs(&self) {
+        self.ran.store(true, Ordering::Relaxed);
+    }
+
+    /// Whatever propagator the program uses.
+    fn traceparent(&self) -> Option<Text> {
+        let span = self.context.span();
+        let of = span.span_context();
+        let flags = of.trace_flags() & TraceFlags::SAMPLED;
+        let is_own = !self.given && of.is_valid();
+        is_own.then(|| format!("00-{}-{}-{flags:02x}", of.trace_id(), of.span_id()).into())
+    }
+
+    fn passed_on(&self, also: &[String]) -> Vec<(String, String)> {
+        written(&self.innermost(), also)
+    }
+}
+
+fn attribute((name, value): &(&'static str, Attribute<'_>)) -> KeyValue {
+    match *value {
+        Attribute::Text(text) => KeyValue::new(*name, text.to_owned()),
+        Attribute::Number(number) => KeyValue::new(*name, number),
+    }
+}
+
+/// The members of W3C Trace Context. Others, such as `baggage`, carry more than the trace.
+const TRACE: [&str; 2] = ["traceparent", "tracestate"];
+
+/// Returns the members by which another process continues a context, as name and value: those of W3C Trace Context, and
+/// those that the program adds to them. What a header cannot hold is left out: a call does not fail because of its
+/// trace.
+fn written(context: &Context, also: &[String]) -> Vec<(String, String)> {
+    struct Pairs<'a>(Vec<(String, String)>, &'a [String]);
+    impl Injector for Pairs<'_> {
+        fn set(&mut self, key: &str, value: String) {
+            let mut wanted = TRACE.into_iter().chain(self.1.iter().map(String::as_str));
+            let fits =
+                (1..=MOST).contains(&value.len()) && value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+            if fits && wanted.any(|name| name.eq_ignore_ascii_case(key)) {
+                self.0.push((key.to_owned(), value));
+            }
+        }
+    }
+    let mut pairs = Pairs(Vec::new(), also);
+    global::get_text_map_propagator(|propagator| propagator.inject_context(context, &mut pairs));
+    pairs.0
+}
+
+/// Returns the members by which another process continues what is current.
+pub(crate) fn current(also: &[String]) -> Vec<(String, String)> {
+    written(&Context::current(), also)
+}
+
+/// Returns a context with what the `_meta` of a request passes on.
+#[doc(hidden)]
+pub fn continued(around: &Context, meta: &Map<String, Value>) -> Context {
+    struct Members<'m>(&'m Map<String, Value>);
+    impl Extractor for Members<'_> {
+        fn get(&self, key: &str) -> Option<&str> {
+            self.0.get(key).and_then(Value::as_str).filter(|value| value.len() <= MOST)
+        }
+
+        fn keys(&self) -> Vec<&str> {
+            self.0.keys().map(String::as_str).collect()
+        }
+    }
+    global::get_text_map_propagator(|propagator| propagator.extract_with_context(around, &Members(meta)))
+}
+
+/// A future in whose task a context is current, while it runs.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+pub struct Attached<'c, F> {
+    run: F,
+    /// `None` if what is current stays so.
+    context: Option<&'c Context>,
+}
+
+impl<'c, F: Future + Unpin> Attached<'c, F> {
+    /// Puts a context around a future.
+    #[doc(hidden)]
+    pub fn new(run: F, context: Option<&'c Context>) -> Attached<'c, F> {
+        Attached { run, context }
+    }
+}
+
+impl<F: Future + Unpin> Future for Attached<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<F::Output> {
+        let _current = self.context.cloned().map(Context::attach);
+        Pin::new(&mut self.run).poll(cx)
+    }
+}

@@ -1,0 +1,177 @@
+//! The tracer and the instruments of a provider.
+
+use std::sync::{Arc, OnceLock};
+
+use opentelemetry::global::{self, BoxedTracer, ObjectSafeTracerProvider};
+use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
+use opentelemetry::trace::{
+    Link, Span, SpanBuilder, SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer,
+};
+use opentelemetry::{Context, InstrumentationScope, KeyValue};
+
+use crate::call::context::ToolContext;
+
+/// The buckets that the conventions recommend for durations of calls and of turns of a model, in seconds.
+const CALL: [f64; 14] =
+    [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+/// Those for runs of agents, in seconds.
+const AGENT: [f64; 13] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
+/// Those for how many calls a run makes.
+const CALLS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+/// Those for requests of MCP, in seconds.
+const MCP: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+
+/// Where spans and metrics go. The tracer and the instruments are made at the first call, since the program may set the
+/// global providers after it builds its own.
+#[derive(Default)]
+#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+pub struct Signals {
+    tracers: Option<Arc<dyn ObjectSafeTracerProvider + Send + Sync>>,
+    meters: Option<Arc<dyn MeterProvider + Send + Sync>>,
+    tracer: OnceLock<Option<BoxedTracer>>,
+    instruments: OnceLock<Instruments>,
+}
+
+/// The instruments.
+#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+pub struct Instruments {
+    pub execute_tool: Histogram<f64>,
+    #[doc(hidden)]
+    pub invoke_agent: Histogram<f64>,
+    #[doc(hidden)]
+    pub inference_calls: Histogram<u64>,
+    #[doc(hidden)]
+    pub tool_calls: Histogram<u64>,
+    #[doc(hidden)]
+    pub inference: Histogram<f64>,
+    #[doc(hidden)]
+    pub input_tokens: Counter<u64>,
+    #[doc(hidden)]
+    pub output_tokens: Counter<u64>,
+    #[doc(hidden)]
+    pub mcp_server: Histogram<f64>,
+}
+
+impl Signals {
+    pub(super) fn with_tracers(&self, tracers: Arc<dyn ObjectSafeTracerProvider + Send + Sync>) -> Signals {
+        Signals { tracers: Some(tracers), meters: self.meters.clone(), ..Signals::default() }
+    }
+
+    pub(super) fn with_meters(&self, meters: Arc<dyn MeterProvider + Send + Sync>) -> Signals {
+        Signals { tracers: self.tracers.clone(), meters: Some(meters), ..Signals::default() }
+    }
+
+    /// The tracer, if there is one that makes spans.
+    fn tracer(&self) -> Option<&BoxedTracer> {
+        let made = self.tracer.get_or_init(|| {
+            let tracer = match &self.tracers {
+                Some(tracers) => BoxedTracer::new(tracers.boxed_tracer(scope())),
+                None => global::tracer_with_scope(scope()),
+            };
+            (!is_noop(&tracer)).then_some(tracer)
+        });
+        made.as_ref()
+    }
+
+    /// Begins a span below another, and returns the context with it; `None` if no spans are made.
+    #[doc(hidden)]
+    pub fn begun(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
+        let tracer = self.tracer()?;
+        Some(parent.with_span(tracer.build_with_context(builder(), parent)))
+    }
+
+    /// The instruments.
+    #[doc(hidden)]
+    pub fn instruments(&self) -> &Instruments {
+        self.instruments.get_or_init(|| {
+            Instruments::new(&match &self.meters {
+                Some(meters) => meters.meter_with_scope(scope()),
+                None => global::meter_with_scope(scope()),
+            })
+        })
+    }
+}
+
+/// Whether a tracer is the placeholder without a library: it gives its spans the identity of their parent, also where
+/// telemetry is suppressed and a library makes no span. The check exports nothing.
+fn is_noop(tracer: &BoxedTracer) -> bool {
+    let (trace, span) = (TraceId::from(1), SpanId::from(1));
+    let above = SpanContext::new(trace, span, TraceFlags::default(), true, TraceState::default());
+    let suppressed = Context::new().with_remote_span_context(above.clone()).with_telemetry_suppressed();
+    *tracer.build_with_context(SpanBuilder::from_name("none"), &suppressed).span_context() == above
+}
+
+/// The scope that makes the spans and metrics.
+fn scope() -> InstrumentationScope {
+    InstrumentationScope::builder("toolgen-runtime").with_version(env!("CARGO_PKG_VERSION")).build()
+}
+
+impl Instruments {
+    fn new(meter: &Meter) -> Instruments {
+        let seconds = |name: &'static str, of: &'static str, buckets: &[f64]| {
+            let histogram = meter.f64_histogram(name).with_unit("s").with_description(of);
+            histogram.with_boundaries(buckets.to_vec()).build()
+        };
+        let calls = |name: &'static str, unit: &'static str, of: &'static str| {
+            let histogram = meter.u64_histogram(name).with_unit(unit).with_description(of);
+            histogram.with_boundaries(CALLS.to_vec()).build()
+        };
+        let tokens = |name: &'static str, of: &'static str| {
+            meter.u64_counter(name).with_unit("{token}").with_description(of).build()
+        };
+        Instruments {
+            execute_tool: seconds(
+                "gen_ai.execute_tool.duration",
+                "The time that calls of tools take.",
+                &CALL,
+            ),
+            invoke_agent: seconds(
+                "gen_ai.invoke_agent.duration",
+                "The time that runs of agents take.",
+                &AGENT,
+            ),
+            inference_calls: calls(
+                "gen_ai.invoke_agent.inference_calls",
+                "{inference_call}",
+                "How often a run of an agent asks its model.",
+            ),
+            tool_calls: calls(
+                "gen_ai.invoke_agent.tool_calls",
+                "{tool_call}",
+                "How many tools the model of a run calls.",
+            ),
+            inference: seconds(
+                "gen_ai.client.inference.duration",
+                "The time that turns of models take.",
+                &CALL,
+            ),
+            input_tokens: tokens("gen_ai.client.inference.usage.input_tokens", "Tokens that models read."),
+            output_tokens: tokens("gen_ai.client.inference.usage.output_tokens", "Tokens that models write."),
+            mcp_server: seconds(
+                "mcp.server.operation.duration",
+                "The time that requests of MCP clients take.",
+                &MCP,
+            ),
+        }
+    }
+}
+
+/// Returns the agent and the conversation of a call, as attributes.
+pub fn named(ctx: &ToolContext) -> (Option<KeyValue>, Option<KeyValue>) {
+    let agent = ctx.agent_id().map(|id| KeyValue::new("gen_ai.agent.name", id.to_owned()));
+    let session = ctx.session().filter(|session| !session.is_passing());
+    (agent, session.map(|session| KeyValue::new("gen_ai.conversation.id", session.id().to_owned())))
+}
+
+/// Reads a `traceparent` as a link. `None` if it is not valid, or of an unknown version.
+pub fn linked(traceparent: &str) -> Option<Link> {
+    let mut parts = traceparent.split('-');
+    let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    if version != "00" || parts.next().is_some() || trace.len() != 32 || span.len() != 16 {
+        return None;
+    }
+    let (trace, span) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(span).ok()?);
+    let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?);
+    let context = SpanContext::new(trace, span, flags, true, TraceState::default());
+    context.is_valid().then(|| Link::with_context(context))
+}

@@ -1,0 +1,412 @@
+//! Paging of results that are too large for a model to get at once.
+//!
+//! [`Pages::apply`] cuts such a result, keeps its whole text for a while, and tells the model how to read the rest:
+//! with the tool `read_result`, which [`Pages::tool`] returns and a provider adds to its own tools. Every provider has
+//! such a limit, [`ResultLimit::DEFAULT`] unless it sets another or none.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+//! use toolgen_runtime::{ToolContext, ToolResult, ToolSpec, testing};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), toolgen_runtime::ToolError> {
+//! let pages = Pages::new(ResultLimit::bytes(10));
+//! let ctx = ToolContext::new("call-1", "log");
+//! let cut = pages.apply(ToolResult::text("one\ntwo\nthree\nfour\n"), &ToolSpec::EMPTY, &ctx);
+//! let text = cut.to_text();
+//! assert!(text.starts_with("one\ntwo\n\n[Result cut: bytes 0-8 of 19. Call read_result with {\"handle\":"));
+//!
+//! let handle = text.split('"').nth(3).unwrap_or_default();
+//! let next = testing::call_in(&pages.tool(), json!({"handle": handle, "offset": 8}), &ctx).await?;
+//! assert!(next.to_text().starts_with("three\n\n[Result cut: bytes 8-14 of 19. Call read_result"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod read;
+mod shared;
+mod store;
+
+use std::cell::RefCell;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use read::{READ_RESULT, ReadResult};
+pub use shared::RESULT_UNKNOWN;
+pub use store::StoreLimits;
+
+use crate::base::future::BoxFuture;
+use crate::base::truncate::floor;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::call::structured::Structured;
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
+use crate::spec::ToolSpec;
+use store::Store;
+
+/// How much of a result a model gets at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResultLimit {
+    /// The maximum number of bytes of text, over all pieces of a result. A tool's own
+    /// [`result_limit`](ToolSpec::result_limit) applies if it is smaller. The notice about a cut comes on top.
+    pub text: u64,
+    /// The maximum number of bytes of images, audio and other binary content in total, before base64 encoding.
+    pub binary: u64,
+}
+
+impl ResultLimit {
+    /// The limit of a provider that sets none: 50,000 bytes of text, about 12,000 tokens, and 5 MiB of other content,
+    /// the largest image that the APIs of large providers take.
+    pub const DEFAULT: ResultLimit = ResultLimit { text: 50_000, binary: 5 << 20 };
+
+    /// Limits text and binary content to this many bytes each.
+    #[must_use]
+    pub const fn bytes(bytes: u64) -> ResultLimit {
+        ResultLimit { text: bytes, binary: bytes }
+    }
+
+    /// Sets the maximum number of bytes of binary content.
+    #[must_use]
+    pub const fn with_binary(mut self, bytes: u64) -> ResultLimit {
+        self.binary = bytes;
+        self
+    }
+
+    fn of(self, spec: &ToolSpec) -> ResultLimit {
+        let own = spec.result_limit.unwrap_or(u64::MAX);
+        ResultLimit { text: self.text.min(own), binary: self.binary.min(own) }
+    }
+}
+
+impl Default for ResultLimit {
+    fn default() -> ResultLimit {
+        ResultLimit::DEFAULT
+    }
+}
+
+impl Default for Pages {
+    fn default() -> Pages {
+        Pages::new(ResultLimit::DEFAULT)
+    }
+}
+
+/// Cuts large results and keeps what was cut. Clones share what they keep.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    limit: ResultLimit,
+    store: Arc<Store>,
+    shared: Option<Arc<dyn crate::call::store::Store>>,
+}
+
+impl Pages {
+    /// Creates pages with this limit that keep as much as [`StoreLimits::DEFAULT`] says.
+    #[must_use]
+    pub fn new(limit: ResultLimit) -> Pages {
+        Pages::with_store(limit, StoreLimits::DEFAULT)
+    }
+
+    /// Creates pages with this limit that keep as much as `kept` says.
+    #[must_use]
+    pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
+        Pages { limit, store: Arc::new(Store::new(kept)), shared: None }
+    }
+
+    /// Returns whether anything was ever kept.
+    pub(crate) fn has_cut(&self) -> bool {
+        self.store.has_kept()
+    }
+
+    /// Returns the tool with which a model reads the rest of a result.
+    #[must_use]
+    pub fn tool(&self) -> ReadResult {
+        ReadResult::new(Arc::clone(&self.store), self.shared.clone())
+    }
+
+    /// Returns the result as a model gets it.
+    ///
+    /// A result within the limit stays as it is. Beyond the limit, texts are cut, at the end of a line if one is near,
+    /// otherwise between two characters, and the model learns how to read the rest. The rest includes the texts that
+    /// follow the cut, one per line as [`ToolResult::to_text`] writes them. A text resource that does not fit is read
+    /// as a whole with its own handle. Binary content that does not fit becomes a text that states its type and size.
+    /// Details are not changed, since no model sees them. MCP sends the [structured](ToolResult::structured) result of
+    /// a tool that declares one: beyond the text limit it is [missing](Structured::Missing).
+    ///
+    /// What is kept can be read only in the same session, by the same agent and for the same principal.
+    #[must_use]
+    pub fn apply(&self, mut result: ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> ToolResult {
+        self.cut(&mut result, spec, ctx);
+        result
+    }
+
+    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of what is kept.
+    pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
+        let mut kept = Vec::new();
+        // A page is never cut again.
+        if spec.name.as_str() == READ_RESULT {
+            return kept;
+        }
+        let limit = self.limit.of(spec);
+        let (text, binary) = sizes(&result.content);
+        if text > limit.text {
+            let whole = result.to_text();
+            let cut = Cut { pages: self, limit, ctx, kept: RefCell::default() };
+            result.content = cut.texts(std::mem::take(&mut result.content), whole);
+            kept = cut.kept.into_inner();
+        }
+        if binary > limit.binary {
+            let mut left = limit.binary;
+            result.content.iter_mut().for_each(|content| shrink(content, limit.binary, &mut left));
+        }
+        if spec.structured_output().is_some() {
+            withhold(result, limit.text);
+        }
+        kept
+    }
+
+    /// Returns an error as a model gets it: its text is cut and kept like a result if a tool failed, arguments
+    /// are invalid or the call was denied.
+    #[must_use]
+    pub fn apply_error(&self, mut error: ToolError, spec: &ToolSpec, ctx: &ToolContext) -> ToolError {
+        self.cut_error(&mut error, spec, ctx);
+        error
+    }
+
+    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of what is kept.
+    pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
+        let limit = self.limit.of(spec);
+        if let ToolError::Failed { message, .. }
+        | ToolError::InvalidArgs { message, .. }
+        | ToolError::Denied { message, .. } = error
+            && size(message.len()) > limit.text
+            && spec.name.as_str() != READ_RESULT
+        {
+            let whole = std::mem::take(message);
+            let end = cut(&whole, bytes(limit.text));
+            hide_cut(&whole, 0..end, ctx);
+            let shown = whole.get(..end).unwrap_or_default().to_owned();
+            let cut = Cut { pages: self, limit, ctx, kept: RefCell::default() };
+            *message = format!("{shown}\n{}", cut.notice(whole, end));
+            return cut.kept.into_inner();
+        }
+        Vec::new()
+    }
+}
+
+impl Layer for Pages {
+    fn stage(&self) -> Stage {
+        Stage::Result
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        // A replayed answer is as the model got it.
+        if !call.is_for_model() || call.is_replayed() {
+            return None;
+        }
+        let kept = match outcome {
+            Ok(result) => self.cut(result, call.spec(), call.ctx()),
+            Err(error) => self.cut_error(error, call.spec(), call.ctx()),
+        };
+        (self.is_shared() && !kept.is_empty())
+            .then(|| -> BoxFuture<'a, ()> { Box::pin(self.share(kept, call.ctx())) })
+    }
+}
+
+/// Returns the number of bytes of text and of all other content.
+fn sizes(content: &[Content]) -> (u64, u64) {
+    let (mut text, mut binary) = (0, 0);
+    let mut texts: u64 = 0;
+    for piece in content {
+        match piece {
+            Content::Text(piece) => {
+                text += size(piece.len());
+                texts += 1;
+            }
+            Content::Resource { data: ResourceData::Text(piece), .. } => text += size(piece.len()),
+            Content::Image { data, .. }
+            | Content::Audio { data, .. }
+            | Content::Resource { data: ResourceData::Base64(data), .. } => binary += decoded_size(data),
+            Content::Link { .. } => {}
+        }
+    }
+    // With the line breaks between texts.
+    (text + texts.saturating_sub(1), binary)
+}
+
+/// A result that is too large, being cut.
+struct Cut<'a> {
+    pages: &'a Pages,
+    limit: ResultLimit,
+    ctx: &'a ToolContext,
+    /// The handles of what is kept.
+    kept: RefCell<Vec<String>>,
+}
+
+impl Cut<'_> {
+    /// Returns the pieces that fit, and notices in place of the others.
+    fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
+        let mut left = self.limit.text;
+        let mut kept = Vec::with_capacity(content.len() + 1);
+        // Where in the whole text the next piece begins; `None` after the cut, when no more text is shown.
+        let mut begin = Some(0);
+        for piece in content {
+            match piece {
+                Content::Text(text) => {
+                    let Some(from) = begin else { continue };
+                    let broken = u64::from(from > 0);
+                    if size(text.len()) + broken <= left {
+                        left -= size(text.len()) + broken;
+                        begin = Some(from + text.len() + 1);
+                        kept.push(Content::Text(text));
+                        continue;
+                    }
+                    let end = cut(&text, bytes(left.saturating_sub(broken)));
+                    hide_cut(&text, 0..end, self.ctx);
+                    if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
+                        kept.push(Content::Text(shown.to_owned()));
+                    }
+                    // Nothing of an empty piece is shown, and neither is the break before it.
+                    let shown = if end == 0 { from.saturating_sub(1) } else { from + end };
+                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), shown)));
+                    (left, begin) = (0, None);
+                }
+                Content::Resource { uri, mime_type, data: ResourceData::Text(text) }
+                    if size(text.len()) > left =>
+                {
+                    kept.push(Content::Text(self.resource(&uri, &mime_type, text)));
+                }
+                piece => {
+                    if let Content::Resource { data: ResourceData::Text(text), .. } = &piece {
+                        left -= size(text.len());
+                    }
+                    kept.push(piece);
+                }
+            }
+        }
+        kept
+    }
+
+    fn notice(&self, whole: String, end: usize) -> String {
+        let total = whole.len();
+        match self.keep(whole) {
+            Some(handle) => read::go_on(&handle, 0, end, total),
+            None => {
+                format!(
+                    "[Result cut: bytes 0-{end} of {total}. The rest is too large to be kept; ask for less.]"
+                )
+            }
+        }
+    }
+
+    fn resource(&self, uri: &str, mime_type: &str, text: String) -> String {
+        let kind = if mime_type.is_empty() { "text" } else { mime_type };
+        let total = text.len();
+        let how = match self.keep(text) {
+            Some(handle) => format!("Call {} to read it.", read::call(&handle, 0)),
+            None => String::from("It is too large to be kept; ask for less."),
+        };
+        format!("[Resource {uri} ({kind}): {total} bytes, not shown. {how}]")
+    }
+
+    fn keep(&self, whole: String) -> Option<String> {
+        // An empty page would lead nowhere.
+        let page = bytes(self.limit.text).max(1);
+        let handle = self.pages.store.keep(whole, page, self.ctx)?;
+        self.kept.borrow_mut().push(handle.clone());
+        Some(handle)
+    }
+}
+
+/// Replaces binary content that does not fit in the remaining size with a text.
+fn shrink(content: &mut Content, most: u64, left: &mut u64) {
+    let (what, mime_type, data) = match &*content {
+        Content::Image { data, mime_type } => (String::from("Image"), mime_type, data),
+        Content::Audio { data, mime_type } => (String::from("Audio"), mime_type, data),
+        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => {
+            (format!("Resource {uri}"), mime_type, data)
+        }
+        Content::Text(_) | Content::Resource { .. } | Content::Link { .. } => return,
+    };
+    let size = decoded_size(data);
+    if size <= *left {
+        *left -= size;
+        return;
+    }
+    let kind = if mime_type.is_empty() { "binary" } else { mime_type };
+    let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {most} bytes are too many.]");
+    *content = Content::Text(text);
+}
+
+/// Removes a structured result that is too large to be sent.
+fn withhold(result: &mut ToolResult, most: u64) {
+    let found = match &result.structured {
+        Structured::Json(text) => size(text.len()),
+        Structured::Details | Structured::DetailsWithout(_) => json_size(&result.details),
+        Structured::Missing(_) => return,
+    };
+    if found > most {
+        let why = format!("it has {found} bytes, and more than {most} are too many");
+        result.structured = Structured::Missing(why.into());
+    }
+}
+
+/// Has records and events hide what remains of a secret in the part of a text that is shown.
+fn hide_cut(text: &str, shown: Range<usize>, ctx: &ToolContext) {
+    if let Some(secrets) = ctx.secrets() {
+        ctx.hide(&secrets.cut_by(shown, text));
+    }
+}
+
+/// Returns the size of a value as compact JSON, in bytes, without keeping the JSON.
+fn json_size(value: &Value) -> u64 {
+    struct Count(u64);
+    impl io::Write for Count {
+        fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+            self.0 += size(piece.len());
+            Ok(piece.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Neither counting nor serialising a value can fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+/// Returns how many bytes a base64 text decodes to.
+fn decoded_size(base64: &str) -> u64 {
+    size(base64.trim_end_matches('=').len()) * 3 / 4
+}
+
+/// Returns where to cut a text so that at most this many bytes remain: after the last line break if that keeps at
+/// least half, otherwise between two characters.
+fn cut(text: &str, most: usize) -> usize {
+    if text.len() <= most {
+        return text.len();
+    }
+    let end = floor(text, most);
+    let line = text.get(..end).and_then(|shown| shown.rfind('\n')).map(|newline| newline + 1);
+    line.filter(|line| *line >= end.div_ceil(2)).unwrap_or(end)
+}
+
+fn size(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn bytes(size: u64) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,352 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::spec::{Files, Network, ToolName};
+use crate::{AgentTool, BoxFuture, Registry, ToolContext, ToolResult};
+
+fn named(name: &str, effects: Effects) -> ToolSpec {
+    ToolSpec { name: ToolName::parse(name.to_owned()).unwrap(), effects, ..ToolSpec::EMPTY }
+}
+
+fn network(hosts: &[&'static str]) -> Network {
+    Network::Hosts(hosts.iter().copied().map(Text::Static).collect())
+}
+
+// ---- effects against limits: an independent reading of both as sets of single things that may happen
+
+/// The names and ports of a small world, with some that no policy names.
+const NAMES: [&str; 7] = ["a.com", "x.a.com", "other.a.com", "y.x.a.com", "ba.com", "b.org", "other.net"];
+const PORTS: [&str; 3] = ["80", "443", "other"];
+const PATTERNS: [&str; 12] = [
+    "a.com",
+    "A.com",
+    "a.com:80",
+    "x.a.com",
+    "X.A.COM:443",
+    "*.a.com",
+    "*.a.com:443",
+    "*.x.a.com",
+    "ba.com",
+    "b.org.",
+    "*",
+    "*:80",
+];
+
+fn stands_for(pattern: &str, name: &str, port: &str) -> bool {
+    let pattern = pattern.to_lowercase();
+    let (host, wanted) = pattern.split_once(':').map_or((pattern.as_str(), None), |(h, p)| (h, Some(p)));
+    let fits = match host {
+        "*" => true,
+        "*.a.com" => ["x.a.com", "other.a.com", "y.x.a.com"].contains(&name),
+        "*.x.a.com" => name == "y.x.a.com",
+        host => host.trim_end_matches('.') == name,
+    };
+    fits && wanted.is_none_or(|wanted| wanted == port)
+}
+
+fn reached(network: &Network) -> Vec<(usize, usize)> {
+    let mut points = Vec::new();
+    for (n, name) in NAMES.iter().enumerate() {
+        for (p, port) in PORTS.iter().enumerate() {
+            let in_it = match network {
+                Network::None => false,
+                Network::Any => true,
+                Network::Hosts(hosts) => hosts.iter().any(|host| stands_for(host, name, port)),
+            };
+            if in_it {
+                points.push((n, p));
+            }
+        }
+    }
+    points
+}
+
+fn files(files: Files) -> usize {
+    [Files::None, Files::Read, Files::Write].iter().position(|known| *known == files).unwrap()
+}
+
+/// What goes too far, as the first words of the lines that say so.
+fn too_far(effects: &Effects, limits: &Limits) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    if limits.read_only && !effects.read_only {
+        found.push("changes");
+    }
+    if limits.read_only && effects.destructive {
+        found.push("destruction");
+    }
+    let granted = reached(&limits.network);
+    if reached(&effects.network).iter().any(|point| !granted.contains(point)) {
+        found.push("network");
+    }
+    if files(effects.files) > files(limits.files) || (limits.read_only && effects.files == Files::Write) {
+        found.push("files");
+    }
+    if effects.spawns && !limits.spawns {
+        found.push("programs");
+    }
+    found
+}
+
+fn any_network() -> impl Strategy<Value = Network> {
+    let hosts = proptest::collection::vec(proptest::sample::select(&PATTERNS[..]), 0..4);
+    prop_oneof![Just(Network::None), Just(Network::Any), hosts.prop_map(|hosts| network(&hosts))]
+}
+
+fn any_files() -> impl Strategy<Value = Files> {
+    proptest::sample::select(vec![Files::None, Files::Read, Files::Write])
+}
+
+prop_compose! {
+    fn any_effects()(
+        flags in any::<[bool; 5]>(),
+        network in any_network(),
+        files in any_files(),
+    ) -> Effects {
+        let [read_only, destructive, idempotent, open_world, spawns] = flags;
+        Effects { read_only, destructive, idempotent, open_world, network, files, spawns }
+    }
+}
+
+prop_compose! {
+    fn any_limits()(
+        read_only in any::<bool>(),
+        network in any_network(),
+        files in any_files(),
+        spawns in any::<bool>(),
+    ) -> Limits {
+        Limits { read_only, destructive: true, network, files, spawns }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_tool_within_the_limits_is_allowed_and_every_effect_beyond_them_is_named(
+        effects in any_effects(),
+        limits in any_limits(),
+    ) {
+        let expected = too_far(&effects, &limits);
+        let checked = limits.check::<ToolError>(&named("t", effects.clone()));
+        prop_assert_eq!(limits.allows(&effects), expected.is_empty());
+        prop_assert_eq!(checked.is_ok(), expected.is_empty());
+        if let Err(error) = checked {
+            prop_assert_eq!(error.code(), "PERMISSION_DENIED");
+            let text = error.to_string();
+            let lines: Vec<&str> =
+                text.lines().filter_map(|line| line.strip_prefix("- ")?.split(':').next()).collect();
+            prop_assert_eq!(lines, expected, "{}", text);
+        }
+    }
+
+    #[test]
+    fn both_limits_allow_what_each_of_them_allows(
+        effects in any_effects(),
+        one in any_limits(),
+        other in any_limits(),
+    ) {
+        let both = one.and(&other);
+        prop_assert_eq!(both.allows(&effects), one.allows(&effects) && other.allows(&effects));
+        let mut expected = reached(&one.network);
+        let others = reached(&other.network);
+        expected.retain(|point| others.contains(point));
+        prop_assert_eq!(reached(&both.network), expected);
+    }
+
+    #[test]
+    fn confined_effects_exceed_only_what_no_executor_prevents(
+        effects in any_effects(),
+        limits in any_limits(),
+    ) {
+        let confined = limits.confine(&effects);
+        let by_network = limits.read_only && limits.network == Network::Any && effects.network != Network::None;
+        let expected = [
+            ("changes", by_network && !effects.read_only),
+            ("destruction", by_network && effects.destructive),
+            ("files", limits.files == Files::None && effects.files != Files::None),
+            ("programs", effects.spawns && !limits.spawns),
+        ];
+        let expected: Vec<&str> = expected.iter().filter(|(_, left)| *left).map(|(what, _)| *what).collect();
+        prop_assert_eq!(too_far(&confined, &limits), expected, "{:?}", confined);
+        prop_assert_eq!(limits.confine(&confined), confined);
+    }
+}
+
+// ---- the texts and the cases with names
+
+#[test]
+fn web_fetch_is_refused_where_the_network_is_disabled() {
+    let fetch = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
+    let error = Limits::PLANNING.check::<ToolError>(&named("web_fetch", fetch.clone())).unwrap_err();
+    let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
+                    - network: it may reach any host (allowed: none)";
+    assert_eq!((error.to_string().as_str(), error.code()), (expected, "PERMISSION_DENIED"));
+    let coding = Limits { network: Network::Any, ..Limits::PLANNING };
+    assert!(coding.check::<ToolError>(&named("web_fetch", fetch)).is_ok());
+}
+
+#[test]
+fn a_tool_that_declares_nothing_counts_as_the_worst_and_all_reasons_are_told_at_once() {
+    let error = Limits::NONE.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).unwrap_err();
+    let expected = "\
+Permission denied: tool 'mystery' may do more than this context allows:
+- changes: it may change things (allowed: reading only)
+- destruction: it may destroy things (allowed: reading only)
+- network: it may reach any host (allowed: none)
+- files: it may write files (allowed: none)
+- programs: it may start programs (allowed: none)
+Effects that a tool does not rule out are assumed, and this tool rules out none.";
+    assert_eq!(error.to_string(), expected);
+    assert!(Limits::ANY.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).is_ok());
+}
+
+#[test]
+fn only_the_hosts_beyond_the_grant_are_named() {
+    let limits = Limits { network: network(&["api.example.com", "*.internal:8443"]), ..Limits::ANY };
+    let asked = |hosts: &[&'static str]| named("t", Effects { network: network(hosts), ..Effects::NONE });
+    for within in [
+        &["API.Example.com"][..],
+        &["api.example.com:444", "a.b.internal:8443"],
+        &["api.example.com.", "*.x.internal:8443"],
+        &[],
+    ] {
+        assert!(limits.check::<ToolError>(&asked(within)).is_ok(), "{within:?}");
+    }
+    for beyond in ["internal:8443", "evilinternal:8443", "a.internal", "a.internal:443", "[::1]:8443", "*"] {
+        let error = limits.check::<ToolError>(&asked(&["api.example.com", beyond])).unwrap_err().to_string();
+        let line = format!("- network: it may reach {beyond} (allowed: api.example.com, *.internal:8443)");
+        assert_eq!(error.lines().nth(1), Some(line.as_str()));
+    }
+}
+
+#[test]
+fn addresses_with_colons_keep_them() {
+    let limits = Limits { network: network(&["[2001:db8::1]", "fe80::1"]), ..Limits::ANY };
+    let allowed = |host| limits.allows(&Effects { network: network(&[host]), ..Effects::NONE });
+    assert!(allowed("[2001:DB8::1]:443") && allowed("[2001:db8::1]") && allowed("fe80::1"));
+    assert!(!allowed("[2001:db8::2]:443") && !allowed("fe80:"));
+}
+
+// ---- rules
+
+fn rules(include: Option<&[&'static str]>, exclude: &[&'static str]) -> Rules {
+    let mut builder = Rules::builder().exclude(exclude.iter().copied());
+    if let Some(include) = include {
+        builder = builder.include(include.iter().copied());
+    }
+    builder.build().unwrap()
+}
+
+fn tools() -> Vec<ToolSpec> {
+    let files = |name, effects| ToolSpec { category: "files".into(), ..named(name, effects) };
+    vec![
+        files("read_file", Effects { files: Files::Read, ..Effects::NONE }),
+        files("write_file", Effects { read_only: false, files: Files::Write, ..Effects::NONE }),
+        named("shell", Effects::UNDECLARED),
+        named("web_fetch", Effects { network: Network::Any, ..Effects::NONE }),
+    ]
+}
+
+#[test]
+fn deny_wins_and_an_inclusion_closes_the_set() {
+    // Inclusions, exclusions, and what is left.
+    type Case<'a> = (Option<&'a [&'static str]>, &'a [&'static str], &'a [&'a str]);
+    let cases: [Case<'_>; 12] = [
+        (None, &[], &["read_file", "write_file", "shell", "web_fetch"]),
+        (Some(&[]), &[], &[]),
+        (Some(&["*_file"]), &[], &["read_file", "write_file"]),
+        (Some(&["*"]), &["shell"], &["read_file", "write_file", "web_fetch"]),
+        (Some(&["shell"]), &["sh?ll"], &[]),
+        (Some(&["category:files"]), &["effect:files_write"], &["read_file"]),
+        (Some(&["Shell", "READ*"]), &[], &[]),
+        (None, &["effect:undeclared"], &["read_file", "write_file", "web_fetch"]),
+        (None, &["effect:network", "effect:mutating"], &["read_file"]),
+        (Some(&["effect:read_only"]), &["effect:open_world"], &["read_file", "web_fetch"]),
+        (Some(&["category:files effect:read_only", "web_*"]), &[], &["read_file", "web_fetch"]),
+        (None, &["category:gener?l effect:spawns"], &["read_file", "write_file", "web_fetch"]),
+    ];
+    for (include, exclude, expected) in cases {
+        let policy = Policy::new(Limits::ANY).with_rules(rules(include, exclude));
+        let specs = tools();
+        let allowed = specs.iter().filter(|spec| policy.check(spec).is_ok());
+        let allowed: Vec<&str> = allowed.map(|spec| spec.name.as_str()).collect();
+        assert_eq!(allowed, expected, "{include:?} {exclude:?}");
+        assert_eq!(policy.refused(&specs).len(), specs.len() - expected.len());
+    }
+}
+
+#[test]
+fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
+    let limits = Limits { spawns: false, ..Limits::ANY };
+    let policy = Policy::new(limits)
+        .with_rules(rules(Some(&["*_file", "read*", "shell"]), &["effect:files_write effect:mutating"]));
+    let specs = tools();
+    let told: Vec<String> = specs.iter().map(|spec| policy.explain(spec).to_string()).collect();
+    let excluded = "is excluded by the rule 'effect:files_write effect:mutating'";
+    assert_eq!(told[0], "tool 'read_file' is included by '*_file'");
+    assert_eq!(told[1], format!("Permission denied: tool 'write_file' {excluded}"));
+    let both =
+        "and it may do more than this context allows:\n- programs: it may start programs (allowed: none)";
+    let worst = "Effects that a tool does not rule out are assumed, and this tool rules out none.";
+    assert_eq!(told[2], format!("Permission denied: tool 'shell' {excluded}, {both}\n{worst}"));
+    let by_effect = Policy::new(Limits::ANY).with_rules(rules(None, &["effect:destructive"]));
+    let text = by_effect.explain(&specs[2]).to_string();
+    assert_eq!(
+        text,
+        format!("Permission denied: tool 'shell' is excluded by the rule 'effect:destructive'\n{worst}")
+    );
+    let by_name = Policy::new(Limits::ANY).with_rules(rules(None, &["shell"]));
+    assert!(!by_name.explain(&specs[2]).to_string().contains(worst));
+    assert_eq!(told[3], "Permission denied: tool 'web_fetch' is not included by any rule");
+    let refused: Vec<String> = policy.refused(&specs).iter().map(ToString::to_string).collect();
+    assert_eq!(refused, told[1..]);
+    assert_eq!(Policy::default().explain(&specs[2]).to_string(), "tool 'shell' is allowed");
+}
+
+#[test]
+fn texts_that_are_no_rules_are_all_reported_and_none_is_skipped() {
+    let error = Rules::builder()
+        .include(["ok_*", " ", "read.file", "scope:x"])
+        .exclude(["effect:harmless", "category:", "effect:spawns"])
+        .build()
+        .unwrap_err();
+    let expected = "\
+rule ' ': it is empty
+rule 'read.file': no name of a tool has a '.'; `*` and `?` are wildcards
+rule 'scope:x': 'scope:' is unknown; there are 'category:', 'effect:', and names without a colon
+rule 'effect:harmless': there is no effect 'harmless', only read_only, mutating, destructive, idempotent, \
+open_world, network, files_read, files_write, spawns, undeclared
+rule 'category:': 'category:' names no category";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(error.problems[3].problem, RuleProblem::Effect("harmless".into()));
+}
+
+struct Described(ToolSpec);
+
+impl AgentTool for Described {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(
+        &'a self,
+        _params: Value,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async { Ok(ToolResult::empty()) })
+    }
+}
+
+#[test]
+fn rules_that_fit_no_tool_are_reported() {
+    let shared = |spec| Arc::new(Described(spec)) as Arc<dyn AgentTool>;
+    let registry = Registry::new(tools().into_iter().map(shared)).unwrap();
+    let rules =
+        rules(Some(&["read_file", "raed_*", "category:files"]), &["category:web", "effect:spawns", "x?"]);
+    let unused = rules.unused(&registry);
+    let unused: Vec<&str> = unused.iter().map(|rule| rule.name.as_str()).collect();
+    assert_eq!(unused, ["raed_*", "category:web", "x?"]);
+}

@@ -1,0 +1,385 @@
+//! Rate limits.
+//!
+//! The program that hosts the agent supplies the limit: it knows its customers and their plans, and it may share
+//! counts between machines. [`WindowLimit`] is an implementation for a single process, or for all that share a
+//! [store](WindowLimit::shared).
+//!
+//! A call counts for its [`Principal`]. If it has none, a principal without scopes stands for its agent
+//! (`agent:{id}`), otherwise for its session (`session:{id}`, unless it is the temporary one of a turn or a loop), and
+//! otherwise for all such calls of the provider (`provider`). See [`counted_for`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::base::future::caught;
+use crate::base::sync::unpoisoned;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::principal::Principal;
+use crate::call::store::{OnFailure, Store, StoreError, WINDOW_PARTS as PARTS};
+use crate::layers::layer::{Invocation, Layer, Stage};
+use crate::spec::ToolSpec;
+
+/// Decides whether a principal, or whoever a call [counts for](counted_for), may call a tool now, and counts the call if
+/// so.
+///
+/// A function `Fn(&Principal, &ToolSpec) -> bool` is a rate limit, too.
+pub trait RateLimit: Send + Sync {
+    /// Returns whether the call may proceed. Called once per call, after the check of the principal's scopes and
+    /// before the checks of the tool's dependencies.
+    fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
+
+    /// Like [`allow`](Self::allow), for limits that may be unable to decide: this is what a provider calls. By default
+    /// it passes on the answer of `allow`.
+    ///
+    /// # Errors
+    ///
+    /// Why the call may not proceed: usually [`exceeded`].
+    fn ask<'a>(
+        &'a self,
+        principal: &'a Principal,
+        spec: &'a ToolSpec,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        let allowed = self.allow(principal, spec);
+        Box::pin(async move { answer(allowed.await, spec) })
+    }
+}
+
+fn answer(is_allowed: bool, spec: &ToolSpec) -> Result<(), ToolError> {
+    if is_allowed { Ok(()) } else { Err(exceeded(spec.name.as_str())) }
+}
+
+impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
+    fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
+        Box::pin(async move { self(principal, spec) })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        principal: &'a Principal,
+        spec: &'a ToolSpec,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move { answer(self(principal, spec), spec) })
+    }
+}
+
+/// Returns for whom a call counts.
+#[must_use]
+pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
+    if let Some(principal) = ctx.principal() {
+        return Cow::Borrowed(principal);
+    }
+    let session = ctx.session().filter(|session| !session.is_passing());
+    let id = match (ctx.agent_id(), session) {
+        (Some(agent), _) => format!("agent:{agent}").into(),
+        (None, Some(session)) => format!("session:{}", session.id()).into(),
+        (None, None) => Text::Static("provider"),
+    };
+    Cow::Owned(Principal::new(id))
+}
+
+/// How long a rate limit may take to answer: 5 seconds.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks a rate limit about a call.
+///
+/// # Errors
+///
+/// The error of the limit, which is [`exceeded`] unless it has its own. [`exceeded`], too, if the limit panics or does
+/// not answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted does not run. [`ToolError::Cancelled`] if the
+/// caller gives up in the meantime.
+pub async fn check(
+    limit: &dyn RateLimit,
+    principal: &Principal,
+    spec: &ToolSpec,
+    ctx: &ToolContext,
+) -> Result<(), ToolError> {
+    // Inside a future, so that a panic of `ask` itself is caught, too.
+    let asked = caught(async { limit.ask(principal, spec).await });
+    let asked = tokio::time::timeout(ANSWER_TIMEOUT, asked);
+    match ctx.caller_token().run_until_cancelled(asked).await {
+        None => Err(ToolError::Cancelled),
+        Some(Ok(Some(answer))) => answer,
+        Some(Ok(None) | Err(_)) => Err(exceeded(spec.name.as_str())),
+    }
+}
+
+/// The layer of a rate limit.
+pub(crate) struct Limited(pub(crate) Arc<dyn RateLimit>);
+
+impl Layer for Limited {
+    fn stage(&self) -> Stage {
+        Stage::Admit
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        Some(Box::pin(async { check(&*self.0, &counted_for(call.ctx()), call.spec(), call.ctx()).await }))
+    }
+}
+
+/// Returns `Rate limit exceeded: API key cannot execute tool '{tool}' right now`, with the code `RATE_LIMITED`.
+#[must_use]
+pub fn exceeded(tool: &str) -> ToolError {
+    let text = format!("Rate limit exceeded: API key cannot execute tool '{tool}' right now");
+    ToolError::failed_with("RATE_LIMITED", text)
+}
+
+/// The code of the error of a call that could not be counted, because the store of the counts cannot be reached.
+pub const RATE_LIMIT_UNKNOWN: &str = "RATE_LIMIT_UNKNOWN";
+
+/// The table of the counters.
+const TABLE: &str = "rate";
+
+/// A rate limit for one process, or for all that share a [store](Self::shared): at most a given number of calls in any time window of a given length, per principal
+/// in total and per principal and tool. Refused calls do not count.
+///
+/// The limits hold for every window of that length, not only for full minutes. Time is counted in 64ths of the window,
+/// so a call may count for a 64th longer.
+///
+/// Memory use does not grow with the number of calls: for each principal, up to a maximum number of principals, there
+/// are 64 counts per tool it calls. Idle principals are forgotten; when active principals take all places, others are
+/// refused.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
+/// use toolgen_runtime::{Principal, ToolSpec};
+///
+/// let limit = WindowLimit::new().with_per_tool(2);
+/// let (caller, spec) = (Principal::new("key-7"), ToolSpec::EMPTY);
+/// assert!(limit.allow(&caller, &spec).await && limit.allow(&caller, &spec).await);
+/// assert!(!limit.allow(&caller, &spec).await);
+/// # }
+/// ```
+pub struct WindowLimit {
+    window: Duration,
+    per_tool: u32,
+    per_principal: u32,
+    principals: usize,
+    start: Instant,
+    counts: Mutex<Counts>,
+    shared: Option<Arc<dyn Store>>,
+    on_failure: OnFailure,
+}
+
+#[derive(Default)]
+struct Counts {
+    callers: BTreeMap<Text, Caller>,
+    /// The part in which idle callers were last removed.
+    swept: u64,
+}
+
+/// The calls of a principal in the window.
+#[derive(Default)]
+struct Caller {
+    /// By part and tool.
+    parts: BTreeMap<(u64, Text), u32>,
+    /// The sums over the window.
+    tools: BTreeMap<Text, u32>,
+    total: u32,
+}
+
+impl Default for WindowLimit {
+    fn default() -> WindowLimit {
+        WindowLimit::new()
+    }
+}
+
+impl WindowLimit {
+    /// Creates a limit of 60 calls per tool and 100 calls in total within 60 seconds, for up to 10,000 principals.
+    #[must_use]
+    pub fn new() -> WindowLimit {
+        WindowLimit {
+            window: Duration::from_secs(60),
+            per_tool: 60,
+            per_principal: 100,
+            principals: 10_000,
+            start: Instant::now(),
+            counts: Mutex::default(),
+            shared: None,
+            on_failure: OnFailure::Refuse,
+        }
+    }
+
+    /// Sets the length of the window.
+    #[must_use]
+    pub fn with_window(mut self, window: Duration) -> WindowLimit {
+        self.window = window;
+        self
+    }
+
+    /// Sets how many calls of one tool a principal may make.
+    #[must_use]
+    pub fn with_per_tool(mut self, calls: u32) -> WindowLimit {
+        self.per_tool = calls;
+        self
+    }
+
+    /// Sets how many calls a principal may make in total, unless it has its own [`quota`](Principal::quota).
+    #[must_use]
+    pub fn with_per_principal(mut self, calls: u32) -> WindowLimit {
+        self.per_principal = calls;
+        self
+    }
+
+    /// Sets for how many principals calls are counted.
+    #[must_use]
+    pub fn with_principals(mut self, principals: usize) -> WindowLimit {
+        self.principals = principals;
+        self
+    }
+
+    /// Counts calls in a store, for all processes of a deployment.
+    ///
+    /// A call costs one request, which counts and answers at once. So the limits are exact, however many processes ask.
+    /// Limits with windows of another length have counts of their own. The number of principals is limited only by what
+    /// the store can hold.
+    #[must_use]
+    pub fn shared(mut self, store: impl Store + 'static) -> WindowLimit {
+        self.shared = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets what becomes of calls while the [store](Self::shared) cannot be reached: by default they are refused
+    /// ([`OnFailure::Refuse`]) with the code [`RATE_LIMIT_UNKNOWN`]. With [`OnFailure::Degrade`] each process counts its
+    /// own calls, from zero, so together they let through as many times the limit as there are processes.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> WindowLimit {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// Counts a call in the store.
+    async fn count(&self, store: &dyn Store, principal: &Principal, tool: &str) -> Result<bool, StoreError> {
+        let most = principal.quota.unwrap_or(self.per_principal);
+        if most == 0 || self.per_tool == 0 {
+            return Ok(false);
+        }
+        // A principal may have any ID, and a tool has no slash in its name.
+        let who = format!("{}/{}", self.window.as_micros(), principal.id);
+        let (all, own) = (format!("all/{who}"), format!("tool/{tool}/{who}"));
+        store.count(TABLE, &[(&own, self.per_tool), (&all, most)], self.window).await
+    }
+
+    /// Returns whether a call may proceed now by the counts of this process alone, and counts it if so.
+    pub fn admit(&self, principal: &Principal, tool: &Text) -> bool {
+        let part_length = (self.window.as_nanos() / u128::from(PARTS)).max(1);
+        let part = u64::try_from(self.start.elapsed().as_nanos() / part_length).unwrap_or(u64::MAX);
+        let most = principal.quota.unwrap_or(self.per_principal);
+        if most == 0 || self.per_tool == 0 {
+            return false;
+        }
+        let mut counts = unpoisoned(self.counts.lock());
+        counts.sweep(part, self.principals);
+        let Counts { callers, .. } = &mut *counts;
+        if !callers.contains_key(&principal.id) && callers.len() >= self.principals {
+            return false;
+        }
+        let caller = callers.entry(principal.id.clone()).or_default();
+        caller.forget(part);
+        let of_tool = caller.tools.get(tool).copied().unwrap_or(0);
+        let allowed = caller.total < most && of_tool < self.per_tool;
+        if allowed {
+            caller.count(part, tool);
+        }
+        allowed
+    }
+}
+
+impl Counts {
+    /// Forgets principals without calls in the window: once per window, and in every part while all places are taken.
+    fn sweep(&mut self, part: u64, places: usize) {
+        let passed = part.saturating_sub(self.swept);
+        if passed > PARTS || (passed > 0 && self.callers.len() >= places) {
+            self.swept = part;
+            self.callers.retain(|_, caller| {
+                caller.forget(part);
+                caller.total > 0
+            });
+        }
+    }
+}
+
+impl Caller {
+    fn forget(&mut self, part: u64) {
+        while let Some(oldest) = self.parts.first_entry() {
+            if oldest.key().0.saturating_add(PARTS) >= part {
+                return;
+            }
+            let ((_, tool), calls) = oldest.remove_entry();
+            self.total = self.total.saturating_sub(calls);
+            let left = self.tools.get(&tool).map_or(0, |sum| sum.saturating_sub(calls));
+            if left == 0 {
+                self.tools.remove(&tool);
+            } else {
+                self.tools.insert(tool, left);
+            }
+        }
+    }
+
+    fn count(&mut self, part: u64, tool: &Text) {
+        *self.parts.entry((part, tool.clone())).or_default() += 1;
+        *self.tools.entry(tool.clone()).or_default() += 1;
+        self.total += 1;
+    }
+}
+
+impl RateLimit for WindowLimit {
+    fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
+        let asked = self.ask(principal, spec);
+        Box::pin(async move { asked.await.is_ok() })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        principal: &'a Principal,
+        spec: &'a ToolSpec,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        let Some(store) = &self.shared else {
+            return Box::pin(std::future::ready(answer(self.admit(principal, &spec.name.to_text()), spec)));
+        };
+        Box::pin(async move {
+            match (self.count(store, principal, spec.name.as_str()).await, self.on_failure) {
+                (Ok(is_allowed), _) => answer(is_allowed, spec),
+                (Err(_), OnFailure::Degrade) => answer(self.admit(principal, &spec.name.to_text()), spec),
+                (Err(why), OnFailure::Refuse) => {
+                    let text = format!(
+                        "The call was not executed: whether the rate limit allows '{}' now is not known, because the \
+                         state that counts calls cannot be reached. Try again in a moment.",
+                        spec.name
+                    );
+                    let error = ToolError::failed_with(RATE_LIMIT_UNKNOWN, text);
+                    Err(error.with_operator_detail(why.to_string()))
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for WindowLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WindowLimit")
+            .field("window", &self.window)
+            .field("per_tool", &self.per_tool)
+            .field("per_principal", &self.per_principal)
+            .field("principals", &self.principals)
+            .field("shared", &self.shared)
+            .field("on_failure", &self.on_failure)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

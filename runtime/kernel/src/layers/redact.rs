@@ -1,0 +1,399 @@
+//! Redaction: keeps secrets out of what is written down about a call.
+//!
+//! A value is secret because the tool declares it (`#[arg(secret)]`, the format `password`, fields that are
+//! write-only), because of its key (`api_key`, `Authorization`, …), or because of its form (`sk-…`, `ghp_…`, a JSON
+//! Web Token, a private key, a URL with a password). The secrets in the arguments of a call, and in the answers to its
+//! questions, are then hidden wherever else they appear in records, events, spans, updates and lines of progress: in the
+//! error text, in the calls that its tool makes, through a sub-agent, too, and in pages of its result that are read later.
+//!
+//! People who approve a call have to see what runs: from them only declared secrets, texts under telling keys and whole
+//! tokens of known forms are hidden, with their length. A call that cannot be shown whole is refused.
+//!
+//! The tool gets the secrets, and the model sees the answer as the tool gives it. When in doubt, it hides too much. It
+//! never fails open: if a rule of the program panics, the text is dropped.
+
+mod approver;
+mod bytes;
+mod declared;
+mod rules;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::base::secret_names::Keys;
+use crate::call::context::ToolContext;
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::schema::shape::decode::ArgumentProblem;
+use crate::schema::shape::read::read_document;
+use crate::spec::ToolSpec;
+use bytes::put_back;
+pub(crate) use bytes::without_bytes;
+use declared::Declared;
+use rules::{Rules, hide_all};
+use scan::Prefix;
+
+pub use crate::call::secrets::{REDACTED, Secrets};
+
+/// The text that replaces a value nested too deeply to be checked.
+pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
+/// The text that replaces one that a rule of the program failed to check.
+pub const FAILED: &str = "[REDACTION_FAILED]";
+
+/// How deeply values may be nested by default.
+const MAX_DEPTH: usize = 32;
+
+/// Hides secrets in values and texts. Clones share the rules.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgen_runtime::layers::redact::Redactor;
+///
+/// let redactor = Redactor::new();
+/// assert_eq!(redactor.text("GET https://u:pw@host/x?token=abc"), "GET https://[REDACTED]@host/x?token=[REDACTED]");
+/// assert_eq!(redactor.value(json!({"apiKey": "x", "id": 1})), json!({"apiKey": "[REDACTED]", "id": 1}));
+/// ```
+#[derive(Clone)]
+pub struct Redactor {
+    rules: Arc<Rules>,
+    hides: bool,
+}
+
+/// A builder for a [`Redactor`], starting from the default rules.
+pub struct RedactorBuilder(Rules);
+
+impl RedactorBuilder {
+    /// Hides values under this key as well: in any spelling, also as consecutive words of a longer key.
+    #[must_use]
+    pub fn key(mut self, name: &str) -> RedactorBuilder {
+        self.0.keys.add(name);
+        self
+    }
+
+    /// No longer treats this key as the name of a secret.
+    #[must_use]
+    pub fn without_key(mut self, name: &str) -> RedactorBuilder {
+        self.0.keys.remove(name);
+        self
+    }
+
+    /// Hides only values under these keys, instead of the default ones.
+    #[must_use]
+    pub fn only_keys<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> RedactorBuilder {
+        self.0.keys = Keys::default();
+        names.into_iter().for_each(|name| self.0.keys.add(name));
+        self
+    }
+
+    /// Hides tokens that start with this prefix, followed by at least `least` letters, digits, `_` and `-`.
+    #[must_use]
+    pub fn token_prefix(mut self, prefix: impl Into<String>, least: usize) -> RedactorBuilder {
+        self.0.prefixes.push(Prefix { text: prefix.into(), least, of: scan::word });
+        self
+    }
+
+    /// Adds a rule: it takes the key of a text (empty if it has none) and the text as other rules left it, and returns
+    /// the replacement, or `None` to leave the text as it is. If the rule panics, the text becomes [`FAILED`].
+    #[must_use]
+    pub fn rule(
+        mut self,
+        rule: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static,
+    ) -> RedactorBuilder {
+        self.0.rules.push(Box::new(rule));
+        self
+    }
+
+    /// Sets how deeply values are checked; deeper ones are dropped. 32 by default, 100 at most.
+    #[must_use]
+    pub fn max_depth(mut self, depth: usize) -> RedactorBuilder {
+        self.0.max_depth = depth.min(100);
+        self
+    }
+
+    /// Builds the redactor.
+    #[must_use]
+    pub fn build(self) -> Redactor {
+        Redactor { rules: Arc::new(self.0), hides: true }
+    }
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Redactor::new()
+    }
+}
+
+impl Redactor {
+    /// Creates a redactor with the default rules.
+    #[must_use]
+    pub fn new() -> Redactor {
+        Redactor::builder().build()
+    }
+
+    /// Returns a builder that starts from the default rules.
+    #[must_use]
+    pub fn builder() -> RedactorBuilder {
+        let prefixes = scan::default_prefixes();
+        RedactorBuilder(Rules { keys: Keys::usual(), prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
+    }
+
+    /// Returns a redactor that hides nothing: everything is written as it is. Must be chosen explicitly.
+    #[must_use]
+    pub fn none() -> Redactor {
+        Redactor { hides: false, ..Redactor::new() }
+    }
+
+    /// Returns the rules, if they are to be applied.
+    fn applied(&self) -> Option<&Rules> {
+        self.hides.then_some(&*self.rules)
+    }
+
+    /// Returns the redactor for calls of a tool, which knows what the tool declares as secret.
+    #[must_use]
+    pub fn for_tool(&self, spec: &ToolSpec) -> ToolRedactor {
+        let (input, may_hold) = Declared::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
+        let output = spec.output.as_ref().and_then(|output| Declared::of_result(output, &spec.defs));
+        let (input, output) = (input.map(Arc::new), output.map(Arc::new));
+        ToolRedactor { redactor: self.clone(), input, output, may_hold, is_known: true, keeps_bytes: false }
+    }
+
+    /// Returns the redactor for calls of unknown tools: it is unknown which of their arguments are secret, so all are
+    /// hidden.
+    #[must_use]
+    pub fn for_unknown(&self) -> ToolRedactor {
+        let redactor = self.clone();
+        ToolRedactor {
+            redactor,
+            input: None,
+            output: None,
+            may_hold: false,
+            is_known: false,
+            keeps_bytes: false,
+        }
+    }
+
+    /// Returns a text without secrets.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.text_with(text, &Secrets::default())
+    }
+
+    /// Returns a text without secrets, including the given ones.
+    #[must_use]
+    pub fn text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
+        match self.applied() {
+            Some(rules) => rules.text("", text, secrets, rules.max_depth),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// Returns the text of an error without secrets. Problems of arguments are cleaned one by one: the colon between
+    /// the place `/password` and the words about it does not assign a secret.
+    pub(crate) fn error_with(&self, why: &ToolError, text: &str, secrets: &Secrets) -> String {
+        let clean = |text: &str| self.text_with(text, secrets).into_owned();
+        match why {
+            ToolError::InvalidArgs { problems, .. } if *why == ToolError::from_problems(problems.clone()) => {
+                let problems = problems.iter().map(|problem| ArgumentProblem {
+                    pointer: clean(&problem.pointer),
+                    message: clean(&problem.message),
+                    kind: problem.kind,
+                });
+                ToolError::from_problems(problems.collect()).to_string()
+            }
+            _ => clean(text),
+        }
+    }
+
+    /// Returns the secrets in the answer to a tool's request for input: those that the schema of the request declares
+    /// and those under secret keys, and everything if the schema is unknown.
+    pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, answer: &Value) -> Secrets {
+        let (mut secrets, rules) = (Secrets::default(), &self.rules);
+        match schema {
+            Some(schema) => {
+                let mut answer = answer.clone();
+                let (shape, defs) = read_document(schema, &mut Vec::new());
+                if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
+                    declared.hide(&mut answer, &mut secrets, rules.max_depth);
+                }
+                rules.hide_keys(&mut answer, &mut secrets, rules.max_depth);
+            }
+            None => secrets.collect(answer, rules.max_depth),
+        }
+        secrets
+    }
+
+    /// Returns a value without secrets.
+    #[must_use]
+    pub fn value(&self, value: Value) -> Value {
+        self.value_with(value, &Secrets::default())
+    }
+
+    /// Returns a value without secrets, including the given ones.
+    #[must_use]
+    pub fn value_with(&self, mut value: Value, secrets: &Secrets) -> Value {
+        if let Some(rules) = self.applied() {
+            rules.hide_keys(&mut value, &mut Secrets::default(), rules.max_depth);
+            rules.clean("", &mut value, secrets, rules.max_depth);
+        }
+        value
+    }
+}
+
+/// A [`Redactor`] that knows what a tool declares as secret. Clones share what they know.
+#[derive(Clone, Debug)]
+pub struct ToolRedactor {
+    redactor: Redactor,
+    input: Option<Arc<Declared>>,
+    output: Option<Arc<Declared>>,
+    /// Whether valid arguments may hold secrets that are known by the schema or by their keys.
+    may_hold: bool,
+    is_known: bool,
+    /// Whether bytes of results are kept.
+    keeps_bytes: bool,
+}
+
+impl ToolRedactor {
+    /// Returns the redacted arguments, and the secrets in them.
+    ///
+    /// Arguments in a text are parsed; a text that is not JSON may contain a secret anywhere, so only its length is
+    /// shown.
+    #[must_use]
+    pub fn arguments(&self, arguments: Value) -> (Value, Secrets) {
+        self.arguments_with(arguments, &Secrets::default())
+    }
+
+    /// As [`arguments`](Self::arguments), also without these secrets, which are among those returned.
+    pub(crate) fn arguments_with(&self, mut arguments: Value, others: &Secrets) -> (Value, Secrets) {
+        let mut secrets = others.clone();
+        let Some(rules) = self.redactor.applied() else { return (arguments, secrets) };
+        if let Value::String(text) = &arguments {
+            arguments = match serde_json::from_str(text) {
+                Ok(parsed) => parsed,
+                Err(_) if text.trim().is_empty() => Value::Null,
+                Err(_) => return (Value::from(format!("[UNPARSED: {} bytes]", text.len())), secrets),
+            };
+        }
+        self.hide(&mut arguments, &mut secrets);
+        if !self.is_known {
+            hide_all(&mut arguments);
+        }
+        rules.clean("", &mut arguments, &secrets, rules.max_depth);
+        (arguments, secrets)
+    }
+
+    /// Returns the redacted arguments of a call, and adds the secrets in them to those of the call.
+    pub(crate) fn shown(&self, arguments: &Value, ctx: &ToolContext) -> Value {
+        let known = ctx.secrets();
+        let none = Secrets::default();
+        let (shown, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));
+        ctx.hide(&found);
+        shown
+    }
+
+    /// Hides and collects what is secret by its declaration or its key.
+    fn hide(&self, arguments: &mut Value, secrets: &mut Secrets) {
+        let rules = &self.redactor.rules;
+        if let Some(input) = &self.input {
+            input.hide(arguments, secrets, rules.max_depth);
+        }
+        rules.hide_keys(arguments, secrets, rules.max_depth);
+    }
+
+    /// Adds the secrets in arguments to those of their call, which nothing that comes of it shows.
+    pub(crate) fn hide_secrets(&self, arguments: &Value, ctx: &ToolContext) {
+        self.secrets_in(arguments).iter().for_each(|secrets| ctx.hide(secrets));
+    }
+
+    /// Returns the secrets in valid arguments. Costs nothing for tools whose arguments cannot hold any.
+    fn secrets_in(&self, arguments: &Value) -> Option<Secrets> {
+        if !self.may_hold {
+            return None;
+        }
+        let mut arguments = match arguments {
+            Value::String(text) => serde_json::from_str(text).ok()?,
+            arguments => arguments.clone(),
+        };
+        let mut secrets = Secrets::default();
+        self.hide(&mut arguments, &mut secrets);
+        (!secrets.is_empty()).then_some(secrets)
+    }
+
+    /// Keeps the bytes of images, audio and files in results, which are not searched for secrets.
+    pub(crate) fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
+        self.keeps_bytes = kept;
+        self
+    }
+
+    /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments; with `control` if
+    /// it completes the loop around it. Images, audio and other bytes are replaced by their length.
+    #[must_use]
+    pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
+        let mut own = Secrets::default();
+        let mut details = result.details.clone();
+        if let Some(rules) = self.redactor.applied() {
+            if let Some(output) = &self.output {
+                output.hide(&mut details, &mut own, rules.max_depth);
+            }
+            rules.hide_keys(&mut details, &mut own, rules.max_depth);
+        }
+        // The content usually repeats the details.
+        own.extend(secrets);
+        // What is put back below is not read.
+        let cut = without_bytes(result);
+        let content = cut.content.iter().map(Content::to_json).collect();
+        let mut out = Map::new();
+        let mut content = self.redactor.value_with(content, &own);
+        if self.keeps_bytes {
+            put_back(result, &mut content);
+        }
+        out.insert("content".to_owned(), content);
+        out.insert("details".to_owned(), self.redactor.value_with(details, &own));
+        if let Some(id) = &result.child_loop_id {
+            out.insert("child_loop_id".to_owned(), Value::from(id.as_str()));
+        }
+        if let Control::Complete { .. } = &result.control {
+            let control = serde_json::to_value(&result.control).unwrap_or_default();
+            out.insert("control".to_owned(), self.redactor.value_with(control, &own));
+        }
+        Value::Object(out)
+    }
+
+    /// Returns the operator text of an error, redacted and without the secrets of the arguments.
+    #[must_use]
+    pub fn error(&self, why: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.error_with(why, &why.operator_text(), secrets)
+    }
+
+    /// Returns the text of an error for the model, redacted and without the secrets of the arguments.
+    pub(crate) fn message(&self, why: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.error_with(why, &why.to_string(), secrets)
+    }
+
+    /// Returns a text without secrets, including those of the arguments.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
+        self.redactor.text_with(text, secrets)
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.applied() {
+            Some(rules) => write!(f, "Redactor({} rules of the program)", rules.rules.len()),
+            None => f.write_str("Redactor::none()"),
+        }
+    }
+}
+
+impl fmt::Debug for RedactorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedactorBuilder({} rules of the program)", self.0.rules.len())
+    }
+}

@@ -1,0 +1,394 @@
+mod forms;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::schema::shape::{Shape, read};
+use crate::spec::ToolName;
+use crate::{Def, Schema};
+use toolgen_test_support::cpu_time;
+
+/// Credentials that do not exist, put together so that no scanner takes this file for a leak.
+fn fake(prefix: &str) -> String {
+    format!("{prefix}{}", "A1b2C3d4E5f6G7h8J9k0L1m2N3p4Q5r6S7t8")
+}
+
+fn shape(schema: &Value) -> Shape {
+    read::read(schema, &mut Vec::new())
+}
+
+fn tool(input: &Value, defs: &Value) -> ToolSpec {
+    let defs = defs.as_object().into_iter().flatten();
+    let mut defs: Vec<Def> =
+        defs.map(|(name, schema)| Def { name: name.clone().into(), schema: shape(schema).into() }).collect();
+    defs.sort_by(|a, b| a.name.cmp(&b.name));
+    ToolSpec {
+        name: ToolName::new("t"),
+        input: Schema::from(shape(input)),
+        defs: defs.into(),
+        ..ToolSpec::EMPTY
+    }
+}
+
+fn hidden(input: &Value, defs: &Value, arguments: Value) -> Value {
+    Redactor::new().for_tool(&tool(input, defs)).arguments(arguments).0
+}
+
+fn secret() -> Value {
+    json!({"type": "string", "format": "password"})
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "so that schemas nest without marks")]
+fn object(fields: Value) -> Value {
+    json!({"type": "object", "properties": fields})
+}
+
+#[test]
+fn declared_secrets_are_hidden_wherever_the_schema_says_so() {
+    let text = json!({"type": "string"});
+    let holder = object(json!({"pin": secret(), "name": text}));
+    let plain = object(json!({"pin": text, "name": text}));
+    let none = json!({});
+    let r = "[REDACTED]";
+    let cases = [
+        // Directly, nested, in lists, tuples and maps.
+        (object(json!({"a": secret()})), json!({"a": "v"}), json!({"a": r})),
+        (
+            object(json!({"o": holder})),
+            json!({"o": {"pin": 1, "name": "n"}}),
+            json!({"o": {"pin": r, "name": "n"}}),
+        ),
+        (
+            object(json!({"l": {"type": "array", "items": holder}})),
+            json!({"l": [{"pin": "v"}, {"name": "n"}]}),
+            json!({"l": [{"pin": r}, {"name": "n"}]}),
+        ),
+        (
+            object(json!({"t": {"type": "array", "prefixItems": [text, secret()]}})),
+            json!({"t": ["n", "v", "m"]}),
+            json!({"t": ["n", r, "m"]}),
+        ),
+        (
+            object(json!({"m": {"type": "object", "additionalProperties": secret()}})),
+            json!({"m": {"x": "v", "y": ["v"]}}),
+            json!({"m": {"x": r, "y": r}}),
+        ),
+        (
+            json!({"type": "object", "patternProperties": {"^x": secret()}}),
+            json!({"x1": "v"}),
+            json!({"x1": r}),
+        ),
+        // Whichever branch is meant.
+        (
+            object(json!({"u": {"oneOf": [plain, holder]}})),
+            json!({"u": {"pin": "v", "name": "n"}}),
+            json!({"u": {"pin": r, "name": "n"}}),
+        ),
+        (object(json!({"u": {"anyOf": [text, secret()]}})), json!({"u": "v"}), json!({"u": r})),
+        (json!({"allOf": [plain, holder]}), json!({"pin": "v"}), json!({"pin": r})),
+        (
+            json!({"type": "object", "if": {"required": ["k"]}, "then": holder}),
+            json!({"pin": "v", "k": 1}),
+            json!({"pin": r, "k": 1}),
+        ),
+        // Write-only is secret, whatever its type.
+        (
+            object(json!({"w": {"type": "object", "writeOnly": true}, "n": text})),
+            json!({"w": {"deep": ["v"]}, "n": "n"}),
+            json!({"w": r, "n": "n"}),
+        ),
+        // Not of the type that was asked for.
+        (object(json!({"a": secret()})), json!({"a": {"is": "v"}}), json!({"a": r})),
+        (object(json!({"l": {"type": "array", "items": secret()}})), json!({"l": "v"}), json!({"l": r})),
+        (object(json!({"o": holder})), json!({"o": [{"pin": "v"}]}), json!({"o": [{"pin": r}]})),
+        (
+            object(json!({"o": holder})),
+            json!({"o": "{\"pin\":\"v\"}"}),
+            json!({"o": "{\"pin\":\"[REDACTED]\"}"}),
+        ),
+        (object(json!({"o": holder})), json!({"o": "{\"pin\":\"v"}), json!({"o": r})),
+        // Nothing there.
+        (object(json!({"a": secret()})), json!({"a": null}), json!({"a": null})),
+    ];
+    for (schema, given, wanted) in cases {
+        assert_eq!(hidden(&schema, &none, given.clone()), wanted, "{schema} {given}");
+    }
+}
+
+#[test]
+fn what_no_schema_asks_for_is_hidden() {
+    let text = json!({"type": "string"});
+    let closed =
+        |fields: Value| json!({"type": "object", "properties": fields, "additionalProperties": false});
+    let r = "[REDACTED]";
+    let cases = [
+        (closed(json!({"a": text})), json!({"a": "x", "pinn": "v"}), json!({"a": "x", "pinn": r})),
+        (object(json!({"a": text})), json!({"a": "x", "b": "y"}), json!({"a": "x", "b": "y"})),
+        (
+            closed(json!({"o": closed(json!({"pin": secret()}))})),
+            json!({"o": {"pinn": "v"}, "x": {"y": 1}}),
+            json!({"o": {"pinn": r}, "x": r}),
+        ),
+        (
+            json!({"oneOf": [closed(json!({"a": text})), closed(json!({"b": secret()}))]}),
+            json!({"a": "x", "b": "v", "c": "v"}),
+            json!({"a": "x", "b": r, "c": r}),
+        ),
+    ];
+    for (schema, given, wanted) in cases {
+        assert_eq!(hidden(&schema, &json!({}), given.clone()), wanted, "{schema} {given}");
+    }
+}
+
+#[test]
+fn declared_secrets_are_found_through_references() {
+    let defs = json!({
+        "Account": object(json!({"pin": secret(), "parent": {"$ref": "#/$defs/Account"}, "id": {"type": "string"}})),
+        "Alias": {"$ref": "#/$defs/Account"},
+        "Loop": {"$ref": "#/$defs/Loop"},
+    });
+    let schema = object(json!({
+        "account": {"$ref": "#/$defs/Alias"},
+        "accounts": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Account"}, {"type": "string"}]}},
+        "loop": {"$ref": "#/$defs/Loop"},
+    }));
+    let given = json!({
+        "account": {"pin": "v", "id": "1", "parent": {"parent": {"pin": "v"}}},
+        "accounts": [{"pin": "v"}, "name"],
+        "loop": {"pin": "shown"},
+    });
+    let wanted = json!({
+        "account": {"pin": "[REDACTED]", "id": "1", "parent": {"parent": {"pin": "[REDACTED]"}}},
+        "accounts": [{"pin": "[REDACTED]"}, "name"],
+        "loop": {"pin": "shown"},
+    });
+    assert_eq!(hidden(&schema, &defs, given), wanted);
+}
+
+#[test]
+fn declared_secrets_are_found_under_all_names_of_a_field() {
+    let field =
+        json!({"type": "string", "format": "password", "x-wire": "filter[pin]", "x-aliases": ["code"]});
+    let shape = read::read_canonical(&object(json!({"pin": field})));
+    let spec = ToolSpec { input: shape.into(), ..ToolSpec::EMPTY };
+    let given = json!({"pin": "v", "filter[pin]": "v", "code": "v", "Pin": "v", "id": "1"});
+    let r = "[REDACTED]";
+    let wanted = json!({"pin": r, "filter[pin]": r, "code": r, "Pin": r, "id": "1"});
+    assert_eq!(Redactor::new().for_tool(&spec).arguments(given).0, wanted);
+}
+
+#[test]
+fn a_union_that_holds_itself_many_times_is_walked_in_bounded_time() {
+    let node = |name: &str| {
+        object(json!({name: {"$ref": "#/$defs/N"}, "next": {"$ref": "#/$defs/N"}, "p": secret()}))
+    };
+    let variants: Vec<Value> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(node).into();
+    let defs = json!({"N": {"anyOf": variants}});
+    let mut given = json!({"p": "v"});
+    for _ in 0..28 {
+        given = json!({"next": given});
+    }
+    let shape = object(json!({"n": {"$ref": "#/$defs/N"}}));
+    let (shown, spent) = cpu_time(|| hidden(&shape, &defs, json!({"n": given})));
+    assert!(spent.as_secs() < 2, "{spent:?}");
+    assert!(!shown.to_string().contains("\"v\""), "{shown}");
+}
+
+#[test]
+fn secrets_of_the_arguments_vanish_from_all_texts_of_the_call() {
+    let redactor = Redactor::new().for_tool(&tool(&object(json!({"pin": secret()})), &json!({})));
+    let long = "correct horse battery staple and some more, so that a message cuts it off";
+    let (_, secrets) =
+        redactor.arguments(json!({"pin": ["hun\"ter/2", 123_456, "abc", long], "apiKey": "k-4711"}));
+    let cases = [
+        ("login as hun\"ter/2 failed", "login as [REDACTED] failed"),
+        ("body {\\\"p\\\":\\\"hun\\\"ter/2\\\"}", "body {\\\"p\\\":\\\"[REDACTED]\\\"}"),
+        ("GET /?p=hun%22ter%2F2&x=1", "GET /?p=[REDACTED]&x=1"),
+        ("code 123456 and k-4711", "code [REDACTED] and [REDACTED]"),
+        ("abc is too short to be told from a word", "abc is too short to be told from a word"),
+        ("not \"correct horse battery sta…\"", "not \"[REDACTED]…\""),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(redactor.text(text, &secrets), wanted);
+    }
+    let value = json!({"hun\"ter/2": 123_456, "id": 5});
+    assert_eq!(redactor.redactor.value_with(value, &secrets), json!({"[REDACTED]": "[REDACTED]", "id": 5}));
+    assert_eq!(format!("{secrets:?}"), "Secrets(****)");
+}
+
+#[test]
+fn of_too_many_secrets_no_text_is_shown() {
+    let redactor = Redactor::new().for_unknown();
+    let many: Vec<String> = (0..100).map(|n| format!("secret-{n:04}")).collect();
+    let (_, secrets) = redactor.arguments(json!({"token": many}));
+    assert_eq!(redactor.text("anything", &secrets), "[REDACTED]");
+}
+
+#[test]
+fn a_text_that_is_json_is_read_as_json() {
+    let redactor = Redactor::new();
+    assert_eq!(
+        redactor.text(r#" {"n": 1.50, "auth": {"user": "me"}, "inner": "{\"token\":\"x\"}"}"#),
+        r#"{"n":1.5,"auth":"[REDACTED]","inner":"{\"token\":\"[REDACTED]\"}"}"#
+    );
+    // And stays as it is if nothing is secret.
+    assert!(matches!(redactor.text("[1,  2]"), Cow::Borrowed("[1,  2]")));
+}
+
+#[test]
+fn arguments_that_are_no_json_are_not_shown() {
+    let redactor = Redactor::new().for_unknown();
+    assert_eq!(redactor.arguments(json!("{\"x\": \"secre")).0, json!("[UNPARSED: 12 bytes]"));
+    assert_eq!(redactor.arguments(json!("{\"token\": \"s\"}")).0, json!({"token": "[REDACTED]"}));
+    assert_eq!(redactor.arguments(json!("")).0, json!(null));
+}
+
+#[test]
+fn deep_values_are_cut() {
+    let mut value = json!("x");
+    for _ in 0..40 {
+        value = json!([value]);
+    }
+    let shown = Redactor::new().value(value.clone()).to_string();
+    assert!(shown.starts_with("[[[") && shown.contains("\"[MAX_DEPTH_EXCEEDED]\""), "{shown}");
+    let shown = Redactor::builder().max_depth(2).build().value(value).to_string();
+    assert_eq!(shown, "[[\"[MAX_DEPTH_EXCEEDED]\"]]");
+}
+
+#[test]
+fn a_rule_that_panics_drops_the_text() {
+    let redactor = Redactor::builder()
+        .rule(|key, text| {
+            assert!(key != "bad", "cannot look at this");
+            text.contains("Mr. X").then(|| text.replace("Mr. X", "somebody"))
+        })
+        .build();
+    assert_eq!(
+        redactor.value(json!({"bad": "raw", "good": "Mr. X met sk-", "n": 1})),
+        json!({"bad": "[REDACTION_FAILED]", "good": "somebody met sk-", "n": 1})
+    );
+}
+
+#[test]
+fn a_program_sets_the_rules() {
+    let redactor =
+        Redactor::builder().key("iban").without_key("cookie").token_prefix("acme_", 3).max_depth(9).build();
+    assert_eq!(
+        redactor.value(json!({"userIBAN": "DE1", "cookie": "oat", "note": "acme_123 acme_1"})),
+        json!({"userIBAN": "[REDACTED]", "cookie": "oat", "note": "[REDACTED] acme_1"})
+    );
+    let only = Redactor::builder().only_keys(["pin"]).build();
+    assert_eq!(only.value(json!({"pin": 1, "token": "x"})), json!({"pin": "[REDACTED]", "token": "x"}));
+    let raw = json!({"password": "shown", "t": fake("sk-")});
+    assert_eq!(Redactor::none().value(raw.clone()), raw);
+    assert_eq!(format!("{:?}", Redactor::none()), "Redactor::none()");
+}
+
+#[test]
+fn results_are_redacted_in_content_and_details() {
+    let output = object(json!({"otp": secret()}));
+    let spec = ToolSpec {
+        output: Some(shape(&output).into()),
+        ..tool(&object(json!({"pin": secret()})), &json!({}))
+    };
+    let redactor = Redactor::new().for_tool(&spec);
+    let (_, secrets) = redactor.arguments(json!({"pin": "hunter2"}));
+    let image = Content::Image { data: "AAAA".into(), mime_type: "image/png".into() };
+    let result = ToolResult::json(json!({"otp": "998877", "echo": "hunter2", "n": 1})).with_content(image);
+    assert_eq!(
+        redactor.result(&result, &secrets),
+        json!({
+            "content": [
+                {"type": "text", "text": "{\"otp\":\"[REDACTED]\",\"echo\":\"[REDACTED]\",\"n\":1}"},
+                {"type": "image", "data": "[BASE64: 4 characters]", "mimeType": "image/png"},
+            ],
+            "details": {"otp": "[REDACTED]", "echo": "[REDACTED]", "n": 1},
+        })
+    );
+    let why = ToolError::failed("login failed").with_operator_detail("sent hunter2");
+    assert_eq!(redactor.error(&why, &secrets), "sent [REDACTED]");
+}
+
+proptest! {
+    #[test]
+    fn a_declared_secret_never_shows(secret_text in "[ -~äß€]{4,40}", around in ".{0,20}") {
+        prop_assume!(secret_text.trim().chars().count() >= 4);
+        prop_assume!(!"[REDACTED]".contains(secret_text.trim()) && !around.contains(secret_text.trim()));
+        let redactor = Redactor::new().for_tool(&tool(&object(json!({"pin": secret()})), &json!({})));
+        let (shown, secrets) = redactor.arguments(json!({"pin": secret_text, "x": format!("{around}{secret_text}")}));
+        let kept = secret_text.trim();
+        prop_assert!(!shown["x"].as_str().unwrap().contains(kept), "{}", shown);
+        let text = json!({"echo": secret_text, "around": around}).to_string();
+        let clean = redactor.text(&text, &secrets);
+        prop_assert!(!clean.contains(kept), "{}", clean);
+    }
+
+    #[test]
+    fn any_text_is_taken(text in ".*", more in "[-:/@=\"'{}\\[\\]\\\\ .a-zA-Z0-9é]{0,200}") {
+        let redactor = Redactor::new();
+        for text in [text, more] {
+            let once = redactor.text(&text).into_owned();
+            prop_assert!(once == text || once.contains("[REDACTED]"));
+        }
+    }
+}
+
+#[test]
+fn only_arguments_that_may_hold_secrets_are_looked_at() {
+    let closed = |fields: Value| json!({"type": "object", "properties": fields, "required": [], "additionalProperties": false});
+    let text = json!({"type": "string"});
+    let open = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    for (input, may_hold) in [
+        (closed(json!({"a": {"type": "integer"}, "b": {"type": "array", "items": text}})), false),
+        (closed(json!({"a": closed(json!({"b": {"enum": ["x", "y"]}}))})), false),
+        (closed(json!({"a": {"anyOf": [text, {"type": "null"}]}})), false),
+        (closed(json!({"a": text, "pin": secret()})), true),
+        (closed(json!({"a": text, "api_key": text})), true),
+        (closed(json!({"a": closed(json!({"userPassword": text}))})), true),
+        (closed(json!({"headers": open})), true),
+        (closed(json!({"anything": {}})), true),
+        (json!({"type": "object", "properties": {"a": text}}), true),
+    ] {
+        let redactor = Redactor::new().for_tool(&tool(&input, &json!({})));
+        assert_eq!(redactor.may_hold, may_hold, "{input}");
+    }
+    let redactor = Redactor::new().for_tool(&tool(&closed(json!({"headers": open})), &json!({})));
+    assert!(redactor.secrets_in(&json!({"headers": {"accept": "text/plain"}})).is_none());
+    assert!(redactor.secrets_in(&json!("{\"headers\": {\"x-api-key\": \"abcdef\"}}")).is_some());
+}
+
+#[test]
+fn most_functions_have_nothing_to_look_at() {
+    /// Does it.
+    #[crate::tool(undocumented)]
+    fn plain(text: &str, number: Option<i64>, list: Vec<Vec<u8>>, one: (bool, f64)) -> String {
+        format!("{text} {number:?} {list:?} {one:?}")
+    }
+    let tools = crate::toolset![plain];
+    assert!(!Redactor::new().for_tool(tools[0].spec()).may_hold, "{:?}", tools[0].parameters_schema());
+}
+
+#[test]
+fn the_words_about_a_secret_argument_are_kept_and_values_in_them_are_not() {
+    let problem = |pointer: &str, message: &str| ArgumentProblem {
+        pointer: pointer.to_owned(),
+        kind: crate::schema::shape::decode::ArgumentProblemKind::Missing,
+        message: message.to_owned(),
+    };
+    let why = ToolError::from_problems(vec![
+        problem("/password", "missing: expected a text"),
+        problem("/url", "expected a number, got the text \"https://x/?token=abcdef\""),
+    ]);
+    let redactor = Redactor::new().for_unknown();
+    let told = "Invalid arguments: /password: missing: expected a text\n\
+                /url: expected a number, got the text \"https://x/?token=[REDACTED]\"";
+    assert_eq!(redactor.error(&why, &Secrets::default()), told);
+    assert_eq!(redactor.message(&why, &Secrets::default()), told);
+    // What a tool itself says is not known to hold no value.
+    let own = ToolError::invalid_args("password: hunter22 is too short");
+    assert_eq!(
+        redactor.error(&own, &Secrets::default()),
+        "Invalid arguments: password: [REDACTED] is too short"
+    );
+}

@@ -1,0 +1,224 @@
+//! The scopes in which failures are counted.
+
+use std::future::ready;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::shared::{FailedCall, Failures};
+use super::{CallKey, RepeatGuard, refusal};
+use crate::base::canonical::digest;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::session::Session;
+use crate::call::store::Store;
+use crate::call::tool::{parsed, read};
+use crate::layers::approval::is_refusal;
+use crate::layers::breaker::SERVICE_UNAVAILABLE;
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
+use crate::spec::ToolSpec;
+
+/// How long failures are remembered in a store where this process never forgets them.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The guards of a provider: one per session, and one for calls that have none but are known by principal or agent.
+#[derive(Clone)]
+pub(crate) struct Repeats {
+    limit: Option<NonZeroU32>,
+    own: Arc<RepeatGuard>,
+    /// The store in which other processes count, too.
+    shared: Option<Failures>,
+}
+
+/// The guard of a session, as a type that tools cannot name.
+struct OfSession(Arc<RepeatGuard>);
+
+/// Counts the failures of one principal and agent in one session. Different callers do not share a count.
+struct Guard<'a> {
+    rows: Arc<RepeatGuard>,
+    principal: Option<&'a str>,
+    agent: Option<&'a str>,
+    shared: Option<&'a Failures>,
+    ctx: &'a ToolContext,
+}
+
+/// A call whose failures are counted.
+struct Counted {
+    here: CallKey,
+    /// Its key in the store, if it is counted there.
+    there: Option<String>,
+    /// Its failures there.
+    failed: FailedCall,
+}
+
+impl Repeats {
+    pub(crate) fn new(limit: Option<NonZeroU32>) -> Repeats {
+        Repeats { limit, own: Arc::new(guard(limit)), shared: None }
+    }
+
+    /// Sets the limit, and forgets what was counted.
+    pub(crate) fn set_limit(&mut self, limit: Option<NonZeroU32>) {
+        (self.limit, self.own) = (limit, Arc::new(guard(limit)));
+    }
+
+    /// Sets the store in which other processes count, too.
+    pub(crate) fn share(&mut self, store: Arc<dyn Store>) {
+        self.shared = Some(Failures(store));
+    }
+
+    /// Returns the guard that counts failures of a call. `None` if nothing is counted, because that is not wanted, or
+    /// because nothing says which calls belong together.
+    fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
+        self.limit?;
+        let (principal, agent) = (ctx.principal().map(|principal| principal.id.as_str()), ctx.agent_id());
+        let known = principal.is_some() || agent.is_some();
+        // A model repeats itself turn after turn: a session of one turn is too short to notice.
+        let rows = match ctx.session().filter(|session| !(known && session.is_of_turn())) {
+            Some(session) => Arc::clone(&session.state_or(|| OfSession(Arc::new(guard(self.limit)))).0),
+            None if known => Arc::clone(&self.own),
+            None => return None,
+        };
+        // Nobody elsewhere can go on in a session that ends with a loop of this process.
+        let is_elsewhere = known || ctx.session().is_some_and(|session| !session.is_passing());
+        let shared = self.shared.as_ref().filter(|_| is_elsewhere);
+        Some(Guard { rows, principal, agent, shared, ctx })
+    }
+}
+
+impl<'a> Guard<'a> {
+    /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
+    fn remembers_nothing(&self) -> bool {
+        self.shared.is_none() && self.rows.remembers_nothing()
+    }
+
+    fn counted(&self, tool: &str, params: &Value) -> Counted {
+        let here = self.rows.key_of((self.principal, self.agent), tool, params);
+        // A digest of few possible secrets would tell which one it is.
+        let is_secret = || self.ctx.secrets().is_some_and(|secrets| !secrets.is_empty());
+        let there = self.shared.filter(|_| !is_secret()).map(|_| {
+            let session = self.ctx.session().filter(|session| !session.is_passing()).map(Session::id);
+            let params = if params.is_null() { &json!({}) } else { params };
+            digest(&json!([self.principal, self.agent, session, tool, params]))
+        });
+        Counted { here, there, failed: FailedCall::default() }
+    }
+
+    /// Refuses a call that other processes saw fail too often.
+    async fn check_there(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
+        let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
+        // Where nobody can tell, what this process saw counts.
+        let Ok(failed) = shared.of(call).await else { return Ok(()) };
+        if failed.count >= self.rows.limit.get() {
+            return Err(refusal(tool, failed.count, &failed.shown));
+        }
+        counted.failed = failed;
+        Ok(())
+    }
+
+    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame. Returns what is
+    /// still to be awaited: that other processes learn of it.
+    fn note(self, counted: Counted, outcome: &Outcome) -> Option<BoxFuture<'a, ()>> {
+        let mut error = match outcome {
+            Ok(result) => result.is_error().then(|| result.to_text()),
+            Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => {
+                return None;
+            }
+            Err(
+                why @ (ToolError::Failed { .. } | ToolError::InvalidArgs { .. } | ToolError::Timeout { .. }),
+            ) => Some(why.to_string()),
+            Err(_) => return None,
+        };
+        // Later, when it is cut, nothing would recognise what is left of a secret.
+        if let (Some(error), Some(secrets)) = (&mut error, self.ctx.secrets()) {
+            secrets.hide_in_text(error);
+        }
+        self.rows.record_key(counted.here, error.as_deref());
+        let (Some(shared), Some(call)) = (self.shared, counted.there) else { return None };
+        let (failed, is_news) = (counted.failed, error.is_some());
+        let is_news = is_news || failed.count > 0;
+        let memory = self.rows.memory.unwrap_or(FOREVER);
+        is_news.then(|| -> BoxFuture<'a, ()> {
+            Box::pin(async move {
+                // The call has run: if others cannot be told, this process still counts.
+                let _ = match error {
+                    Some(error) => shared.failed(&call, failed, &error, memory).await,
+                    None => shared.succeeded(&call).await,
+                };
+            })
+        })
+    }
+}
+
+impl Layer for Repeats {
+    fn stage(&self) -> Stage {
+        Stage::Arguments
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn concerns(&self, _: &ToolSpec) -> bool {
+        self.limit.is_some()
+    }
+
+    fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
+        self.guard(call.ctx()).is_some_and(|guard| !guard.remembers_nothing())
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        let (arguments, guard) = (call.arguments()?, self.guard(call.ctx())?);
+        if guard.remembers_nothing() {
+            return None;
+        }
+        let mut counted = guard.counted(call.name(), arguments);
+        if let Err(why) = guard.rows.check_key(call.name(), counted.here) {
+            return Some(Box::pin(ready(Err(why))));
+        }
+        if counted.there.is_none() {
+            call.keep(self, counted);
+            return None;
+        }
+        Some(Box::pin(async move {
+            guard.check_there(call.name(), &mut counted).await?;
+            call.keep(self, counted);
+            Ok(())
+        }))
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        let counted = call.take::<Counted>(self);
+        if counted.is_none() && succeeded(outcome) {
+            return None;
+        }
+        let guard = self.guard(call.ctx())?;
+        let counted = counted.or_else(|| {
+            // Nothing had failed when the call began, so nobody read its arguments.
+            let sent = parsed(call.sent().clone()).ok()?;
+            Some(guard.counted(call.name(), &read(call.spec(), &sent).unwrap_or(sent)))
+        });
+        guard.note(counted?, outcome)
+    }
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Repeats::new(NonZeroU32::new(3))
+    }
+}
+
+fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
+    let guard = RepeatGuard::new();
+    match limit {
+        None => guard,
+        Some(limit) => guard.with_limit(limit),
+    }
+}
+
+/// Returns whether a call succeeded, so that nothing counts against it.
+fn succeeded(outcome: &Outcome) -> bool {
+    outcome.as_ref().is_ok_and(|result| !result.is_error())
+}

@@ -1,0 +1,324 @@
+//! Replays of recorded runs: a test in which tools answer from a file instead of the world.
+//!
+//! A [`RecordedRun`] is taken from an audit log and committed. A [`Replay`] of it, given to a provider, takes the place
+//! of the tools: everything around them is as in the program, every layer included. The first call that is not the
+//! recorded one, by its name, its arguments or its place, is refused, and so are all after it; [`Replay::finish`]
+//! reports what differs.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+//! use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
+//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//!
+//! /// Tells the weather.
+//! #[tool(undocumented)]
+//! fn weather(city: &str) -> String {
+//!     format!("It rains in {city}.")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::new(toolset![weather])?;
+//! let turn = ToolContext::new("turn", "");
+//! let call = |city| ToolCall::new("1", "weather", json!({"city": city}));
+//!
+//! // A run is recorded, here in memory.
+//! let sink = MemorySink::new();
+//! let auditor = Auditor::builder(sink.clone()).start()?;
+//! let provider = Provider::builder(&registry).layer(auditor.clone()).build()?;
+//! provider.call(call("Ulm"), &turn).await;
+//! auditor.shutdown().await;
+//!
+//! // The test.
+//! let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new())?);
+//! let provider = Provider::builder(&registry).layer(replay.clone()).build()?;
+//! assert_eq!(provider.call(call("Ulm"), &turn).await.text(), "It rains in Ulm.");
+//! replay.finish()?;
+//!
+//! let replay = replay.again();
+//! let provider = Provider::builder(&registry).layer(replay.clone()).build()?;
+//! provider.call(call("Rom"), &turn).await;
+//! let why = replay.finish().unwrap_err().to_string();
+//! assert!(why.contains("/city: expected \"Ulm\", found \"Rom\""), "{why}");
+//! # Ok(())
+//! # }
+//! ```
+
+mod decided;
+mod difference;
+mod live;
+mod log;
+mod outcome;
+mod run;
+mod test;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+pub(crate) use decided::DENIED;
+pub use difference::{CallAt, Difference, DifferenceKind};
+use live::Fate;
+pub(crate) use live::Live;
+pub use log::RunSelection;
+pub use outcome::RecordedOutcome;
+pub use run::{RecordedCall, RecordedRun};
+pub use test::run_test;
+
+pub use crate::layers::pattern::ValueDifference;
+
+use crate::base::sync::unpoisoned;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+
+/// The code of the error that answers a call which differs from the recorded run, and each call after it.
+pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
+
+/// Answers calls from a [`RecordedRun`]. Clones are the same replay.
+///
+/// It is a [layer](crate::layers), also for the sub-agents of the
+/// provider. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they
+/// make are answered instead, see [`answering_whole`](Self::answering_whole).
+#[derive(Clone)]
+pub struct Replay {
+    run: Arc<RecordedRun>,
+    whole: Arc<BTreeSet<String>>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The calls of the recording that were made.
+    made: BTreeSet<usize>,
+    /// Which call of the recording a call is.
+    known: BTreeMap<u64, usize>,
+    /// The calls of the recording whose approval was asked for.
+    decided: BTreeSet<usize>,
+    difference: Option<Difference>,
+}
+
+/// Why there is nothing to replay: the text says what is wrong, where, and what to do.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ReplayError(String);
+
+impl ReplayError {
+    fn new(text: impl Into<String>) -> ReplayError {
+        ReplayError(text.into())
+    }
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+toolgen_core::__readable_debug!(ReplayError);
+
+impl std::error::Error for ReplayError {}
+
+impl Replay {
+    /// Creates a replay of a run.
+    #[must_use]
+    pub fn of(run: RecordedRun) -> Replay {
+        Replay { run: Arc::new(run), whole: Arc::default(), state: Arc::default() }
+    }
+
+    /// Creates a replay of the run in a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`RecordedRun::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Replay, ReplayError> {
+        RecordedRun::open(path).map(Replay::of)
+    }
+
+    /// Answers the calls of these tools from the recording even if they made calls of others, which are then not expected.
+    #[must_use]
+    pub fn answering_whole<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Replay {
+        let mut whole = BTreeSet::clone(&self.whole);
+        whole.extend(tools.into_iter().map(Into::into));
+        Replay { whole: Arc::new(whole), ..self }
+    }
+
+    /// Returns a replay of the same run from its beginning.
+    #[must_use]
+    pub fn again(&self) -> Replay {
+        Replay { state: Arc::default(), ..self.clone() }
+    }
+
+    /// Returns the run.
+    #[must_use]
+    pub fn run(&self) -> &RecordedRun {
+        &self.run
+    }
+
+    /// Ends the replay: a call that was not made is a difference, too.
+    ///
+    /// # Errors
+    ///
+    /// The first difference.
+    pub fn finish(&self) -> Result<(), Box<Difference>> {
+        let mut state = unpoisoned(self.state.lock());
+        let left = (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+        self.left_out(&mut state, &left);
+        state.difference.clone().map_or(Ok(()), |difference| Err(Box::new(difference)))
+    }
+
+    /// Notes that calls were not made.
+    fn left_out(&self, state: &mut State, left: &[usize]) {
+        if left.is_empty() || state.difference.is_some() {
+            return;
+        }
+        let told = left.iter().filter_map(|index| Some(self.at(*index)?.to_string())).collect();
+        state.difference = Some(self.difference(state, DifferenceKind::NotMade(told), None, None));
+    }
+
+    /// Finds the call in the recording: one of those that are due.
+    fn claim(&self, live: &Live, fate: &Fate) -> Result<usize, ToolError> {
+        let mut state = unpoisoned(self.state.lock());
+        if state.difference.is_none() {
+            match self.find(&state, live, fate) {
+                Ok(index) => {
+                    state.made.insert(index);
+                    state.known.insert(live.key, index);
+                    if self.answers(index, live) {
+                        state.made.extend(self.within(index));
+                    }
+                    return Ok(index);
+                }
+                Err(difference) => state.difference = Some(*difference),
+            }
+        }
+        let told = state.difference.as_ref().map(ToString::to_string).unwrap_or_default();
+        Err(ToolError::failed_with(REPLAY_DIFFERENCE, told))
+    }
+
+    fn find(&self, state: &State, live: &Live, fate: &Fate) -> Result<usize, Box<Difference>> {
+        let inside = state.known.get(&live.key_above()).map(|index| index + 1);
+        let calls = || self.run.calls.iter().enumerate();
+        let open = || calls().filter(|(index, call)| call.inside == inside && !state.made.contains(index));
+        let group = open().map(|(_, call)| call.group).min();
+        let fits = |(_, call): &(usize, &RecordedCall)| {
+            call.tool == live.tool.as_str() && live.differences(&call.arguments).is_empty()
+        };
+        let due: Vec<(usize, &RecordedCall)> = open().filter(|(_, call)| Some(call.group) == group).collect();
+        let same: Vec<&(usize, &RecordedCall)> = due.iter().filter(|call| fits(call)).collect();
+        let found = same.iter().find(|(_, call)| fate.differs(&call.outcome).is_none());
+        if let Some((index, _)) = found {
+            return Ok(*index);
+        }
+        let mut arguments = Vec::new();
+        let (kind, expected) = if let Some((index, call)) = same.first() {
+            // It fits but for what becomes of it, so there is a difference.
+            (fate.differs(&call.outcome).unwrap_or(DifferenceKind::Arguments), Some(*index))
+        } else if let Some((first, _)) = due.first() {
+            let of_tool = due.iter().filter(|(_, call)| call.tool == live.tool.as_str());
+            let nearest = of_tool.map(|(index, call)| (live.differences(&call.arguments), *index));
+            let nearest = nearest.min_by_key(|(differences, _)| differences.len());
+            let later = open().find(|(index, call)| Some(call.group) != group && fits(&(*index, *call)));
+            match (later, nearest) {
+                (Some(_), _) => (DifferenceKind::TooEarly, Some(*first)),
+                (None, Some((differences, index))) => {
+                    arguments = differences;
+                    (DifferenceKind::Arguments, Some(index))
+                }
+                (None, None) => (DifferenceKind::Tool, Some(*first)),
+            }
+        } else {
+            (DifferenceKind::NotExpected, None)
+        };
+        let later = match kind {
+            DifferenceKind::TooEarly => open().find(fits).map_or(0, |(index, _)| index + 1),
+            _ => 0,
+        };
+        let found = CallAt {
+            number: later,
+            tool: live.tool.to_string(),
+            arguments: live.shown(),
+            inside: self.named(inside),
+        };
+        let expected = expected.and_then(|index| self.at(index));
+        Err(Box::new(Difference { arguments, ..self.difference(state, kind, expected, Some(found)) }))
+    }
+
+    fn difference(
+        &self,
+        state: &State,
+        kind: DifferenceKind,
+        expected: Option<CallAt>,
+        found: Option<CallAt>,
+    ) -> Difference {
+        let (calls, made) = (self.run.calls.len(), state.made.len());
+        Difference { kind, expected, found, arguments: Vec::new(), calls, made }
+    }
+
+    /// Returns a call of the recording, as a difference shows it.
+    fn at(&self, index: usize) -> Option<CallAt> {
+        let call = self.run.calls.get(index)?;
+        let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
+        Some(CallAt { number: index + 1, tool, arguments, inside: self.named(call.inside) })
+    }
+
+    fn named(&self, number: Option<usize>) -> String {
+        let call = number.and_then(|number| Some((number, self.run.calls.get(number - 1)?)));
+        call.map_or_else(String::new, |(number, call)| format!("{number} {}", call.tool))
+    }
+
+    /// Returns all calls that a call led to.
+    fn within(&self, index: usize) -> BTreeSet<usize> {
+        let mut within = BTreeSet::from([index]);
+        for (at, call) in self.run.calls.iter().enumerate().skip(index) {
+            if call.inside.is_some_and(|inside| within.contains(&(inside - 1))) {
+                within.insert(at);
+            }
+        }
+        within.remove(&index);
+        within
+    }
+
+    /// Whether a call is answered from the recording, rather than by its tool and the calls that it makes.
+    fn answers(&self, index: usize, live: &Live) -> bool {
+        self.whole.contains(live.tool.as_str()) || !(live.composes() || self.run.has_inner(index))
+    }
+
+    fn answer(&self, index: usize, live: &Live) -> Option<Result<ToolResult, ToolError>> {
+        match &self.run.calls.get(index)?.outcome {
+            RecordedOutcome::Answered(outcome) if self.answers(index, live) => Some(outcome.clone()),
+            _ => None,
+        }
+    }
+
+    /// Compares the outcome of a call whose tool ran.
+    fn ended(&self, index: usize, live: &Live, outcome: &Result<ToolResult, ToolError>) {
+        let Some(call) = self.run.calls.get(index) else { return };
+        if self.answers(index, live) {
+            return;
+        }
+        let mut state = unpoisoned(self.state.lock());
+        let left =
+            self.within(index).into_iter().filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+        self.left_out(&mut state, &left);
+        let failed =
+            |outcome: &Result<ToolResult, ToolError>| outcome.as_ref().map_or(true, ToolResult::is_error);
+        let RecordedOutcome::Answered(recorded) = &call.outcome else { return };
+        if state.difference.is_none() && failed(recorded) != failed(outcome) {
+            let found = RecordedOutcome::Answered(outcome.clone()).told();
+            let kind = DifferenceKind::Outcome { expected: call.outcome.told(), found };
+            state.difference = Some(self.difference(&state, kind, self.at(index), None));
+        }
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = unpoisoned(self.state.lock());
+        f.debug_struct("Replay")
+            .field("calls", &self.run.calls.len())
+            .field("made", &state.made.len())
+            .field("difference", &state.difference.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! A call of a run that is replayed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+use super::difference::DifferenceKind;
+use super::{RecordedOutcome, Replay};
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::layers::layer::{Layer, Outcome, Stage};
+use crate::layers::middleware::Approval;
+use crate::layers::observer::{Called, Observer};
+use crate::layers::pattern::{ValueDifference, differences};
+use crate::layers::redact::{Secrets, ToolRedactor};
+
+/// The number of a call, by which the calls that it makes name it.
+struct Key(u64);
+
+/// A call that passes through a provider, until it is found in the recording.
+pub(crate) struct Live {
+    replay: Replay,
+    /// The number of the call among those of the program, from 1, and that of the call that made it.
+    pub(super) key: u64,
+    above: u64,
+    pub(super) tool: Text,
+    pub(super) arguments: Value,
+    /// The arguments with their defaults, as middleware sees them, while the call has not passed it.
+    completed: Option<Value>,
+    redactor: ToolRedactor,
+    /// Whether the tool is made of calls of other tools.
+    composes: bool,
+    state: State,
+}
+
+enum State {
+    /// It has not reached its tool.
+    Waiting,
+    /// It is this call of the recording.
+    Known(usize),
+    /// There is nothing left to compare.
+    Over,
+}
+
+/// What becomes of a call.
+pub(super) enum Fate {
+    /// Its tool is about to run.
+    Runs,
+    /// It is answered before that.
+    Refused { code: String, message: String },
+}
+
+impl Live {
+    fn new(
+        replay: &Replay,
+        above: u64,
+        (tool, arguments): (Text, &Value),
+        redactor: ToolRedactor,
+        composes: bool,
+    ) -> Live {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        let key = MADE.fetch_add(1, Ordering::Relaxed);
+        let arguments = read(arguments);
+        Live {
+            replay: replay.clone(),
+            key,
+            above,
+            tool,
+            arguments,
+            completed: None,
+            redactor,
+            composes,
+            state: State::Waiting,
+        }
+    }
+
+    /// Compares the outcome of the call.
+    fn end(&mut self, outcome: &Outcome) {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Waiting => {
+                let (code, message) = match outcome {
+                    Ok(result) => (String::new(), result.to_text()),
+                    Err(why) => (why.code().to_owned(), self.redactor.error(why, &Secrets::default())),
+                };
+                // The call has its answer; the difference is kept for the end of the test.
+                let _ = self.replay.claim(self, &Fate::Refused { code, message });
+            }
+            State::Known(index) => self.replay.ended(index, self, outcome),
+            State::Over => {}
+        }
+    }
+
+    /// Whether the tool is made of calls of other tools, and so runs.
+    pub(super) fn composes(&self) -> bool {
+        self.composes
+    }
+
+    pub(super) fn key_above(&self) -> u64 {
+        self.above
+    }
+
+    /// Returns the arguments without their secrets.
+    pub(super) fn shown(&self) -> Value {
+        self.redactor.arguments(self.arguments.clone()).0
+    }
+
+    /// Returns where the arguments differ from recorded ones, without secrets.
+    pub(super) fn differences(&self, expected: &Value) -> Vec<ValueDifference> {
+        let of = |arguments: &Value| {
+            let shown = self.redactor.arguments(arguments.clone()).0;
+            if differences(expected, arguments, &shown).is_empty() {
+                return Vec::new();
+            }
+            differences(expected, &shown, &shown)
+        };
+        let sent = of(&self.arguments);
+        match &self.completed {
+            Some(completed) if !sent.is_empty() => {
+                let completed = of(completed);
+                if completed.len() < sent.len() { completed } else { sent }
+            }
+            _ => sent,
+        }
+    }
+}
+
+impl Layer for Replay {
+    fn stage(&self) -> Stage {
+        Stage::Record
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        let composes =
+            called.tool().is_some_and(|tool| tool.spec().sub_agent || !tool.called_tools().is_empty());
+        let above = ctx.extension().map_or(0, |Key(above)| *above);
+        let call = (called.call().name.clone(), &called.call().arguments);
+        let live = Live::new(self, above, call, called.redactor(), composes);
+        ctx.set_extension(Key(live.key));
+        Some(Box::new(live))
+    }
+}
+
+impl Observer for Live {
+    fn arguments(&mut self, arguments: &Value) {
+        if let State::Waiting = self.state {
+            self.arguments = read(arguments);
+            self.completed = None;
+        }
+    }
+
+    /// A call that passed middleware was recorded with them; one that did not, with those that were sent.
+    fn completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
+        if let (State::Waiting, Ok(arguments)) = (&self.state, whole()) {
+            self.completed = Some(arguments);
+        }
+    }
+
+    /// Decides as in the recording.
+    fn decide(&self) -> Option<Approval> {
+        Some(self.replay.decide(self))
+    }
+
+    /// Finds the call in the recording. It is refused with `REPLAY_DIFFERENCE` if it is not the one that is due, or the
+    /// run differed before.
+    fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        if let State::Waiting = self.state {
+            self.state = State::Over;
+            self.state = State::Known(self.replay.claim(self, &Fate::Runs)?);
+        }
+        Ok(None)
+    }
+
+    /// Answers as in the recording; not if the tool runs, because it is made of calls that are replayed.
+    fn answer(&self) -> Option<Outcome> {
+        match self.state {
+            State::Known(index) => self.replay.answer(index, self),
+            _ => None,
+        }
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        outcome: &Outcome,
+        _: Option<Arc<Secrets>>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        self.end(outcome);
+        None
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let State::Waiting = self.state {
+            self.end(&Err(ToolError::Cancelled));
+        }
+    }
+}
+
+/// Reads arguments as a record has them: a text that is JSON, as its value; none, as an object without members.
+fn read(arguments: &Value) -> Value {
+    match arguments {
+        Value::Null => json!({}),
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| arguments.clone()),
+        other => other.clone(),
+    }
+}
+
+impl Fate {
+    /// Returns what differs from the recording.
+    pub(super) fn differs(&self, recorded: &RecordedOutcome) -> Option<DifferenceKind> {
+        let found = match (self, recorded) {
+            (Fate::Runs, RecordedOutcome::Answered(_)) => return None,
+            (Fate::Runs, RecordedOutcome::Refused { .. }) => "it ran".to_owned(),
+            (Fate::Refused { code, .. }, RecordedOutcome::Refused { code: recorded, .. })
+                if code == recorded =>
+            {
+                return None;
+            }
+            // Where it was when it was given up is chance.
+            (Fate::Refused { code, .. }, RecordedOutcome::Answered(Err(why))) if why.code() == code => {
+                return None;
+            }
+            (Fate::Refused { code, message }, _) => format!("refused with {code} ({message})"),
+        };
+        let expected = match recorded {
+            RecordedOutcome::Answered(_) => format!("it ran: {}", recorded.told()),
+            refused => refused.told(),
+        };
+        Some(DifferenceKind::Outcome { expected, found })
+    }
+}

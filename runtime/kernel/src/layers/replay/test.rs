@@ -1,0 +1,99 @@
+//! Tests of one line that replay a run.
+
+use std::error::Error;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+
+use super::Replay;
+
+/// Turns a recorded run into a test: `replay_test!(NAME, FILE, …)`, with the file's path from the folder of the crate.
+///
+/// With a closure, its body is the program under test, in an async function where `?` can be used. It gets the
+/// [`Replay`], which it gives to its provider. With the builder of a provider instead, the test makes the recorded
+/// calls itself, one after the other, and resumes those that were approved: it checks that the tools still exist, take
+/// these arguments, and are allowed or refused as before.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, replay_test, tool, toolset};
+///
+/// /// Tells the weather.
+/// #[tool(undocumented)]
+/// fn weather(city: &str) -> String {
+///     panic!("no test asks for the weather in {city}")
+/// }
+///
+/// fn registry() -> Registry {
+///     Registry::new(toolset![weather]).unwrap()
+/// }
+///
+/// replay_test!(the_weather_can_be_asked_for, "tests/replay/weather.json", Provider::builder(&registry()));
+///
+/// replay_test!(the_weather_is_told, "tests/replay/weather.json", |replay| {
+///     let provider = Provider::builder(&registry()).layer(replay.clone()).build()?;
+///     let call = ToolCall::new("1", "weather", json!({"city": "Ulm"}));
+///     let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+///     assert_eq!(answer.text(), "It rains in Ulm.");
+/// });
+/// # fn main() {}
+/// ```
+///
+/// The test fails with the first difference, whatever else goes wrong because of it.
+#[macro_export]
+macro_rules! replay_test {
+    ($(#[$attribute:meta])* $name:ident, $path:expr, |$replay:ident| $body:expr $(,)?) => {
+        $(#[$attribute])*
+        #[test]
+        fn $name() {
+            let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
+            let tested = $crate::layers::replay::run_test(&path, |$replay| async move {
+                $body;
+                ::core::result::Result::Ok(())
+            });
+            if let ::core::result::Result::Err(why) = tested {
+                ::core::panic!("{why}");
+            }
+        }
+    };
+    ($(#[$attribute:meta])* $name:ident, $path:expr, $builder:expr $(,)?) => {
+        $(#[$attribute])*
+        #[test]
+        fn $name() {
+            let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
+            let tested = $crate::layers::replay::run_test(&path, |replay| async move {
+                let provider = $builder.layer(replay.clone()).build()?;
+                provider.rerun(&replay).await?;
+                ::core::result::Result::Ok(())
+            });
+            if let ::core::result::Result::Err(why) = tested {
+                ::core::panic!("{why}");
+            }
+        }
+    };
+}
+
+/// Runs a program against the run in a file. [`replay_test!`](crate::replay_test) does this in a test.
+///
+/// # Errors
+///
+/// The first difference; else the error of the program; else why the file cannot be read.
+///
+/// # Panics
+///
+/// If the program does, and nothing differs.
+pub fn run_test<Run>(path: &Path, program: impl FnOnce(Replay) -> Run) -> Result<(), String>
+where
+    Run: Future<Output = Result<(), Box<dyn Error>>>,
+{
+    let replay = Replay::open(path).map_err(|why| why.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|why| format!("no runtime for the test: {why}"))?;
+    let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(program(replay.clone()))));
+    // What else went wrong usually comes of it.
+    replay.finish().map_err(|difference| format!("{}: {difference}", path.display()))?;
+    match ended {
+        Ok(done) => done.map_err(|why| why.to_string()),
+        Err(payload) => resume_unwind(payload),
+    }
+}

@@ -1,0 +1,153 @@
+//! The span of a call.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tracing::field::Empty;
+use tracing::{Span, info, info_span, warn};
+
+use super::Trace;
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::codes;
+use crate::call::context::ToolContext;
+use crate::call::context::report::TARGET;
+use crate::call::error::ToolError;
+use crate::call::secrets::Secrets;
+use crate::call::session::Session;
+use crate::layers::layer::Outcome;
+use crate::layers::observer::{Called, Observer};
+use crate::layers::redact::ToolRedactor;
+
+/// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
+pub(super) struct TraceSpan {
+    span: Span,
+    trace: Trace,
+    name: Text,
+    /// Shows the result, if content is shown.
+    redactor: Option<ToolRedactor>,
+    ended: bool,
+}
+
+impl TraceSpan {
+    /// Begins the span of a call, if there is one to see it.
+    pub(super) fn begin(trace: &Trace, called: &Called<'_>, ctx: &ToolContext) -> Option<TraceSpan> {
+        let (call, span) = (called.call(), span(called, ctx));
+        if span.is_disabled() {
+            return None;
+        }
+        let redactor = trace.content.then(|| {
+            let redactor = called.redactor();
+            span.record("gen_ai.tool.call.arguments", redactor.shown(&call.arguments, ctx).to_string());
+            redactor
+        });
+        span.in_scope(|| {
+            info!(target: TARGET, "Executing {}: {}", trace.noun, call.name);
+            for key in ctx.values().shadowed() {
+                // The key is one of the program's own; the value is not shown.
+                warn!(target: TARGET, "A client's value of {key:?} was ignored: the program set it");
+            }
+        });
+        Some(TraceSpan { span, trace: trace.clone(), name: call.name.clone(), redactor, ended: false })
+    }
+
+    /// Records how the call ended.
+    fn end(&self, outcome: &Outcome, secrets: &Secrets) {
+        let code = match outcome {
+            Ok(result) if !result.is_error() => None,
+            Ok(result) => Some(result.details.get("code").and_then(Value::as_str).unwrap_or_default()),
+            Err(why) => Some(why.code()),
+        };
+        let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
+        let about =
+            about_credential(outcome).map(|text| secrets.replace(&text).unwrap_or_else(|| text.into_owned()));
+        let (noun, name) = (capital(&self.trace.noun), &self.name);
+        match code {
+            None => info!(target: TARGET, "{noun} {name} executed successfully"),
+            Some(code) => {
+                failed(&self.span, code);
+                match about {
+                    Some(text) => warn!(target: TARGET, "{noun} {name} failed: {code}: {text}"),
+                    // Not the text, which may contain anything.
+                    None => warn!(target: TARGET, "{noun} {name} failed: {code}"),
+                }
+            }
+        }
+        if let (Some(shown), Ok(result)) = (&self.redactor, outcome) {
+            let result = shown.result(result, secrets);
+            self.span.record("gen_ai.tool.call.result", result.to_string());
+        }
+    }
+}
+
+impl Observer for TraceSpan {
+    fn within(&self, step: &mut dyn FnMut()) {
+        let _entered = self.span.enter();
+        step();
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        outcome: &Outcome,
+        secrets: Option<Arc<Secrets>>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        self.ended = true;
+        self.span.in_scope(|| self.end(outcome, &secrets.unwrap_or_default()));
+        None
+    }
+}
+
+impl Drop for TraceSpan {
+    fn drop(&mut self) {
+        if !self.ended {
+            failed(&self.span, ToolError::Cancelled.code());
+        }
+    }
+}
+
+fn span(called: &Called<'_>, ctx: &ToolContext) -> Span {
+    let (call, tool) = (called.call(), called.tool());
+    let span = info_span!(
+        target: TARGET,
+        "execute_tool",
+        otel.name = Empty,
+        otel.kind = "internal",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name.as_str(),
+        gen_ai.tool.r#type = "function",
+        gen_ai.tool.call.id = call.id.as_str(),
+        gen_ai.tool.description = Empty,
+        gen_ai.agent.id = ctx.agent_id(),
+        gen_ai.conversation.id = ctx.session().map(Session::id),
+        gen_ai.tool.call.arguments = Empty,
+        gen_ai.tool.call.result = Empty,
+        error.r#type = Empty,
+    );
+    if !span.is_disabled() {
+        span.record("otel.name", format!("execute_tool {}", call.name));
+        if let Some(tool) = tool {
+            span.record("gen_ai.tool.description", tool.description());
+        }
+    }
+    span
+}
+
+/// Returns what operators read of a failure that they alone can mend: which credential is missing or refused.
+fn about_credential(outcome: &Outcome) -> Option<Cow<'_, str>> {
+    match outcome {
+        Ok(result) => result.operator_text().map(Cow::Borrowed),
+        Err(why) => codes::CREDENTIALS.contains(&why.code()).then(|| why.operator_text()),
+    }
+}
+
+fn failed(span: &Span, code: &str) {
+    span.record("error.type", code);
+    span.record("otel.status_code", "ERROR");
+}
+
+fn capital(noun: &str) -> String {
+    let mut chars = noun.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,222 @@
+//! The words in which a model is told what is wrong with its arguments.
+//!
+//! By default they are as detailed as they can be: the place, what was expected and what was given, with what was
+//! probably meant. Programs whose models, prompts or tests know other words set a [`Voice`] with
+//! [`ProviderBuilder::voice`](crate::ProviderBuilder::voice).
+
+use serde_json::Value;
+use toolgen_core::internal::resolved;
+
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::error::ToolError;
+use crate::call::tool::parsed;
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use crate::schema::shape::{Field, Kind, Literal, Number, NumberRules, Shape, StringRules};
+use crate::spec::ToolSpec;
+
+/// A profile of messages about arguments, each a whole text for the model. `{label}` stands for the title of the
+/// argument, or its name; `{min}`, `{max}` and `{values}` for what its schema says. A message that is empty, and one
+/// about anything else, is as it is by default.
+///
+/// The message of `deny_message` stands for itself.
+///
+/// ```
+/// use toolgen_runtime::layers::voice::Voice;
+///
+/// let voice = Voice { missing: "Please give {label}.".into(), ..Voice::HELPERS };
+/// # let _ = voice;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voice {
+    /// A required argument is missing.
+    pub missing: Text,
+    /// A required text that must not be empty is missing.
+    pub missing_text: Text,
+    /// A text that must not be empty is.
+    pub empty: Text,
+    /// Something else than a text is given for one that must not be empty.
+    pub not_filled: Text,
+    /// Something else than a text is given.
+    pub not_text: Text,
+    /// Something else than an integer is given.
+    pub not_integer: Text,
+    /// Something else than a number is given.
+    pub not_number: Text,
+    /// Something else than true or false is given.
+    pub not_flag: Text,
+    /// Something else than a list is given.
+    pub not_list: Text,
+    /// Something else than an object is given.
+    pub not_object: Text,
+    /// A text has more than `{max}` characters.
+    pub too_long: Text,
+    /// A number is less than `{min}`.
+    pub too_small: Text,
+    /// A number is more than `{max}`.
+    pub too_large: Text,
+    /// The value is none of `{values}`.
+    pub not_listed: Text,
+}
+
+impl Voice {
+    /// The words of helpers that read one argument each: `{label} is required`, `{label} must be one of: a, b`.
+    pub const HELPERS: Voice = Voice {
+        missing: Text::Static("{label} is required"),
+        missing_text: Text::Static("{label} is required"),
+        empty: Text::Static("{label} is required"),
+        not_filled: Text::Static("{label} must be a string"),
+        not_text: Text::Static("{label} must be a string"),
+        not_integer: Text::Static("{label} must be an integer"),
+        not_number: Text::Static("{label} must be a number"),
+        not_flag: Text::Static("{label} must be a boolean"),
+        not_list: Text::Static("{label} must be an array"),
+        not_object: Text::Static("{label} must be an object"),
+        too_long: Text::Static("{label} exceeds maximum length of {max} characters"),
+        too_small: Text::Static("{label} must be at least {min}"),
+        too_large: Text::Static("{label} must be at most {max}"),
+        not_listed: Text::Static("{label} must be one of: {values}"),
+    };
+
+    /// As [`HELPERS`](Self::HELPERS), with the words of tools that ask for text: `{label} is required and must be a
+    /// non-empty string`, `{label} must be a non-empty string`.
+    pub const FILLED: Voice = Voice {
+        missing_text: Text::Static("{label} is required and must be a non-empty string"),
+        empty: Text::Static("{label} must be a non-empty string"),
+        not_filled: Text::Static("{label} must be a non-empty string"),
+        ..Voice::HELPERS
+    };
+
+    /// Returns an error in this voice: one about arguments with the same code, each message on a line of its own, and
+    /// the detailed text for operators; any other error, and one that this voice has no words for, unchanged.
+    #[must_use]
+    pub fn tell(&self, error: ToolError, spec: &ToolSpec, sent: &Value) -> ToolError {
+        let ToolError::InvalidArgs { problems, .. } = &error else { return error };
+        let told: Vec<Option<String>> =
+            problems.iter().map(|problem| self.words(problem, spec, sent)).collect();
+        if told.iter().all(Option::is_none) {
+            return error;
+        }
+        let mut lines: Vec<String> = Vec::new();
+        for (problem, told) in problems.iter().zip(told) {
+            let line = told.unwrap_or_else(|| format!("{}: {}", problem.pointer, problem.message));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let detail = error.to_string();
+        ToolError::failed_with(error.code().to_owned(), lines.join("\n")).with_operator_detail(detail)
+    }
+
+    fn words(&self, problem: &ArgumentProblem, spec: &ToolSpec, sent: &Value) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
+        let mut shape = resolved(&spec.input, &spec.defs)?;
+        for segment in problem.pointer.strip_prefix('/')?.split('/') {
+            let segment = segment.replace("~1", "/").replace("~0", "~");
+            shape = below(shape, &segment).and_then(|shape| resolved(shape, &spec.defs))?;
+            names.push(segment);
+        }
+        let given = sent.pointer(&problem.pointer);
+        let text = self.template(problem, shape, given)?;
+        let title = shape.title.as_str();
+        let label = if title.is_empty() { names.join(".") } else { title.to_owned() };
+        Some(text.replace("{label}", &label)).filter(|text| !text.is_empty())
+    }
+
+    fn template(&self, problem: &ArgumentProblem, shape: &Shape, given: Option<&Value>) -> Option<String> {
+        use ArgumentProblemKind::{Missing, Type, Value as Wrong};
+        let is_filled = |rules: &StringRules| rules.min_length.is_some_and(|least| least > 0);
+        let text = match (problem.kind, &shape.kind) {
+            (Missing, Kind::String(rules)) if is_filled(rules) => &self.missing_text,
+            (Missing, _) => &self.missing,
+            (Type, Kind::String(rules)) if is_filled(rules) => &self.not_filled,
+            (Type, Kind::String(_)) => &self.not_text,
+            (Type, Kind::Integer(_)) => &self.not_integer,
+            (Type, Kind::Number(_)) => &self.not_number,
+            (Type, Kind::Boolean) => &self.not_flag,
+            (Type, Kind::Array(_)) => &self.not_list,
+            (Type, Kind::Object(_)) => &self.not_object,
+            (Wrong, Kind::String(rules)) => return self.of_text(problem, rules, given?.as_str()?),
+            (Wrong, Kind::Integer(rules) | Kind::Number(rules)) => {
+                return self.of_number(rules, given?.as_f64()?);
+            }
+            (Wrong | Type, Kind::Enum(values)) => {
+                let values: Vec<String> = values.iter().map(plain).collect();
+                return Some(self.not_listed.replace("{values}", &values.join(", ")));
+            }
+            _ => return None,
+        };
+        Some(text.to_string())
+    }
+
+    fn of_text(&self, problem: &ArgumentProblem, rules: &StringRules, given: &str) -> Option<String> {
+        let length = given.chars().count() as u64;
+        match rules.max_length {
+            _ if !rules.deny_message.is_empty()
+                && problem.message.starts_with(rules.deny_message.as_str()) =>
+            {
+                Some(problem.message.clone())
+            }
+            _ if length == 0 && rules.min_length == Some(1) => Some(self.empty.to_string()),
+            Some(most) if length > most => Some(self.too_long.replace("{max}", &most.to_string())),
+            _ => None,
+        }
+    }
+
+    fn of_number(&self, rules: &NumberRules, given: f64) -> Option<String> {
+        let json = |bound: Option<Number>| bound.map(|bound| Literal::Number(bound).to_json());
+        let (least, most) = (json(rules.minimum), json(rules.maximum));
+        let bound = |bound: &Value| bound.as_f64().unwrap_or(given);
+        match (least, most) {
+            (Some(least), _) if given < bound(&least) => {
+                Some(self.too_small.replace("{min}", &least.to_string()))
+            }
+            (_, Some(most)) if given > bound(&most) => {
+                Some(self.too_large.replace("{max}", &most.to_string()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the shape of a member.
+fn below<'a>(shape: &'a Shape, segment: &str) -> Option<&'a Shape> {
+    match &shape.kind {
+        Kind::Object(rules) => {
+            let is_called = |field: &&Field| {
+                [field.name.as_str(), field.wire_name()].contains(&segment)
+                    || field.aliases.iter().any(|alias| alias.as_str() == segment)
+            };
+            rules.fields.iter().find(is_called).map(|field| &field.shape)
+        }
+        Kind::Array(rules) => Some(&rules.items),
+        _ => None,
+    }
+}
+
+fn plain(value: &Literal) -> String {
+    match value.to_json() {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+impl Layer for Voice {
+    /// Outside of all that may find an argument wrong.
+    fn stage(&self) -> Stage {
+        Stage::Admit
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        if let Err(error @ ToolError::InvalidArgs { .. }) = outcome {
+            let sent = parsed(call.sent().clone()).unwrap_or_default();
+            *error = self.tell(error.clone(), call.spec(), &sent);
+        }
+        None
+    }
+}

@@ -1,0 +1,69 @@
+//! What registers tools, offers them to agents and runs their calls: the part of `toolgen-runtime` on which all others
+//! stand.
+//!
+//! Programs use `toolgen-runtime`, which re-exports all of this under the same paths.
+//!
+//! The modules form floors: each uses only itself and those below it.
+//!
+//! | floor | holds |
+//! |---|---|
+//! | [`provider`] | the tools of one agent, and the pipeline of their calls |
+//! | [`layers`] | what a call passes, one module each |
+//! | [`engine`], [`registry`] | what runs tools that are data; sealed sets of tools |
+//! | [`function`] | Rust functions as tools |
+//! | [`call`] | a call, its context and its outcome |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// So that what the macros write is valid in the tests of this crate, too.
+#[cfg(test)]
+extern crate self as toolgen_runtime;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+#[doc(hidden)]
+pub mod base;
+pub mod call;
+pub mod engine;
+pub mod function;
+pub mod layers;
+pub mod provider;
+pub mod registry;
+
+#[doc(inline)]
+pub use {
+    base::future::BoxFuture,
+    call::context::ToolContext,
+    call::control::{Control, Effect, InputRequest},
+    call::error::ToolError,
+    call::principal::Principal,
+    call::result::{Content, ResourceData, ToolResult},
+    call::session::{Session, Sessions},
+    call::tool::AgentTool,
+    call::values::ContextValues,
+    call::{ToolCall, ToolResponse},
+    engine::dynamic::DynamicTool,
+    function::inject::{Progress, Service},
+    function::input::ToolInput,
+    function::{FunctionTool, ToolFunction},
+    layers::breaker::CircuitBreaker,
+    layers::depends::Dependencies,
+    layers::repeat::RepeatGuard,
+    provider::dispatch::{DispatchOptions, Dispatched, Strategy},
+    provider::{Provider, ProviderBuilder, ProviderContext},
+    registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
+};
+
+#[cfg(feature = "typed")]
+#[doc(inline)]
+pub use engine::typed::{TypedItems, TypedTool};
+#[doc(inline)]
+pub use tokio_util::sync::CancellationToken;
+#[doc(inline)]
+pub use toolgen_core::{
+    Call, Def, Effects, Frozen, Hidden, Limits, List, RequestPlan, Schema, Shape, Text, Tool, ToolName,
+    ToolSpec, printable, schema, spec, visible,
+};
+#[cfg(test)]
+use toolgen_macros::{tool, toolset};

@@ -1,0 +1,37 @@
+//! The spans of a call, around its way from the first layer to the tool.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::layers::layer::Outcome;
+use crate::layers::observer::Observer;
+
+/// A call whose steps run within the spans that layers made of it.
+pub(super) struct Spanned<F> {
+    pub(super) spans: Vec<Box<dyn Observer>>,
+    pub(super) run: F,
+}
+
+impl<F: Future<Output = Outcome> + Unpin> Future for Spanned<F> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let Spanned { spans, run } = &mut *self;
+        if spans.is_empty() {
+            return Pin::new(run).poll(cx);
+        }
+        // On the heap: calls of tools by tools hold one another on the stack.
+        let mut came = Box::new(Poll::Pending);
+        within(spans, &mut || *came = Pin::new(&mut *run).poll(cx));
+        *came
+    }
+}
+
+/// Takes a step within the spans from here on.
+fn within(spans: &[Box<dyn Observer>], step: &mut dyn FnMut()) {
+    match spans {
+        [] => step(),
+        [innermost] => innermost.within(step),
+        [outer, spans @ ..] => outer.within(&mut || within(spans, step)),
+    }
+}

@@ -1,0 +1,128 @@
+//! Tools of servers that speak the Model Context Protocol (MCP).
+//!
+//! A server is a program that the client starts, or is reached over HTTP. All tools of a server share one
+//! [`McpClient`], which keeps a connection to it. Any number of calls can be in flight at the same time, up to a limit
+//! per server, and each gets its own answer.
+//!
+//! | what happens | what a call becomes |
+//! |---|---|
+//! | the caller gives up | the server is notified, and no caller waits |
+//! | the server is silent, or takes too long | `TIMEOUT`; progress counts as a sign of life |
+//! | the server cannot be started | `MCP_UNREACHABLE`, with what the program said on its standard error |
+//! | the server ends | `MCP_LOST`; the call is made again if it was not sent yet, or if its tool is idempotent |
+//! | the tool fails | a failed result with what the server says |
+//! | the answer cannot be read | `INVALID_OUTPUT`, with what is wrong and where |
+//! | the server refuses the call | `MCP_REFUSED`, or invalid arguments |
+//! | the result is not what the tool declares | `INVALID_OUTPUT` |
+//! | the tool differs from its lock | `tool_changed`: the call is not made |
+//! | the tool has a question | [`Control::NeedInput`](toolgen_kernel::Control::NeedInput), if the server may ask questions |
+//!
+//! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are supported.
+
+mod breaker;
+mod content;
+mod credentials;
+mod desk;
+mod era;
+mod error;
+mod gate;
+#[cfg(feature = "http")]
+mod http;
+mod inbox;
+mod link;
+mod mcp_client;
+mod options;
+mod parked;
+mod reading;
+#[cfg(feature = "rmcp")]
+pub mod rmcp;
+mod session;
+mod stdio;
+mod taped;
+mod task;
+mod tool;
+mod trace;
+mod transport;
+#[cfg(feature = "typed")]
+mod typed;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use self::tool::McpTool;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::engine::Engine;
+use toolgen_kernel::spec::plan::{Call, McpServer, Tool};
+
+#[cfg(feature = "oauth")]
+pub use http::{McpOAuth, TokenStore};
+#[cfg(feature = "http")]
+pub use http::{McpTokenRequest, TokenSource};
+pub use mcp_client::McpClient;
+pub use options::{McpAsked, McpOptions};
+
+/// Runs tools of MCP servers. Clones share the clients, one for each server; servers are started when they are needed.
+#[derive(Clone, Default)]
+pub struct McpEngine {
+    options: McpOptions,
+    clients: Arc<Mutex<Vec<McpClient>>>,
+}
+
+impl McpEngine {
+    /// Creates an engine with the default options.
+    #[must_use]
+    pub fn new() -> McpEngine {
+        McpEngine::default()
+    }
+
+    /// Creates an engine with these options.
+    #[must_use]
+    pub fn with_options(options: McpOptions) -> McpEngine {
+        McpEngine { options, clients: Arc::default() }
+    }
+
+    /// Returns the client of a server, which the tools of the engine share.
+    #[must_use]
+    pub fn client(&self, server: &Frozen<McpServer>) -> McpClient {
+        let mut clients = unpoisoned(self.clients.lock());
+        if let Some(client) = clients.iter().find(|client| client.0.server == *server) {
+            return client.clone();
+        }
+        let client = McpClient::new(server.clone(), self.options.clone());
+        clients.push(client.clone());
+        client
+    }
+
+    /// Ends all connections in an orderly way, for good.
+    pub async fn close(&self) {
+        let clients = std::mem::take(&mut *unpoisoned(self.clients.lock()));
+        for client in clients {
+            client.close().await;
+        }
+    }
+}
+
+impl Engine for McpEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        matches!(tool.call, Call::Mcp(_))
+    }
+
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        let name = tool.spec.name.to_text();
+        let made = match &tool.call {
+            Call::Mcp(plan) => McpTool::new(&tool, self.client(&plan.server)),
+            _ => None,
+        };
+        let made = made.ok_or_else(|| FactoryError::requires(name.as_str(), "another engine"))?;
+        Ok(Arc::new(made))
+    }
+}
+
+impl fmt::Debug for McpEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpEngine").field("options", &self.options).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,325 @@
+//! Turns the answer of a server into the result of a tool.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_core::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::reading::{self, Written};
+use toolgen_kernel::base::media_type::of_content;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
+use toolgen_kernel::call::structured::{INVALID_OUTPUT, Structured};
+use toolgen_kernel::schema::shape::decode::result_problems;
+use toolgen_kernel::spec::ToolSpec;
+
+/// How many problems of such a result are reported.
+const TOLD: usize = 5;
+
+/// Returns the result of a tool.
+///
+/// # Errors
+///
+/// What is wrong with the result, if it is not what the tool declares.
+pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, ToolError> {
+    let written = Written::take(&mut answer);
+    let shown = written.part("content");
+    let content: Vec<Content> = match answer.get_mut("content").map(Value::take) {
+        Some(Value::Array(blocks)) => {
+            let piece = |(at, block): (usize, &Value)| piece(block, shown.part(&at.to_string()));
+            blocks.iter().enumerate().map(piece).collect()
+        }
+        None | Some(Value::Null) => Vec::new(),
+        Some(other) => vec![piece(&other, shown)],
+    };
+    let mut result = ToolResult::empty();
+    result.content = content;
+    let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
+    let given = given.map(|value| (value, written.part("structuredContent").text()));
+    if is_error(&answer["isError"]) {
+        if result.content.is_empty() {
+            let told = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
+            let told = told.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
+            result.content.push(Content::Text(told));
+        }
+        result.structured = Structured::Missing("the tool failed".into());
+        return Ok(result.with_details(json!({ "success": false })));
+    }
+    let Some(declared) = &spec.output else {
+        let Some((value, text)) = given else {
+            result.structured = Structured::Missing("the tool declares none".into());
+            return Ok(result);
+        };
+        // What the texts say already is not said again.
+        if !says(&result, &value, text.as_deref()) {
+            result.content.push(Content::Text(text.clone().unwrap_or_else(|| value.to_string())));
+        }
+        return Ok(with_value(result, value, text));
+    };
+    let Some((value, written)) = given.or_else(|| reading::value(&result.to_text())) else {
+        let text = "the tool ran, but its result lacks the structured content that it declares";
+        return Err(invalid(text.to_owned(), &result));
+    };
+    let problems = result_problems(&value, declared, &spec.defs);
+    if !problems.is_empty() {
+        let mut text = "the tool ran, but its result is not what it declares:".to_owned();
+        for problem in problems.iter().take(TOLD) {
+            text.push_str(&format!("\n{}", problem.of_result()));
+        }
+        return Err(invalid(text, &result));
+    }
+    // The protocol has the texts repeat the value.
+    result.content.retain(|content| !matches!(content, Content::Text(_)));
+    result.content.insert(0, Content::Text(written.clone().unwrap_or_else(|| value.to_string())));
+    Ok(with_value(result, value, written))
+}
+
+/// The result with a structured value, which may say that something failed without the tool having failed, and its
+/// text, if reading has changed its numbers.
+fn with_value(mut result: ToolResult, value: Value, text: Option<String>) -> ToolResult {
+    result.details = value;
+    let text = if result.is_error() {
+        let value = std::mem::take(&mut result.details);
+        Some(text.unwrap_or_else(|| value.to_string()))
+    } else {
+        text
+    };
+    if let Some(text) = text {
+        result.structured = Structured::Json(text.into());
+    }
+    result
+}
+
+fn invalid(text: String, result: &ToolResult) -> ToolError {
+    let detail = format!("{text}\nIts result: {}", result.to_text());
+    ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
+}
+
+/// Whether the only text of a result is this value, in the same digits.
+fn says(result: &ToolResult, value: &Value, written: Option<&str>) -> bool {
+    let mut texts = result.content.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    match (texts.next(), texts.next()) {
+        (Some(text), None) => {
+            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value);
+            written.map_or_else(is_same, |written| reading::compact(text) == written)
+                || value.as_str() == Some(text)
+                // An object around the only thing there is to say, as some libraries make it.
+                || matches!(value, Value::Object(fields) if only_text(fields) == Some(text))
+        }
+        _ => false,
+    }
+}
+
+fn only_text(fields: &Map<String, Value>) -> Option<&str> {
+    if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
+}
+
+/// Whether a result is one of a failure. A server that says anything else than no does not say that all is well.
+fn is_error(said: &Value) -> bool {
+    match said {
+        Value::String(said) => {
+            !matches!(said.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
+        }
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        said => !matches!(said, Value::Null | Value::Bool(false)),
+    }
+}
+
+/// A piece of content, and how it was written. A piece of an unknown kind, or one that is malformed, is kept as JSON,
+/// and so is a link, about which a server says more than there is room for. Of bytes that no provider would take,
+/// which would refuse the whole conversation, only the length is kept.
+fn piece(block: &Value, written: Written) -> Content {
+    let mut read = block.clone();
+    let without_type = read["mimeType"].as_str().is_none_or(|named| named.trim().is_empty());
+    let kind = read["type"].as_str().unwrap_or_default();
+    let found = read["data"].as_str().filter(|_| without_type).and_then(base64);
+    if let Some(found) = found.and_then(|data| media_type(kind, &data)) {
+        read["mimeType"] = found.into();
+    }
+    let piece = match Content::deserialize(&read) {
+        Ok(Content::Image { data, mime_type }) => {
+            base64(&data).map(|data| Content::Image { data, mime_type })
+        }
+        Ok(Content::Audio { data, mime_type }) => {
+            base64(&data).map(|data| Content::Audio { data, mime_type })
+        }
+        Ok(Content::Resource { uri, mime_type, data: ResourceData::Base64(data) }) => {
+            base64(&data).map(|data| Content::Resource { uri, mime_type, data: ResourceData::Base64(data) })
+        }
+        Ok(Content::Link { .. }) | Err(_) => None,
+        Ok(content) => Some(content),
+    };
+    piece.unwrap_or_else(|| {
+        let mut short = block.clone();
+        let shortened = shorten(&mut short) | short.get_mut("resource").is_some_and(shorten);
+        Content::Text(if shortened { short.to_string() } else { written.text_of(block) })
+    })
+}
+
+/// Replaces the bytes in a piece of content by their length. Returns whether there are any.
+fn shorten(block: &mut Value) -> bool {
+    let mut any = false;
+    for key in ["data", "blob"] {
+        if let Some(Value::String(data)) = block.get_mut(key) {
+            *data = format!("[{} characters]", data.chars().count());
+            any = true;
+        }
+    }
+    any
+}
+
+/// Returns bytes in the Base64 that providers take, also of a server that writes it in lines, in the alphabet of URLs,
+/// without its end, or as a `data:` URL. `None` if there are none, or they are something else.
+fn base64(data: &str) -> Option<String> {
+    let digits = match data.trim_start().strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,")?.1,
+        None => data,
+    };
+    let mut plain: String = digits.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+    plain.truncate(plain.trim_end_matches('=').len());
+    plain = plain.replace('-', "+").replace('_', "/");
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    if plain.is_empty() || plain.len() % 4 == 1 || !plain.bytes().all(is_digit) {
+        return None;
+    }
+    plain.push_str(["", "", "==", "="][plain.len() % 4]);
+    Some(plain)
+}
+
+/// Returns the media type of an image or a sound, by the first bytes of its Base64.
+fn media_type(kind: &str, base64: &str) -> Option<&'static str> {
+    let head = STANDARD.decode(base64.get(..16).unwrap_or(base64)).ok()?;
+    of_content(&head).filter(|found| found.split('/').next() == Some(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgen_kernel::engine::dynamic::DynamicTool;
+
+    fn declaring(output: Option<&Value>) -> ToolSpec {
+        let mut spec = DynamicTool::builder("t", "Does.").spec().unwrap();
+        if let Some(output) = output {
+            let (shape, defs) = toolgen_kernel::schema::shape::read::read_document(output, &mut Vec::new());
+            spec.output = Some(toolgen_kernel::schema::shape::Schema::Tree(shape.into()));
+            spec.defs = defs;
+        }
+        spec
+    }
+
+    #[test]
+    fn every_kind_of_content_is_kept() {
+        let blocks = json!([
+            {"type": "text", "text": "a", "annotations": {"audience": ["user"]}},
+            {"type": "image", "data": "AQ==", "mimeType": "image/png"},
+            {"type": "audio", "data": "AQ==", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "x:/t", "mimeType": "text/plain", "text": "t"}},
+            {"type": "resource", "resource": {"uri": "x:/b", "blob": "AA=="}},
+            {"type": "resource_link", "uri": "x:/l", "name": "l"},
+            {"type": "hologram", "waves": [1]},
+            {"type": "image"},
+            "loose",
+        ]);
+        let got = result(&declaring(None), json!({"content": blocks})).unwrap();
+        let kinds: Vec<Value> = got.content.iter().map(|content| content.to_json()["type"].clone()).collect();
+        let wanted = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
+        assert_eq!(kinds, wanted);
+        let said = got.to_text();
+        for part in
+            [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""]
+        {
+            assert!(said.contains(part), "{said}");
+        }
+        assert!(!got.is_error());
+    }
+
+    #[test]
+    fn structured_content_is_told_once() {
+        let value = json!({"n": 1, "of": ["a"]});
+        let spec = declaring(None);
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
+        for (content, told) in [
+            (text("{ \"of\": [\"a\"], \"n\": 1 }"), "{ \"of\": [\"a\"], \"n\": 1 }"),
+            (text("one"), "one\n{\"n\":1,\"of\":[\"a\"]}"),
+            (json!([]), "{\"n\":1,\"of\":[\"a\"]}"),
+            (Value::Null, "{\"n\":1,\"of\":[\"a\"]}"),
+        ] {
+            let got = result(&spec, json!({"content": content, "structuredContent": value})).unwrap();
+            assert_eq!(got.to_text(), told);
+            assert_eq!(got.structured().unwrap().into_owned(), value);
+        }
+        let wrapped = json!({"content": text("hi"), "structuredContent": {"result": "hi"}});
+        assert_eq!(result(&spec, wrapped).unwrap().to_text(), "hi");
+    }
+
+    #[test]
+    fn a_declared_output_is_checked_and_is_the_result() {
+        let output = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let spec = declaring(Some(&output));
+        let picture = json!({"type": "image", "data": "AQ==", "mimeType": "image/png"});
+        let text = json!({"type": "text", "text": "n is one"});
+        let given = json!({"content": [text, picture], "structuredContent": {"n": 1}});
+        let got = result(&spec, given).unwrap();
+        assert_eq!((got.to_text().as_str(), got.content.len()), ("{\"n\":1}", 2));
+        // An older server says it as a text only.
+        let got = result(&spec, json!({"content": [{"type": "text", "text": "{\"n\": 2}"}]})).unwrap();
+        assert_eq!(got.details, json!({"n": 2}));
+        for (answer, why) in [
+            (json!({"content": [text]}), "lacks the structured content"),
+            (json!({"structuredContent": {"n": "x"}}), "/n: "),
+            (json!({"structuredContent": {}}), "not what it declares"),
+        ] {
+            let error = result(&spec, answer).unwrap_err();
+            assert_eq!(error.code(), INVALID_OUTPUT);
+            assert!(error.operator_text().contains(why), "an operator reads the reason, too");
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        // A failure need not be as declared.
+        for is_error in [json!(true), json!("true"), json!(1), json!({})] {
+            let failed = result(&spec, json!({"content": [text], "isError": is_error})).unwrap();
+            assert!(failed.is_error() && failed.to_text() == "n is one", "{is_error}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_tells_of_an_error_is_no_failure_of_the_tool() {
+        let answer = json!({"content": [], "structuredContent": {"error": "none found", "success": false}});
+        let got = result(&declaring(None), answer.clone()).unwrap();
+        assert!(!got.is_error());
+        assert_eq!(got.structured().unwrap().into_owned(), answer["structuredContent"]);
+    }
+
+    #[test]
+    fn bytes_that_no_provider_takes_are_mended_or_only_named() {
+        let png = "iVBORw0KGgoAAAANSUhEUg==";
+        let lines = format!("{}\n{}\r\n", &png[..8], &png[8..]);
+        for (block, kept) in [
+            (json!({"type": "image", "data": png}), Some((png, "image/png"))),
+            (json!({"type": "image", "data": png, "mimeType": ""}), Some((png, "image/png"))),
+            (json!({"type": "image", "data": "/9j_-w", "mimeType": 5}), Some(("/9j/+w==", "image/jpeg"))),
+            (json!({"type": "image", "data": lines, "mimeType": "image/png"}), Some((png, "image/png"))),
+            (
+                json!({"type": "image", "data": format!("data:image/png;base64,{png}"), "mimeType": "image/png"}),
+                Some((png, "image/png")),
+            ),
+            (json!({"type": "image", "data": "AQID"}), None),
+            (json!({"type": "image", "data": "no base64!", "mimeType": "image/png"}), None),
+            (json!({"type": "image", "data": "", "mimeType": "image/png"}), None),
+            (json!({"type": "image", "data": "AQIDA", "mimeType": "image/png"}), None),
+            (json!({"type": "resource", "resource": {"uri": "x:/y", "blob": "?"}}), None),
+            (json!({"type": "resource", "resource": {"blob": "AQID"}}), None),
+        ] {
+            let got = result(&declaring(None), json!({"content": [block]})).unwrap();
+            match (&got.content[0], kept) {
+                (Content::Image { data, mime_type }, Some(kept)) => {
+                    assert_eq!((data.as_str(), mime_type.as_str()), kept);
+                }
+                (Content::Text(text), None) => assert!(text.contains(" characters]"), "{text}"),
+                other => panic!("{other:?} {block}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Secrets that only one server may see: the values of variables, and the tokens of its requests.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::secrets::Secrets;
+
+/// How many tokens are remembered: a server may repeat an earlier one, too.
+#[cfg(feature = "http")]
+const TOKENS: usize = 4;
+
+/// The credentials of a server. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Credentials(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
+    #[cfg(feature = "http")]
+    variables: Secrets,
+    #[cfg(feature = "http")]
+    tokens: std::collections::VecDeque<String>,
+    all: Secrets,
+}
+
+impl Credentials {
+    /// Creates those of a server that is given these.
+    pub(super) fn new(variables: Secrets) -> Credentials {
+        Credentials(Arc::new(Mutex::new(Known {
+            all: variables.clone(),
+            #[cfg(feature = "http")]
+            variables,
+            #[cfg(feature = "http")]
+            tokens: std::collections::VecDeque::new(),
+        })))
+    }
+
+    /// Notes a token that the server is sent.
+    #[cfg(feature = "http")]
+    pub(super) fn sends(&self, token: &str) {
+        let Known { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
+        if tokens.iter().any(|known| known == token) {
+            return;
+        }
+        tokens.push_back(token.to_owned());
+        if tokens.len() > TOKENS {
+            tokens.pop_front();
+        }
+        all.clone_from(variables);
+        tokens.iter().for_each(|token| all.collect(&Value::from(token.as_str()), 1));
+    }
+
+    /// Returns all that are known by now.
+    pub(super) fn now(&self) -> Secrets {
+        unpoisoned(self.0.lock()).all.clone()
+    }
+}
+
+/// Hides credentials in the texts of a descriptor, so that a lock of it holds none. Names stay as they are: otherwise
+/// the tool would be a different one.
+pub(super) fn hide_in_descriptor(secrets: &Secrets, descriptor: &mut Value) {
+    let Value::Object(members) = descriptor else { return };
+    members.iter_mut().filter(|(key, _)| *key != "name").for_each(|(_, value)| hide(secrets, value));
+}
+
+fn hide(secrets: &Secrets, value: &mut Value) {
+    match value {
+        Value::String(text) => secrets.hide_in_text(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(secrets, item)),
+        Value::Object(members) => {
+            let names = |key: &str, value: &Value| match key {
+                "$ref" | "type" => !value.is_object(),
+                "required" => value.is_array(),
+                _ => false,
+            };
+            let texts = members.iter_mut().filter(|(key, value)| !names(key, value));
+            texts.for_each(|(_, value)| hide(secrets, value));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(texts: &[&str]) -> Secrets {
+        let mut secrets = Secrets::default();
+        texts.iter().for_each(|text| secrets.collect(&json!(text), 1));
+        secrets
+    }
+
+    #[test]
+    fn a_descriptor_loses_its_credentials_and_keeps_its_names() {
+        let mut descriptor = json!({
+            "name": "test_connection", "description": "Connects by pg://admin:s3cr3t@db.",
+            "inputSchema": {
+                "type": "object", "required": ["test"],
+                "properties": {
+                    "test": {"$ref": "#/$defs/test", "default": "s3cr3t"},
+                    "required": {"description": "s3cr3t", "enum": ["a", "s3cr3t"]},
+                },
+            },
+        });
+        hide_in_descriptor(&of(&["s3cr3t", "test"]), &mut descriptor);
+        assert!(!descriptor.to_string().contains("s3cr3t"), "{descriptor}");
+        assert_eq!(descriptor["description"], "Connects by pg://admin:[REDACTED]@db.");
+        assert_eq!(descriptor["name"], "test_connection");
+        let schema = &descriptor["inputSchema"];
+        assert_eq!(schema["required"], json!(["test"]));
+        assert_eq!(schema["properties"]["test"]["$ref"], "#/$defs/test");
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn the_last_tokens_are_known() {
+        let credentials = Credentials::new(of(&["variable"]));
+        for number in 0..200 {
+            credentials.sends(&format!("token-{number}"));
+            credentials.sends(&format!("token-{number}"));
+        }
+        let mut text = "variable token-199 token-198 token-3 here".to_owned();
+        credentials.now().hide_in_text(&mut text);
+        assert_eq!(text, "[REDACTED] [REDACTED] [REDACTED] token-3 here");
+    }
+}

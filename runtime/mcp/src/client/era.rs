@@ -1,0 +1,207 @@
+//! The revisions of the protocol, and how a client and a server agree on one.
+//!
+//! Since revision 2026-07-28 there is no handshake: a server is asked what it can do, and every request says how to
+//! read it. In earlier ones, both sides agree on a revision first.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::error::rounded;
+use super::link::{Failure, Link, Patience, Request};
+use toolgen_kernel::base::frozen::{List, Text};
+use toolgen_kernel::base::printable::visible;
+use toolgen_kernel::base::truncate::cut;
+
+/// The revisions without a handshake.
+const MODERN: [&str; 1] = ["2026-07-28"];
+/// The revisions with a handshake, the newest first.
+pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// How many characters of another revision are shown.
+const SHOWN: usize = 60;
+
+/// The error of a server that does not support a revision; it names those that it does.
+const UNSUPPORTED: i64 = -32022;
+
+/// The capability of a client that accepts tasks as answers.
+const TASKS: &str = "tasks";
+
+/// What a client and a server have agreed on.
+#[derive(Clone, Debug)]
+pub(super) struct Agreement {
+    /// The revision, such as `2025-11-25`.
+    pub(super) revision: String,
+    /// The name and the version of the server, as it gives them. Not to be trusted.
+    pub(super) info: Value,
+    /// What the server can do.
+    pub(super) capabilities: Value,
+    /// What every request says about the client, in revisions without a handshake.
+    meta: Option<Map<String, Value>>,
+}
+
+impl Agreement {
+    /// Whether there was no handshake.
+    pub(super) fn is_modern(&self) -> bool {
+        self.meta.is_some()
+    }
+
+    /// Adds to a request what its revision requires.
+    pub(super) fn sign(&self, request: &mut Request) {
+        if let Some(meta) = &self.meta {
+            request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
+        }
+    }
+}
+
+/// Why a client and a server have not agreed on a revision.
+pub(super) struct Disagreement {
+    pub(super) why: String,
+    /// Whether the server went away when it was asked for the newest revisions, as an older one may.
+    pub(super) at_probe: bool,
+}
+
+impl From<String> for Disagreement {
+    fn from(why: String) -> Disagreement {
+        Disagreement { why, at_probe: false }
+    }
+}
+
+/// Agrees with a server on a revision. `known` is the one that it is known to support, or empty.
+///
+/// # Errors
+///
+/// Why they cannot agree.
+pub(super) async fn agree(
+    link: &Link,
+    known: &str,
+    capabilities: &List<Text>,
+    (probe, whole): (Duration, Duration),
+) -> Result<Agreement, Disagreement> {
+    let ends = Instant::now() + whole;
+    let left = || ends.saturating_duration_since(Instant::now());
+    let mut refused = None;
+    if !LEGACY.contains(&known) {
+        // One that is known to speak it gets more time, but leaves some for the others.
+        let patience = if MODERN.contains(&known) { left() / 2 } else { probe.min(left() / 2) };
+        let mut discovered = discover(link, capabilities, patience).await;
+        if let Err(Failure::Refused { code: UNSUPPORTED, data, .. }) = &discovered
+            && data["supported"].as_array().is_some_and(|all| all.iter().any(|one| one == MODERN[0]))
+        {
+            // It refuses what it says it speaks: once more, before a handshake that it does not know.
+            discovered = discover(link, capabilities, left()).await;
+        }
+        match discovered {
+            Ok(agreement) => return Ok(agreement),
+            Err(Failure::Lost(why) | Failure::Unsent(why)) => {
+                return Err(Disagreement { why, at_probe: true });
+            }
+            Err(why) => refused = Some(why),
+        }
+    }
+    let first = match initialize(link, known, capabilities, left()).await {
+        Ok(agreement) => return Ok(agreement),
+        Err(why) => why,
+    };
+    // A server without a handshake that was slow to start, or spoke an older revision before.
+    if !matches!(refused, Some(Failure::Refused { .. }))
+        && matches!(first, Failure::Refused { .. })
+        && let Ok(agreement) = discover(link, capabilities, left()).await
+    {
+        return Ok(agreement);
+    }
+    let why = match first {
+        Failure::Refused { code, message, .. } => {
+            // A refusal of HTTP has no code.
+            let code = if code == 0 { String::new() } else { format!(" ({code})") };
+            format!("it refuses the handshake of revision {}: {message}{code}", LEGACY[0])
+        }
+        Failure::Silent(_, meanwhile) | Failure::Late(_, meanwhile) => {
+            let wrote = link.transport.wrote();
+            format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
+        }
+        Failure::Unread(why) => format!("its answer to the handshake cannot be read: {why}"),
+        Failure::Unsent(why) | Failure::Lost(why) => why,
+    };
+    Err(why.into())
+}
+
+/// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`:
+/// those are an extension of the newest revisions, and something else in older ones.
+fn offered(capabilities: &List<Text>, modern: bool) -> Value {
+    let asked = capabilities.iter().filter(|name| ***name != *TASKS);
+    let mut offered: Map<String, Value> = asked.map(|name| (name.to_string(), json!({}))).collect();
+    if modern && capabilities.iter().any(|name| **name == *TASKS) {
+        offered.insert("extensions".to_owned(), json!({ "io.modelcontextprotocol/tasks": {} }));
+    }
+    Value::Object(offered)
+}
+
+/// The name and version of the client.
+fn client() -> Value {
+    json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
+}
+
+async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) -> Result<Agreement, Failure> {
+    let revision = MODERN[0];
+    link.transport.agreed(revision);
+    let key = |name: &str| format!("io.modelcontextprotocol/{name}");
+    let meta = Map::from_iter([
+        (key("protocolVersion"), Value::from(revision)),
+        (key("clientInfo"), client()),
+        (key("clientCapabilities"), offered(capabilities, true)),
+    ]);
+    let mut request = Request::new("server/discover", Patience::of(patience));
+    request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
+    let mut result = link.request(request).await?;
+    let versions = result["supportedVersions"].as_array().map_or(&[][..], Vec::as_slice);
+    if !versions.iter().any(|version| version == revision) {
+        let message = format!("it does not speak revision {revision}");
+        return Err(Failure::Refused { code: 0, message, data: Value::Null });
+    }
+    let meta_info = result.get_mut("_meta").and_then(|meta| meta.get_mut(key("serverInfo")));
+    let info = meta_info.map(Value::take).unwrap_or_default();
+    Ok(Agreement {
+        revision: revision.to_owned(),
+        info: if info.is_null() { result["serverInfo"].take() } else { info },
+        capabilities: result["capabilities"].take(),
+        meta: Some(meta),
+    })
+}
+
+async fn initialize(
+    link: &Link,
+    known: &str,
+    capabilities: &List<Text>,
+    patience: Duration,
+) -> Result<Agreement, Failure> {
+    let asked = if LEGACY.contains(&known) { known } else { LEGACY[0] };
+    link.transport.agreed("");
+    let mut request = Request::new("initialize", Patience::of(patience));
+    request.params = Map::from_iter([
+        ("protocolVersion".to_owned(), Value::from(asked)),
+        ("capabilities".to_owned(), offered(capabilities, false)),
+        ("clientInfo".to_owned(), client()),
+    ]);
+    let mut result = link.request(request).await?;
+    let revision = result["protocolVersion"].as_str().unwrap_or_default().to_owned();
+    if !LEGACY.contains(&revision.as_str()) {
+        let known = LEGACY.join(", ");
+        let said = match revision.as_str() {
+            "" => "it does not say which revision it speaks".to_owned(),
+            said => format!("it speaks revision `{}`", cut(&visible(said), SHOWN)),
+        };
+        let message = format!("{said}, and this client speaks {known} and {}", MODERN[0]);
+        return Err(Failure::Refused { code: 0, message, data: Value::Null });
+    }
+    link.transport.agreed(&revision);
+    let ready = link.tell("notifications/initialized", json!({ "method": "notifications/initialized" }));
+    ready.await.map_err(|broken| Failure::Lost(broken.why))?;
+    Ok(Agreement {
+        revision,
+        info: result["serverInfo"].take(),
+        capabilities: result["capabilities"].take(),
+        meta: None,
+    })
+}

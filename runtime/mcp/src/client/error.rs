@@ -1,0 +1,150 @@
+//! The texts that a model and an engineer read when a server or a call to it fails.
+
+use std::time::Duration;
+
+use super::link::Failure;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::structured::INVALID_OUTPUT;
+use toolgen_kernel::spec::plan::{McpPlan, McpServer};
+
+/// The code of a call whose server cannot be reached.
+const UNREACHABLE: &str = "MCP_UNREACHABLE";
+/// The code of a call whose server went away.
+const LOST: &str = "MCP_LOST";
+/// The code of a call that its server refuses.
+const REFUSED: &str = "MCP_REFUSED";
+/// The code of a tool that differs from its lock.
+pub(super) const CHANGED: &str = "TOOL_CHANGED";
+/// What is said of a server's status, before it.
+pub(super) const ANSWERED: &str = "the server answered with status ";
+/// What is said of a variable without a credential, after its name.
+pub(super) const UNSET: &str = " is not set; it holds ";
+/// The method that lists tools.
+const LISTING: &str = "tools/list";
+/// The code of a server that takes too long.
+const TIMEOUT: &str = "TIMEOUT";
+/// The error of JSON-RPC for arguments that are wrong.
+const INVALID_PARAMS: i64 = -32602;
+
+/// The server cannot be reached.
+pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
+    let told = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
+    let text = format!("{told}. The call was not made; calling again will not help");
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text).with_operator_detail(told)
+}
+
+/// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
+fn about_credential(why: &str) -> Option<&'static str> {
+    let refused = ["401", "403"].iter().any(|status| why.contains(&format!("{ANSWERED}{status}")));
+    if refused { Some("CREDENTIAL_REFUSED") } else { why.contains(UNSET).then_some("MISSING_CREDENTIAL") }
+}
+
+/// The server has failed too often.
+pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
+    let text = format!(
+        "the MCP server `{}` failed too often, last because {why}. The call was not made; do not try again within the \
+         next {} seconds",
+        server.alias,
+        left.as_secs() + 1
+    );
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text)
+}
+
+/// A tool cannot be compared with its lock.
+pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
+    let why = failure(&plan.server, LISTING, why);
+    let text = format!(
+        "the tool `{}` is locked, and whether it is still the same cannot be told: {why}. The call was not made",
+        plan.tool
+    );
+    ToolError::failed_with("TOOL_UNVERIFIED", text)
+}
+
+/// A request gave no result.
+pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError {
+    let alias = &server.alias;
+    match why {
+        Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
+        Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
+            about_credential(&message).unwrap_or(REFUSED),
+            format!("the MCP server `{alias}` gave no result for `{what}`: {message}"),
+        ),
+        Failure::Refused { code, message, data } => {
+            let text = format!("the MCP server `{alias}` refuses `{what}`: {message} ({code})");
+            let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
+            ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
+        }
+        Failure::Unsent(why) => unreachable(server, &why),
+        Failure::Lost(why) => {
+            let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {why}");
+            // A request of the protocol itself changes nothing.
+            let doubt = "\nWhether it was carried out is not known; look before you call it again";
+            ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
+        }
+        Failure::Unread(why) => {
+            let text = format!("the answer of the MCP server `{alias}` to `{what}` cannot be read: {why}");
+            let made = "\nThe call was made; look at what it has changed before you make it again";
+            match what {
+                LISTING => ToolError::failed_with(REFUSED, text),
+                _ => ToolError::failed_with(INVALID_OUTPUT, format!("{text}{made}")),
+            }
+        }
+        Failure::Silent(idle, meanwhile) => ToolError::failed_with(
+            TIMEOUT,
+            format!(
+                "the MCP server `{alias}` said nothing for {:?} while it worked on `{what}`, neither a result nor \
+                 progress{meanwhile}. It was told to stop",
+                rounded(idle)
+            ),
+        ),
+        Failure::Late(duration, meanwhile) if meanwhile.is_empty() => ToolError::Timeout { duration },
+        Failure::Late(duration, meanwhile) => ToolError::failed_with(
+            TIMEOUT,
+            format!(
+                "the MCP server `{alias}` gave no result for `{what}` within {:?}{meanwhile}",
+                rounded(duration)
+            ),
+        ),
+    }
+}
+
+/// Returns a duration that people read: whole seconds, if there are any.
+pub(super) fn rounded(duration: Duration) -> Duration {
+    match duration.as_secs_f64().round() {
+        0.0 => duration,
+        seconds => Duration::from_secs(seconds as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_that_a_server_refuses_or_lacks_has_its_code_and_names_its_variable() {
+        let server = McpServer::http("shop", "https://shop.example/mcp");
+        for (why, code) in [
+            (
+                "the server answered with status 401 Unauthorized. Put a token that it accepts into A_TOKEN",
+                "CREDENTIAL_REFUSED",
+            ),
+            (
+                "the server answered with status 403 Forbidden. Put a token that it accepts into A_TOKEN",
+                "CREDENTIAL_REFUSED",
+            ),
+            (
+                "the environment variable A_TOKEN is not set; it holds the bearer token of the server",
+                "MISSING_CREDENTIAL",
+            ),
+            ("the server answered with status 404 Not Found", UNREACHABLE),
+        ] {
+            let refused =
+                || Failure::Refused { code: 0, message: why.to_owned(), data: serde_json::Value::Null };
+            let error = unreachable(&server, why);
+            assert_eq!(error.code(), code, "{why}");
+            assert_eq!(error.operator_text().contains("A_TOKEN"), code != UNREACHABLE);
+            let error = failure(&server, "tools/call", refused());
+            assert_eq!(error.code(), if code == UNREACHABLE { REFUSED } else { code }, "{why}");
+        }
+    }
+}

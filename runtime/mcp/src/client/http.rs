@@ -1,0 +1,225 @@
+//! Streamable HTTP: every message is a request of its own, and its answer a JSON object or a stream of events.
+//!
+//! Since revision 2026-07-28 requests stand alone: their headers say what is asked for, and closing the stream of an
+//! answer cancels the request. In earlier ones, the handshake may open a session that every later request names, one
+//! more stream carries what the server says of its own accord, and a stream that broke off is resumed where it ended.
+//!
+//! Requests are sent by the client of the [HTTP engine](toolgen_http), under its guard.
+
+mod answer;
+mod auth;
+mod channel;
+mod headers;
+#[cfg(feature = "oauth")]
+mod oauth;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+use super::credentials::Credentials;
+use super::inbox::Inbox;
+use super::options::McpOptions;
+use super::transport::{Broken, Message, Transport};
+pub(super) use auth::credentials;
+pub use auth::{McpTokenRequest, TokenSource};
+use channel::Channel;
+#[cfg(feature = "oauth")]
+pub use oauth::{McpOAuth, TokenStore};
+use toolgen_http::{HttpEngine, HttpEngineBuilder};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::spec::plan::McpServer;
+
+/// How long a notice, an answer to a request of the server or the end of a session may take.
+const BRIEF: Duration = Duration::from_secs(10);
+
+/// What a client of servers over HTTP needs: the settings of its requests, and the sources of tokens.
+#[derive(Clone, Debug)]
+pub(super) struct HttpOptions {
+    pub(super) engine: HttpEngineBuilder,
+    /// The aliases of servers, and where their tokens come from.
+    pub(super) tokens: Vec<(Text, Arc<dyn TokenSource>)>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> HttpOptions {
+        HttpOptions { engine: HttpEngine::builder().private_host_remedy(by_the_options), tokens: Vec::new() }
+    }
+}
+
+/// Says how a program opens a private host.
+fn by_the_options(host: &str) -> String {
+    format!("The program can open it with `McpOptions::private_host({host:?})`.")
+}
+
+impl McpOptions {
+    /// Sets the client of servers over HTTP: the private hosts it may reach, its resolver, certificates and proxy. Neither
+    /// the headers nor the credentials of HTTP tools are sent.
+    #[must_use]
+    pub fn http(mut self, client: HttpEngineBuilder) -> McpOptions {
+        self.http.engine = client;
+        self
+    }
+
+    /// Lets servers have private addresses at this host, see
+    /// [`HttpEngineBuilder::private_host`](toolgen_http::HttpEngineBuilder::private_host).
+    #[must_use]
+    pub fn private_host(mut self, host: impl Into<String>) -> McpOptions {
+        self.http.engine = self.http.engine.private_host(host);
+        self
+    }
+
+    /// Sets where the tokens of a server come from, in place of an environment variable.
+    #[must_use]
+    pub fn tokens(mut self, alias: impl Into<Text>, source: impl TokenSource + 'static) -> McpOptions {
+        self.http.tokens.push((alias.into(), Arc::new(source)));
+        self
+    }
+}
+
+/// Carries messages over HTTP.
+struct Http {
+    channel: Arc<Channel>,
+    tasks: Mutex<Tasks>,
+}
+
+/// The running tasks, which all end when this is dropped.
+#[derive(Default)]
+struct Tasks {
+    all: JoinSet<()>,
+    /// The requests whose answers are awaited.
+    requests: BTreeMap<u64, AbortHandle>,
+}
+
+impl Tasks {
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        while self.all.try_join_next().is_some() {}
+        self.requests.retain(|_, request| !request.is_finished());
+        self.all.spawn(task)
+    }
+}
+
+/// Returns the transport to a server. Nothing is sent yet.
+///
+/// # Errors
+///
+/// Why no request can be sent: a variable that is not set, a header that cannot be sent, unusable TLS.
+pub(super) fn start(
+    server: &McpServer,
+    options: &McpOptions,
+    credentials: &Credentials,
+    inbox: Inbox,
+) -> Result<Arc<dyn Transport>, String> {
+    let channel = Arc::new(Channel::new(server, options, credentials.clone(), inbox)?);
+    Ok(Arc::new(Http { channel, tasks: Mutex::default() }))
+}
+
+impl Http {
+    /// Sends a message in a task of its own, so that it is sent as a whole, whoever waits for it.
+    fn deliver(&self, message: Message) -> oneshot::Receiver<Result<(), Broken>> {
+        let (sent, outcome) = oneshot::channel();
+        let channel = Arc::clone(&self.channel);
+        let mut tasks = unpoisoned(self.tasks.lock());
+        match message.id {
+            Some(id) => {
+                let task = tasks.spawn(async move {
+                    if let Some(response) = channel.begin(&message, id, sent).await {
+                        answer::read(&channel, response, id).await;
+                    }
+                });
+                tasks.requests.insert(id, task);
+            }
+            None => {
+                let listens = message.method == "notifications/initialized";
+                tasks.spawn(async move {
+                    let told = timeout(BRIEF, channel.tell(&message)).await;
+                    let late = || Broken {
+                        written: true,
+                        why: format!("the server took no notice within {BRIEF:?}"),
+                    };
+                    let told = told.unwrap_or_else(|_| Err(late()));
+                    let accepted = told.is_ok();
+                    // Who has given up hears nothing.
+                    drop(sent.send(told));
+                    if listens && accepted {
+                        answer::listen(&channel).await;
+                    }
+                });
+            }
+        }
+        outcome
+    }
+}
+
+impl Transport for Http {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let outcome = self.deliver(message);
+        Box::pin(async move {
+            let given_up = |_| Err(Broken { written: true, why: "the request was given up".to_owned() });
+            outcome.await.unwrap_or_else(given_up)
+        })
+    }
+
+    fn cancel(&self, id: u64) {
+        let mut tasks = unpoisoned(self.tasks.lock());
+        if let Some(request) = tasks.requests.remove(&id) {
+            // The connection closes with the stream of the answer.
+            request.abort();
+        }
+        if self.channel.is_modern() {
+            return;
+        }
+        let params = json!({ "requestId": id, "reason": "nobody waits for the answer any more" });
+        let text =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string();
+        let method = "notifications/cancelled";
+        let message = Message { text, id: None, method, name: None, headers: Vec::new() };
+        let channel = Arc::clone(&self.channel);
+        tasks.spawn(async move {
+            // A server that cannot be told finds out itself.
+            drop(timeout(BRIEF, channel.tell(&message)).await);
+        });
+    }
+
+    fn agreed(&self, revision: &str) {
+        // A question that the other revisions ask is answered by nobody now.
+        let requests = std::mem::take(&mut unpoisoned(self.tasks.lock()).requests);
+        requests.values().for_each(AbortHandle::abort);
+        self.channel.agreed(revision);
+    }
+
+    fn repeats(&self) -> bool {
+        self.channel.is_modern()
+    }
+
+    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+        if !self.channel.is_modern() {
+            return Ok(Vec::new());
+        }
+        Ok(headers::of_arguments(&headers::marked(schema)?, arguments))
+    }
+
+    fn hears(&self) -> bool {
+        self.channel.is_modern() || self.channel.hears.load(Ordering::Acquire)
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            unpoisoned(self.tasks.lock()).all.abort_all();
+            // A server that does not hear of it ends the session in its own time.
+            drop(timeout(BRIEF / 4, self.channel.end_session()).await);
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

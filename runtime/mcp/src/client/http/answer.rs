@@ -1,0 +1,249 @@
+//! Reads what comes back: the answer to a request, on a stream or alone, and what a server says of its own accord.
+
+use std::borrow::Cow;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::channel::{Channel, Exchange};
+use crate::client::reading;
+use toolgen_kernel::base::lines::Glance;
+use toolgen_kernel::base::sse::{Event, Reader, TooLong};
+
+/// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How often resuming a stream is tried without success.
+const ATTEMPTS: usize = 5;
+
+/// How long the end of a stream is waited for after its answer, so that the connection can be used again.
+const LINGER: Duration = Duration::from_secs(2);
+
+const EVENTS: &str = "text/event-stream";
+
+/// Reads the response to a request until the answer is in the inbox, or why there is none.
+pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
+    let outcome = match exchange.media_type().as_str() {
+        EVENTS => stream(channel, exchange, id).await,
+        "application/json" => whole(channel, exchange, id).await,
+        "" => Err(format!(
+            "the server answered with status {} and without an answer",
+            exchange.response.status()
+        )),
+        other => Err(format!(
+            "the server answered with `{other}`, and neither with JSON nor with a stream of events"
+        )),
+    };
+    if let Err(why) = outcome {
+        channel.inbox.lost(id, why);
+    }
+}
+
+/// Reads a response that is one message.
+async fn whole(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
+    let mut body: Vec<u8> = Vec::new();
+    while let Some(bytes) = exchange.chunk().await.map_err(|why| format!("the answer broke off: {why}"))? {
+        let bytes = bytes.as_ref();
+        if body.len() + bytes.len() > channel.max_message {
+            channel.inbox.unread(id, format!("the answer has more than {} bytes", channel.max_message));
+            return Ok(());
+        }
+        body.extend_from_slice(bytes);
+    }
+    let message = match reading::read(&body) {
+        Ok(message) => message,
+        Err(why) => {
+            channel.inbox.unread(id, why);
+            return Ok(());
+        }
+    };
+    let mut messages = Messages { channel, id: Some(id), odd: None };
+    if messages.take(message) { Ok(()) } else { Err(messages.without_answer("the response")) }
+}
+
+/// Reads a stream that holds the answer. In revisions with sessions it is resumed where it broke off.
+async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
+    let mut reader = Reader::new(channel.max_message);
+    let mut messages = Messages { channel, id: Some(id), odd: None };
+    loop {
+        let why = match messages.follow(&mut reader, &mut exchange).await? {
+            End::Answered => {
+                let rest = async { while let Ok(Some(_)) = exchange.chunk().await {} };
+                // A server that goes on loses the connection.
+                drop(timeout(LINGER, rest).await);
+                return Ok(());
+            }
+            End::Ended { why, .. } => why,
+        };
+        if channel.is_modern() || reader.last_id().is_none() {
+            return Err(why);
+        }
+        exchange = resume(channel, &mut reader).await.map_err(|again| format!("{why}, and {again}"))?;
+    }
+}
+
+/// Resumes a stream after its last event.
+async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, String> {
+    let mut problem = String::new();
+    for attempt in 0..ATTEMPTS {
+        sleep(reader.retry().unwrap_or_else(|| pause(attempt))).await;
+        match channel.get(reader.last_id()).await {
+            Ok(exchange) if is_stream(&exchange) => {
+                reader.reconnected();
+                return Ok(exchange);
+            }
+            Ok(exchange) => {
+                return Err(format!("the server does not take it up: status {}", exchange.response.status()));
+            }
+            Err(broken) => problem = broken.why,
+        }
+    }
+    Err(format!("it cannot be taken up: {problem}"))
+}
+
+/// Hears what a server with a session says of its own accord, for as long as it has a stream for that.
+pub(super) async fn listen(channel: &Channel) {
+    let mut reader = Reader::new(channel.max_message);
+    let mut messages = Messages { channel, id: None, odd: None };
+    let (mut quiet, mut missed) = (0, false);
+    loop {
+        match channel.get(reader.last_id()).await {
+            Ok(mut exchange) if is_stream(&exchange) => {
+                // What was said meanwhile comes again only after an event that has an identifier.
+                if std::mem::replace(&mut missed, true) && reader.last_id().is_none() {
+                    channel.inbox.message(json!({ "method": "notifications/tools/list_changed" }));
+                }
+                reader.reconnected();
+                channel.hears.store(true, Ordering::Release);
+                let end = messages.follow(&mut reader, &mut exchange).await;
+                channel.hears.store(false, Ordering::Release);
+                match end {
+                    Ok(End::Ended { heard: true, .. }) => quiet = 0,
+                    Ok(_) => {}
+                    // The event would come again.
+                    Err(_) => return,
+                }
+            }
+            // There is no such stream.
+            Ok(_) => return,
+            Err(_) => {}
+        }
+        sleep(reader.retry().unwrap_or_else(|| pause(quiet))).await;
+        quiet += 1;
+    }
+}
+
+fn is_stream(exchange: &Exchange) -> bool {
+    exchange.response.status() == StatusCode::OK && exchange.media_type() == EVENTS
+}
+
+fn pause(attempt: usize) -> Duration {
+    PAUSE.saturating_mul(1 << attempt.min(6)).min(LONGEST_PAUSE)
+}
+
+/// How a connection with a stream ended.
+enum End {
+    /// With the answer.
+    Answered,
+    /// Without it.
+    Ended {
+        why: String,
+        /// Whether there was an event.
+        heard: bool,
+    },
+}
+
+/// The messages of one stream.
+struct Messages<'c> {
+    channel: &'c Channel,
+    /// The request whose answer it holds, if it is that of a request.
+    id: Option<u64>,
+    /// What came on it that does not belong there.
+    odd: Option<Cow<'static, str>>,
+}
+
+impl Messages<'_> {
+    /// Reads events until the answer or the end of the connection.
+    async fn follow(&mut self, reader: &mut Reader, exchange: &mut Exchange) -> Result<End, String> {
+        let (mut events, mut heard) = (Vec::new(), false);
+        loop {
+            let bytes = match exchange.chunk().await {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) => return Ok(End::Ended { why: self.without_answer("the stream"), heard }),
+                Err(why) => return Ok(End::Ended { why: format!("the stream broke off: {why}"), heard }),
+            };
+            let pushed = reader.push(bytes.as_ref(), &mut events);
+            heard |= !events.is_empty();
+            for event in events.drain(..) {
+                if self.event(&event) {
+                    return Ok(End::Answered);
+                }
+            }
+            pushed
+                .map_err(|TooLong(limit)| format!("the server sent an event of more than {limit} bytes"))?;
+        }
+    }
+
+    /// Takes an event; returns whether it is the answer.
+    fn event(&mut self, event: &Event) -> bool {
+        // Events of other kinds are none of this protocol, and one without data only says where to take up the stream.
+        if !matches!(event.kind.as_slice(), b"" | b"message") || event.data.is_empty() {
+            return false;
+        }
+        match reading::read(&event.data) {
+            Ok(message) => self.take(message),
+            Err(why) => {
+                let id = match Glance::at(&event.data) {
+                    Glance::Answer(id) => id.as_u64().filter(|id| Some(*id) == self.id),
+                    _ => None,
+                };
+                match id {
+                    Some(id) => self.channel.inbox.unread(id, why),
+                    None => self.odd = Some(format!("what cannot be read: {why}").into()),
+                }
+                id.is_some()
+            }
+        }
+    }
+
+    /// Takes a message, or an array of them; returns whether the answer is among them.
+    fn take(&mut self, message: Value) -> bool {
+        match message {
+            Value::Array(messages) => {
+                // What comes after the answer counts, too.
+                let answers: Vec<bool> = messages.into_iter().map(|message| self.one(message)).collect();
+                answers.contains(&true)
+            }
+            message => self.one(message),
+        }
+    }
+
+    fn one(&mut self, message: Value) -> bool {
+        let is_ours = self.id.is_some() && message["id"].as_u64() == self.id;
+        let odd = match (message.get("method").is_some(), message.get("id").is_some()) {
+            (false, _) if is_ours => None,
+            (false, true) => Some("the answer to another request"),
+            (false, false) => Some("what is not a message"),
+            // Such a server asks in its results.
+            (true, true) if self.channel.is_modern() => Some("a request of its own"),
+            (true, _) => None,
+        };
+        let answers = odd.is_none() && message.get("method").is_none();
+        match odd {
+            None => self.channel.inbox.message(message),
+            odd => self.odd = odd.map(Cow::Borrowed),
+        }
+        answers
+    }
+
+    fn without_answer(&self, what: &str) -> String {
+        match &self.odd {
+            Some(odd) => format!("{what} ended without the answer; there was {odd} on it"),
+            None => format!("{what} ended without the answer"),
+        }
+    }
+}

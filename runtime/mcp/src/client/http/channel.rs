@@ -1,0 +1,306 @@
+//! Requests to one server: their headers, their credentials, and what their statuses say.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::auth::{self, Auth, wants_more};
+use super::headers;
+use crate::client::credentials::Credentials;
+use crate::client::error::ANSWERED;
+use crate::client::inbox::Inbox;
+use crate::client::options::McpOptions;
+use crate::client::transport::{Broken, Message};
+use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::spec::plan::{McpServer, McpTransport};
+
+const SESSION: &str = "Mcp-Session-Id";
+
+/// The first revision without sessions.
+const STATELESS: &str = "2026-07-28";
+
+/// The most bytes that are read of a response that is an error.
+const MAX_ERROR: usize = 64 << 10;
+
+/// The most characters of such a response that are reported.
+const TOLD: usize = 300;
+
+/// The channel to one server.
+pub(super) struct Channel {
+    engine: HttpEngine,
+    url: String,
+    /// The headers of every request.
+    fixed: Vec<(String, Secret)>,
+    auth: Auth,
+    credentials: Credentials,
+    pub(super) inbox: Inbox,
+    pub(super) max_message: usize,
+    /// Whether there is a stream of what the server says of its own accord.
+    pub(super) hears: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    /// The revision that both sides agreed on; empty before that.
+    revision: String,
+    session: Option<Secret>,
+}
+
+/// A response, and the request whose credentials it may repeat.
+pub(super) struct Exchange {
+    request: HttpRequest,
+    pub(super) response: Response,
+    /// Whether the request named a session.
+    in_session: bool,
+}
+
+impl From<Unanswered> for Broken {
+    fn from(Unanswered { written, why }: Unanswered) -> Broken {
+        Broken { written, why }
+    }
+}
+
+impl Exchange {
+    /// Returns a header as text; empty without it.
+    pub(super) fn header(&self, name: &HeaderName) -> String {
+        let value = self.response.headers().get(name);
+        value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
+    }
+
+    /// Returns the media type without its parameters, in lower case.
+    pub(super) fn media_type(&self) -> String {
+        essence(&self.header(&CONTENT_TYPE)).to_ascii_lowercase()
+    }
+
+    /// Returns the next bytes of the body; `None` at its end.
+    pub(super) async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, String> {
+        self.response.chunk().await.map_err(|error| self.request.failure(error))
+    }
+
+    /// Describes a response that is an error, and returns the error in it if it is one of JSON-RPC.
+    async fn error(mut self) -> (String, Option<Value>) {
+        let mut body = Vec::new();
+        while body.len() < MAX_ERROR
+            && let Ok(Some(bytes)) = self.chunk().await
+        {
+            body.extend_from_slice(bytes.as_ref());
+        }
+        let status = self.response.status();
+        let mut told = format!("{ANSWERED}{status}");
+        let after = self.header(&RETRY_AFTER);
+        if !after.is_empty() {
+            told.push_str(&format!(" (retry after {after})"));
+        }
+        // Of a credential that was cut, what is left would not be known for one.
+        let text = self.request.redact(&String::from_utf8_lossy(&body));
+        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+        let shown: String = words.join(" ").chars().take(TOLD).collect();
+        if !shown.trim().is_empty() {
+            told.push_str(&format!(": {}", shown.trim()));
+        }
+        let error = serde_json::from_slice(&body).ok().filter(|body: &Value| body["error"].is_object());
+        (self.request.redact(&told), error)
+    }
+}
+
+impl Channel {
+    /// Creates the channel to a server. Nothing is sent.
+    pub(super) fn new(
+        server: &McpServer,
+        options: &McpOptions,
+        credentials: Credentials,
+        inbox: Inbox,
+    ) -> Result<Channel, String> {
+        let McpTransport::Http { url, headers, bearer } = &server.transport else {
+            return Err("the server is not reached over HTTP".to_owned());
+        };
+        let mut engine = options.http.engine.clone();
+        engine.connect_timeout = Some(options.connect);
+        let engine = engine.build().map_err(|error| error.to_string())?;
+        let channel = Channel {
+            url: url.to_string(),
+            fixed: auth::headers(headers)?,
+            auth: Auth::of(server, bearer, &options.http.tokens, &engine)?,
+            engine,
+            credentials,
+            inbox,
+            max_message: options.max_message,
+            hears: AtomicBool::new(false),
+            state: Mutex::default(),
+        };
+        channel.request("POST", Vec::new(), None)?;
+        Ok(channel)
+    }
+
+    pub(super) fn is_modern(&self) -> bool {
+        unpoisoned(self.state.lock()).revision.as_str() >= STATELESS
+    }
+
+    /// Uses this revision from now on; before the handshake there is none.
+    pub(super) fn agreed(&self, revision: &str) {
+        revision.clone_into(&mut unpoisoned(self.state.lock()).revision);
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        mut plain: Vec<(String, String)>,
+        token: Option<&Secret>,
+    ) -> Result<HttpRequest, String> {
+        let State { revision, session } = unpoisoned(self.state.lock()).clone();
+        if !revision.is_empty() {
+            plain.push(("MCP-Protocol-Version".to_owned(), revision));
+        }
+        let bearer = token.map(|token| Secret::new(format!("Bearer {}", token.expose())));
+        let fixed = self.fixed.iter().map(|(name, value)| (name.as_str(), value));
+        let session = session.iter().map(|session| (SESSION, session));
+        let secret = fixed.chain(session).chain(bearer.iter().map(|bearer| ("Authorization", bearer)));
+        let mut request = HttpRequest::direct(method, &self.url, plain, secret)?;
+        if let Some(token) = token {
+            request.hide(token.expose());
+            self.credentials.sends(token.expose());
+        }
+        Ok(request)
+    }
+
+    /// Sends a request, and once more with another token if the server refuses the first one.
+    async fn exchange(
+        &self,
+        method: &str,
+        plain: Vec<(String, String)>,
+        text: Option<&str>,
+    ) -> Result<Exchange, Broken> {
+        let unsent = |why| Broken { written: false, why };
+        let mut token = self.auth.token(None).await.map_err(unsent)?;
+        let mut fresh = false;
+        loop {
+            let mut request = self.request(method, plain.clone(), token.as_ref()).map_err(unsent)?;
+            if let Some(text) = text {
+                request.body = Body::Text(text.to_owned());
+            }
+            let in_session = request.header(SESSION).is_some();
+            let response = self.engine.exchange(&request, Redirects::AtOrigin).await?;
+            let exchange = Exchange { request, response, in_session };
+            let challenge = exchange.header(&WWW_AUTHENTICATE);
+            let wants_another = match exchange.response.status() {
+                StatusCode::UNAUTHORIZED => true,
+                StatusCode::FORBIDDEN => wants_more(&challenge),
+                _ => false,
+            };
+            if !wants_another || fresh || !self.auth.can_refresh() {
+                return Ok(exchange);
+            }
+            token = self.auth.token(Some((token, challenge))).await.map_err(unsent)?;
+            fresh = true;
+        }
+    }
+
+    async fn post(&self, message: &Message) -> Result<Exchange, Broken> {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut plain = vec![
+            pair("Accept", "application/json, text/event-stream"),
+            pair("Content-Type", "application/json"),
+        ];
+        if self.is_modern() {
+            plain.extend(headers::standard(message.method, message.name.as_deref()));
+            plain.extend_from_slice(&message.headers);
+        }
+        let exchange = self.exchange("POST", plain, Some(&message.text)).await?;
+        if exchange.response.status() == StatusCode::NOT_FOUND && exchange.in_session {
+            let why = "the server has ended the session";
+            unpoisoned(self.state.lock()).session = None;
+            self.inbox.closed(why);
+            return Err(Broken { written: false, why: why.to_owned() });
+        }
+        Ok(exchange)
+    }
+
+    /// Sends a request and says whether it got there. Returns the response if it may hold the answer.
+    pub(super) async fn begin(
+        &self,
+        message: &Message,
+        id: u64,
+        sent: oneshot::Sender<Result<(), Broken>>,
+    ) -> Option<Exchange> {
+        let (outcome, exchange) = match self.post(message).await {
+            Ok(exchange) if exchange.response.status().is_success() => {
+                if message.method == "initialize" {
+                    self.keep_session(&exchange);
+                }
+                (Ok(()), Some(exchange))
+            }
+            Ok(exchange) => (self.refused(exchange, Some(id)).await, None),
+            Err(broken) => (Err(broken), None),
+        };
+        // Who has given up hears nothing.
+        drop(sent.send(outcome));
+        exchange
+    }
+
+    /// Sends a message that has no answer.
+    pub(super) async fn tell(&self, message: &Message) -> Result<(), Broken> {
+        let exchange = self.post(message).await?;
+        if exchange.response.status().is_success() { Ok(()) } else { self.refused(exchange, None).await }
+    }
+
+    /// Asks for a stream: of what the server says of its own accord, or the rest of one that broke off.
+    pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Exchange, Broken> {
+        let mut plain = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
+        plain.extend(last_id.map(|id| ("Last-Event-ID".to_owned(), id.to_owned())));
+        self.exchange("GET", plain, None).await
+    }
+
+    /// Tells the server that its session is over, if there is one.
+    pub(super) async fn end_session(&self) {
+        if unpoisoned(self.state.lock()).session.is_some() {
+            // A server may refuse: then the session ends in its own time.
+            drop(self.exchange("DELETE", Vec::new(), None).await);
+            unpoisoned(self.state.lock()).session = None;
+        }
+    }
+
+    fn keep_session(&self, exchange: &Exchange) {
+        let id = exchange.header(&HeaderName::from_static("mcp-session-id"));
+        let usable = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic());
+        unpoisoned(self.state.lock()).session = usable.then(|| Secret::new(id));
+    }
+
+    /// Says why a request was refused. That is its answer, unless the server may have carried it out.
+    async fn refused(&self, exchange: Exchange, id: Option<u64>) -> Result<(), Broken> {
+        let status = exchange.response.status();
+        let challenge = exchange.request.redact(&exchange.header(&WWW_AUTHENTICATE));
+        let (mut why, error) = exchange.error().await;
+        let wants_token = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if let (Some(mut error), Some(id), false) = (error, id, wants_token) {
+            // What could not be read has no ID.
+            error["id"] = id.into();
+            self.inbox.message(error);
+            return Ok(());
+        }
+        if wants_token {
+            if !challenge.is_empty() {
+                why.push_str(&format!("; it asks for `{challenge}`"));
+            }
+            why.push_str(&format!(". {}", self.auth.remedy()));
+        } else if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
+            why.push_str(
+                ". Does the URL lead to streamable HTTP, and not to the older pair of HTTP and SSE?",
+            );
+        }
+        match id {
+            // A server that fails may have carried it out.
+            Some(id) if status.is_client_error() => {
+                self.inbox.message(json!({ "id": id, "error": { "code": 0, "message": why } }));
+                Ok(())
+            }
+            _ => Err(Broken { written: true, why }),
+        }
+    }
+}

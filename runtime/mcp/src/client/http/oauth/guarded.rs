@@ -1,0 +1,60 @@
+//! The requests of rmcp, sent under the guard of the HTTP engine.
+
+use std::time::Duration;
+
+use rmcp::transport::auth::{
+    OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
+};
+use tokio::time::timeout;
+
+use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
+
+/// How long one request may take.
+const REQUEST: Duration = Duration::from_secs(30);
+
+/// The most bytes of a response.
+const MAX_RESPONSE: usize = 1 << 20;
+
+/// Sends the requests of rmcp under the guard.
+pub(super) struct Guarded(pub(super) HttpEngine);
+
+impl Guarded {
+    async fn send(&self, asked: OAuthHttpRequest) -> Result<http::Response<Vec<u8>>, String> {
+        let redirects = match asked.redirect_policy {
+            OAuthHttpRedirectPolicy::Follow => Redirects::AtOrigin,
+            _ => Redirects::None,
+        };
+        let (parts, body) = asked.request.into_parts();
+        let headers: Vec<(String, Secret)> = parts
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), Secret::new(String::from_utf8_lossy(value.as_bytes()))))
+            .collect();
+        let headers = headers.iter().map(|(name, value)| (name.as_str(), value));
+        let mut request =
+            HttpRequest::direct(parts.method.as_str(), &parts.uri.to_string(), Vec::new(), headers)?;
+        if !body.is_empty() {
+            request.body = Body::Bytes(body);
+        }
+        let response = self.0.exchange(&request, redirects).await;
+        let mut response = response.map_err(|unanswered| unanswered.why)?;
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.map_err(|error| request.failure(error))? {
+            if body.len() + bytes.len() > MAX_RESPONSE {
+                return Err(format!("the response has more than {MAX_RESPONSE} bytes"));
+            }
+            body.extend_from_slice(&bytes);
+        }
+        Ok(http::Response::from(response).map(|_| body))
+    }
+}
+
+impl OAuthHttpClient for Guarded {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(async move {
+            let limit = request.timeout.unwrap_or(REQUEST).min(REQUEST);
+            let late = |_| format!("no response within {limit:?}");
+            Ok(timeout(limit, self.send(request)).await.map_err(late)??)
+        })
+    }
+}

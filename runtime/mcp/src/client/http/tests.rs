@@ -1,0 +1,115 @@
+//! Messages over HTTP, against a server whose every byte the test writes.
+
+mod access;
+mod legacy;
+mod modern;
+#[cfg(feature = "oauth")]
+mod oauth;
+mod server;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::time::timeout;
+
+use super::*;
+use crate::client::credentials::Credentials;
+use crate::client::inbox::{OnNotice, Reply, Said, Ticket};
+use crate::client::transport::start;
+use server::{Asked, SOON, Server};
+use toolgen_kernel::base::frozen::List;
+use toolgen_kernel::spec::plan::McpTransport;
+
+const MODERN: &str = "2026-07-28";
+const LEGACY: &str = "2025-11-25";
+
+/// A transport to a server, and what comes from there.
+struct Wire {
+    transport: Arc<dyn Transport>,
+    inbox: Inbox,
+    said: tokio::sync::mpsc::Receiver<Said>,
+}
+
+fn server_at(url: &str) -> McpServer {
+    let transport =
+        McpTransport::Http { url: url.to_owned().into(), headers: List::EMPTY, bearer: Text::EMPTY };
+    McpServer { alias: "docs".into(), transport, ..McpServer::EMPTY }
+}
+
+fn open() -> McpOptions {
+    McpOptions::new().private_host("127.0.0.1")
+}
+
+impl Wire {
+    async fn to(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
+        let (inbox, said) = Inbox::new();
+        let transport = start(server, options, &Credentials::default(), inbox.clone()).await?;
+        Ok(Wire { transport, inbox, said })
+    }
+
+    /// A wire whose both ends have agreed on a revision.
+    async fn speaking(revision: &str, url: &str) -> Wire {
+        let wire = Wire::to(&server_at(url), &open()).await.unwrap();
+        wire.transport.agreed(revision);
+        wire
+    }
+
+    fn ask(&self, method: &'static str) -> (Ticket, BoxFuture<'_, Result<(), Broken>>) {
+        self.ask_heard(method, None)
+    }
+
+    fn ask_heard(
+        &self,
+        method: &'static str,
+        on_progress: Option<OnNotice>,
+    ) -> (Ticket, BoxFuture<'_, Result<(), Broken>>) {
+        let ticket = self.inbox.expect(on_progress).unwrap();
+        let text = json!({"jsonrpc": "2.0", "id": ticket.id, "method": method, "params": {}}).to_string();
+        let name = (method == "tools/call").then(|| "echo".to_owned());
+        let message = Message { text, id: Some(ticket.id), method, name, headers: Vec::new() };
+        (ticket, self.transport.send(message))
+    }
+
+    async fn tell(&self, method: &'static str) -> Result<(), Broken> {
+        let text = json!({"jsonrpc": "2.0", "method": method}).to_string();
+        self.transport.send(Message { text, id: None, method, name: None, headers: Vec::new() }).await
+    }
+}
+
+async fn reply(mut ticket: Ticket) -> Reply {
+    timeout(SOON, &mut ticket.reply).await.expect("no answer").unwrap()
+}
+
+async fn result(ticket: Ticket) -> Value {
+    match reply(ticket).await {
+        Reply::Result(result) => result,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lost(ticket: Ticket) -> String {
+    match reply(ticket).await {
+        Reply::Lost(why) | Reply::Unread(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn refused(ticket: Ticket) -> String {
+    match reply(ticket).await {
+        Reply::Error { code: 0, message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn answer(id: u64, result: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+/// Counts the notices of progress of a request.
+fn counter() -> (Arc<AtomicUsize>, OnNotice) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let on_progress = move |_: &Value| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    };
+    (count, Arc::new(on_progress))
+}

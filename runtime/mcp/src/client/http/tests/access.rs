@@ -1,0 +1,184 @@
+//! Who may be reached, and with which credentials.
+
+use super::*;
+use toolgen_http::Secret;
+
+fn with(url: &str, headers: &[(&'static str, &'static str)], bearer: &'static str) -> McpServer {
+    let headers = headers.iter().map(|(name, variable)| ((*name).into(), (*variable).into())).collect();
+    let transport = McpTransport::Http { url: url.to_owned().into(), headers, bearer: bearer.into() };
+    McpServer { alias: "docs".into(), transport, ..McpServer::EMPTY }
+}
+
+async fn unstarted(server: &McpServer, options: &McpOptions) -> String {
+    Wire::to(server, options).await.err().expect("it starts")
+}
+
+/// A variable that is set wherever tests run under cargo.
+const SET: &str = "CARGO_PKG_NAME";
+
+#[tokio::test]
+async fn what_cannot_be_sent_is_told_before_anything_is() {
+    let mut server = Server::start().await;
+    for (headers, bearer, expected) in [
+        (
+            &[][..],
+            "TOOLGEN_TEST_UNSET",
+            "the environment variable TOOLGEN_TEST_UNSET is not set; it holds the bearer token",
+        ),
+        (&[("X-Key", "TOOLGEN_TEST_UNSET")], "", "it holds the header `X-Key` of the server"),
+        (&[("X Key", SET)], "", "`X Key` is not the name of a header"),
+        (&[("Mcp-Session-Id", SET)], "", "`Mcp-Session-Id` is set by the client itself"),
+        (&[("accept", SET)], "", "`accept` is set by the client itself"),
+    ] {
+        let why = unstarted(&with(&server.url, headers, bearer), &open()).await;
+        assert!(why.contains(expected), "{why}");
+    }
+    for (url, expected) in [
+        ("nowhere", "this is not a URL"),
+        ("file:///etc/passwd", "this is not an http or https URL"),
+        ("http://user:secret@127.0.0.1/", "must not hold a user name or a password"),
+    ] {
+        let why = unstarted(&server_at(url), &open()).await;
+        assert!(why.contains(expected) && !why.contains("secret"), "{why}");
+    }
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn credentials_of_the_environment_are_sent_and_never_shown() {
+    let mut server = Server::start().await;
+    let secret = std::env::var(SET).unwrap();
+    let wire = Wire::to(&with(&server.url, &[("X-Key", SET)], SET), &open()).await.unwrap();
+    let (ticket, sending) = wire.ask("initialize");
+    let asked = server.next().await;
+    assert_eq!(asked.header("x-key"), Some(secret.as_str()));
+    assert_eq!(asked.header("authorization"), Some(format!("Bearer {secret}").as_str()));
+    // A server that sends them back.
+    let challenge = format!("www-authenticate: Bearer error=\"invalid_token\", token=\"{secret}\"\r\n");
+    asked.respond("401 Unauthorized", &challenge, &format!("not {secret}")).await;
+    sending.await.unwrap();
+    let why = refused(ticket).await;
+    let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
+                    error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
+    assert_eq!(why, expected);
+    // Nor a part of one, where the text is cut.
+    for before in 285..300 {
+        let (ticket, sending) = wire.ask("initialize");
+        let asked = server.next().await;
+        asked.respond("400 Bad Request", "", &format!("{} {secret}", "x".repeat(before))).await;
+        let _ = sending.await;
+        let why = refused(ticket).await;
+        assert!(why.contains("xxx") && !why.contains(&secret[..4]), "{before}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn private_addresses_are_reached_only_when_they_are_opened() {
+    let mut server = Server::start().await;
+    let wire = Wire::to(&server_at(&server.url), &McpOptions::new()).await.unwrap();
+    let (_ticket, sending) = wire.ask("initialize");
+    let broken = sending.await.unwrap_err();
+    assert!(
+        !broken.written && broken.why.contains("`McpOptions::private_host(\"127.0.0.1\")`"),
+        "{broken:?}"
+    );
+    for url in ["http://169.254.169.254/latest", "http://[::1]:1/", "http://metadata.google.internal./"] {
+        let options = McpOptions::new().http(nowhere());
+        let wire = Wire::to(&server_at(url), &options).await.unwrap();
+        let (_ticket, sending) = wire.ask("initialize");
+        let broken = sending.await.unwrap_err();
+        assert!(!broken.written && broken.why.contains("may not be reached"), "{broken:?}");
+    }
+    assert!(server.is_left_alone().await);
+}
+
+/// Settings under which every name is one of the local link's.
+fn nowhere() -> HttpEngineBuilder {
+    #[derive(Debug)]
+    struct Metadata;
+    impl toolgen_http::Resolver for Metadata {
+        fn resolve<'a>(&'a self, _: &'a str) -> BoxFuture<'a, std::io::Result<Vec<std::net::IpAddr>>> {
+            Box::pin(async { Ok(vec!["169.254.169.254".parse().unwrap()]) })
+        }
+    }
+    HttpEngine::builder().resolver(Metadata)
+}
+
+#[tokio::test]
+async fn a_redirect_stays_at_its_origin_and_keeps_the_request() {
+    let (mut server, mut other) = (Server::start().await, Server::start().await);
+    let wire = Wire::speaking(MODERN, &server.url).await;
+    for (status, to) in [
+        ("307 Temporary Redirect", other.url.as_str()),
+        ("308 Permanent Redirect", "http://localhost/"),
+        ("303 See Other", other.url.as_str()),
+        ("303 See Other", "/elsewhere"),
+        ("302 Found", "/elsewhere"),
+    ] {
+        let (_ticket, sending) = wire.ask("tools/call");
+        server.next().await.respond(status, &format!("location: {to}\r\n"), "").await;
+        let broken = sending.await.unwrap_err();
+        assert!(
+            broken.written && broken.why.starts_with("the server redirects the request, and "),
+            "{broken:?}"
+        );
+    }
+    assert!(other.is_left_alone().await && server.is_left_alone().await);
+    let (ticket, _sending) = wire.ask("tools/call");
+    server.next().await.respond("307 Temporary Redirect", "location: /mcp/\r\n", "").await;
+    let asked = server.next().await;
+    assert_eq!((asked.header("mcp-name"), &asked.body["id"]), (Some("echo"), &json!(ticket.id)));
+    asked.json(&answer(ticket.id, "there")).await;
+    assert_eq!(result(ticket).await, "there");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_has_not_received_the_request() {
+    let wire = Wire::speaking(MODERN, &toolgen_test_support::http::nobody()).await;
+    let (_ticket, sending) = wire.ask("tools/call");
+    let broken = sending.await.unwrap_err();
+    assert!(!broken.written && broken.why.contains("refused"), "{broken:?}");
+}
+
+/// Gives `token-1`, `token-2` and so on, a new one when the last was refused.
+#[derive(Debug, Default)]
+struct Counting(Mutex<Vec<(String, String)>>);
+
+impl TokenSource for Arc<Counting> {
+    fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+        let mut refused = self.0.lock().unwrap();
+        if let Some(token) = &wanted.refused {
+            let challenge = wanted.challenge.as_ref().map(ToString::to_string);
+            refused.push((token.expose().to_owned(), challenge.unwrap_or_default()));
+        }
+        let token = Secret::new(format!("token-{}", refused.len() + 1));
+        Box::pin(async move { Ok(Some(token)) })
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_is_replaced_once() {
+    let mut server = Server::start().await;
+    let source = Arc::new(Counting::default());
+    let options = open().tokens("docs", Arc::clone(&source));
+    let wire = Wire::to(&with(&server.url, &[], "TOOLGEN_TEST_UNSET"), &options).await.unwrap();
+    wire.transport.agreed(MODERN);
+    let challenge = "www-authenticate: Bearer scope=\"a\"\r\n";
+    let (ticket, _sending) = wire.ask("tools/call");
+    let asked = server.next().await;
+    assert_eq!(asked.header("authorization"), Some("Bearer token-1"));
+    asked.respond("401 Unauthorized", challenge, "").await;
+    let asked = server.next().await;
+    assert_eq!(asked.header("authorization"), Some("Bearer token-2"));
+    asked.json(&answer(ticket.id, "there")).await;
+    assert_eq!(result(ticket).await, "there");
+    assert_eq!(*source.0.lock().unwrap(), [("token-1".to_owned(), "Bearer scope=\"a\"".to_owned())]);
+    // The second refusal counts.
+    let (ticket, _sending) = wire.ask("tools/call");
+    for _ in 0..2 {
+        server.next().await.respond("401 Unauthorized", challenge, "no token-3").await;
+    }
+    let why = refused(ticket).await;
+    assert!(why.contains("no ****") && why.contains("It refused the token of its source"), "{why}");
+    assert!(server.is_left_alone().await);
+}

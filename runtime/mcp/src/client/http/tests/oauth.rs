@@ -1,0 +1,316 @@
+//! Tokens by OAuth, with an authorization server on the loopback interface.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use percent_encoding::percent_decode_str;
+use sha2::{Digest, Sha256};
+
+use super::*;
+use crate::client::{McpOAuth, TokenStore};
+use toolgen_http::Secret;
+
+/// Both servers: that of the tools, which takes one token at a time, and that of the tokens.
+#[derive(Default)]
+struct Authority {
+    /// The token that is taken now.
+    valid: String,
+    /// What the last person's consent asked for, by the URL that was opened.
+    consent: Arc<Mutex<HashMap<String, String>>>,
+    /// The grants of the tokens that were given out.
+    grants: Vec<String>,
+    /// Where the tokens' server is said to be.
+    issuer: Option<String>,
+    refuses_refresh: bool,
+    /// The scope without which a token is not enough.
+    wants: Option<&'static str>,
+}
+
+fn pairs(query: &str) -> HashMap<String, String> {
+    let decoded =
+        |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().unwrap().into_owned();
+    query.split('&').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (decoded(k), decoded(v))).collect()
+}
+
+impl Authority {
+    /// Answers requests until one of the tools' server is accepted, and answers that.
+    async fn serve(&mut self, server: &mut Server) {
+        let base = server.url.strip_suffix("/mcp").unwrap().to_owned();
+        loop {
+            let asked = server.next().await;
+            let json = |body: Value| (asked.path.clone(), body);
+            let (_, body) = match asked.path.as_str() {
+                "/mcp"
+                    if asked.header("authorization") == Some(format!("Bearer {}", self.valid).as_str()) =>
+                {
+                    let granted = self.consent.lock().unwrap().get("scope").cloned();
+                    if let Some(wanted) =
+                        self.wants.filter(|wanted| !granted.iter().any(|granted| granted.contains(wanted)))
+                    {
+                        let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{wanted}\"");
+                        let header = format!("www-authenticate: {challenge}\r\n");
+                        asked.respond("403 Forbidden", &header, "").await;
+                        continue;
+                    }
+                    let id = asked.body["id"].as_u64().unwrap();
+                    return asked.json(&answer(id, "let in")).await;
+                }
+                "/mcp" => {
+                    let metadata = format!("{base}/.well-known/oauth-protected-resource/mcp");
+                    let header = format!(
+                        "www-authenticate: Bearer resource_metadata=\"{metadata}\", scope=\"read\"\r\n"
+                    );
+                    asked.respond("401 Unauthorized", &header, "").await;
+                    continue;
+                }
+                "/.well-known/oauth-protected-resource/mcp" => {
+                    let issuer = self.issuer.as_ref().unwrap_or(&base);
+                    json(
+                        json!({"resource": server.url, "authorization_servers": [issuer], "scopes_supported": ["read"]}),
+                    )
+                }
+                "/.well-known/oauth-authorization-server" => json(json!({
+                    "issuer": base,
+                    "authorization_endpoint": format!("{base}/authorize"),
+                    "token_endpoint": format!("{base}/token"),
+                    "registration_endpoint": format!("{base}/register"),
+                    "response_types_supported": ["code"],
+                    "code_challenge_methods_supported": ["S256"],
+                    "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
+                })),
+                "/register" => {
+                    json(json!({"client_id": "registered", "redirect_uris": asked.body["redirect_uris"]}))
+                }
+                "/token" => match self.grant(&pairs(&asked.text)) {
+                    Some(body) => json(body),
+                    None => {
+                        let json = "content-type: application/json\r\n";
+                        asked.respond("400 Bad Request", json, r#"{"error": "invalid_grant"}"#).await;
+                        continue;
+                    }
+                },
+                other => panic!("{} {other}", asked.method),
+            };
+            asked.json(&body).await;
+        }
+    }
+
+    fn grant(&mut self, asked: &HashMap<String, String>) -> Option<Value> {
+        let grant = asked["grant_type"].clone();
+        match grant.as_str() {
+            "authorization_code" => {
+                let consent = self.consent.lock().unwrap();
+                assert_eq!(asked["code"], "the-code");
+                assert_eq!(asked["redirect_uri"], consent["redirect_uri"]);
+                assert_eq!(asked["resource"], consent["resource"]);
+                let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&asked["code_verifier"]));
+                assert_eq!(
+                    (challenge, "S256"),
+                    (consent["code_challenge"].clone(), &*consent["code_challenge_method"])
+                );
+            }
+            "refresh_token" if self.refuses_refresh => return None,
+            "refresh_token" => assert_eq!(asked["refresh_token"], format!("refresh-{}", self.grants.len())),
+            "client_credentials" => {
+                assert_eq!((&*asked["client_id"], &*asked["client_secret"]), ("robot", "robot-secret"));
+                assert!(asked.contains_key("resource"));
+            }
+            other => panic!("{other}"),
+        }
+        self.grants.push(grant);
+        self.valid = format!("token-{}", self.grants.len());
+        Some(json!({
+            "access_token": self.valid,
+            "token_type": "Bearer",
+            "expires_in": 3600,
+            "refresh_token": format!("refresh-{}", self.grants.len()),
+        }))
+    }
+
+    /// A person who allows everything at once.
+    fn person(&self) -> McpOAuth {
+        let consent = Arc::clone(&self.consent);
+        McpOAuth::consent("http://127.0.0.1:1/callback", move |url| {
+            let asked = pairs(url.split_once('?').unwrap().1);
+            let back = format!("http://127.0.0.1:1/callback?code=the-code&state={}", asked["state"]);
+            *consent.lock().unwrap() = asked;
+            async move { Ok(back) }
+        })
+    }
+}
+
+async fn wire_with(server: &Server, tokens: McpOAuth) -> Wire {
+    let wire = Wire::to(&server_at(&server.url), &open().tokens("docs", tokens)).await.unwrap();
+    wire.transport.agreed(MODERN);
+    wire
+}
+
+/// Makes one request, which is accepted.
+async fn let_in(wire: &Wire, server: &mut Server, authority: &mut Authority) {
+    let (ticket, sending) = wire.ask("tools/call");
+    let (sent, ()) = tokio::join!(sending, authority.serve(server));
+    sent.unwrap();
+    assert_eq!(result(ticket).await, "let in");
+}
+
+/// Keeps tokens in memory, as a file would.
+#[derive(Clone, Debug, Default)]
+struct Drawer(Arc<Mutex<Option<Secret>>>);
+
+impl TokenStore for Drawer {
+    fn load(&self) -> BoxFuture<'_, Result<Option<Secret>, String>> {
+        let kept = self.0.lock().unwrap().clone();
+        Box::pin(async { Ok(kept) })
+    }
+
+    fn save(&self, tokens: Option<Secret>) -> BoxFuture<'_, Result<(), String>> {
+        *self.0.lock().unwrap() = tokens;
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[tokio::test]
+async fn a_person_allows_the_access_once_and_it_is_refreshed_and_kept() {
+    let (mut server, mut authority, drawer) =
+        (Server::start().await, Authority::default(), Drawer::default());
+    let wire = wire_with(&server, authority.person().store(drawer.clone())).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.consent.lock().unwrap()["scope"], "read");
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code"]);
+    // The server forgets the token.
+    authority.valid = "another".to_owned();
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
+    // Another run of the program.
+    assert!(!format!("{drawer:?}").contains("token-2"));
+    let nobody =
+        McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("nobody is there".to_owned()) });
+    let wire = wire_with(&server, nobody.store(drawer)).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
+}
+
+#[tokio::test]
+async fn requests_that_are_refused_at_the_same_time_get_one_new_token() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let wire = wire_with(&server, authority.person()).await;
+    let (first, one) = wire.ask("tools/call");
+    let (second, other) = wire.ask("tools/call");
+    let serve = async {
+        authority.serve(&mut server).await;
+        authority.serve(&mut server).await;
+    };
+    let (one, other, ()) = tokio::join!(one, other, serve);
+    one.and(other).unwrap();
+    assert_eq!((result(first).await, result(second).await), (json!("let in"), json!("let in")));
+    assert_eq!(authority.grants, ["authorization_code"]);
+}
+
+/// A call that is given up while its token is refreshed does not cost the person another consent.
+#[tokio::test]
+async fn a_refresh_that_is_given_up_loses_nothing() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let wire = wire_with(&server, authority.person()).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    authority.valid = "another".to_owned();
+    let (ticket, sending) = wire.ask("tools/call");
+    let given_up = async {
+        server.next().await.respond("401 Unauthorized", "www-authenticate: Bearer\r\n", "").await;
+        let asked = server.next().await;
+        assert_eq!(asked.path, "/token");
+        wire.transport.cancel(ticket.id);
+    };
+    assert!(tokio::join!(sending, given_up).0.is_err());
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
+}
+
+#[tokio::test]
+async fn a_refresh_that_is_refused_asks_the_person_again() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let wire = wire_with(&server, authority.person()).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    (authority.valid, authority.refuses_refresh) = ("another".to_owned(), true);
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "authorization_code"]);
+}
+
+#[tokio::test]
+async fn a_token_that_allows_too_little_is_replaced_by_one_that_allows_more() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let wire = wire_with(&server, authority.person()).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    authority.wants = Some("write");
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["authorization_code", "authorization_code"]);
+    assert!(authority.consent.lock().unwrap()["scope"].contains("write"));
+}
+
+#[tokio::test]
+async fn a_program_has_credentials_of_its_own() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let tokens = McpOAuth::credentials("robot", Secret::new("robot-secret"));
+    let tokens = tokens.token_url(server.url.replace("/mcp", "/token"));
+    assert!(!format!("{tokens:?}").contains("robot-secret"));
+    let wire = wire_with(&server, tokens).await;
+    let_in(&wire, &mut server, &mut authority).await;
+    authority.valid = "another".to_owned();
+    authority.refuses_refresh = true;
+    let_in(&wire, &mut server, &mut authority).await;
+    assert_eq!(authority.grants, ["client_credentials", "client_credentials"]);
+}
+
+#[tokio::test]
+async fn a_secret_goes_only_where_the_program_says() {
+    let robot = || McpOAuth::credentials("robot", Secret::new("robot-secret"));
+    let bound = robot().token_url("https://login.example.com/token");
+    let person = Authority::default().person().client("robot", Some(Secret::new("robot-secret")));
+    for (tokens, expected) in [
+        (bound, "not to https://login.example.com/token"),
+        (robot(), "set that as `McpOAuth::token_url`"),
+        (person, "set that as `McpOAuth::token_url`"),
+    ] {
+        let (mut server, mut authority) = (Server::start().await, Authority::default());
+        let wire = wire_with(&server, tokens).await;
+        let (_ticket, sending) = wire.ask("tools/call");
+        let why = tokio::select! {
+            sent = sending => sent.unwrap_err().why,
+            () = authority.serve(&mut server) => panic!("it was let in"),
+        };
+        assert!(why.contains(expected), "{why}");
+        assert!(authority.grants.is_empty() && !why.contains("robot-secret"), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_who_allows_it_is_an_error_of_the_request() {
+    let (mut server, mut authority) = (Server::start().await, Authority::default());
+    let nobody =
+        McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("nobody is there".to_owned()) });
+    let wire = wire_with(&server, nobody).await;
+    let (_ticket, sending) = wire.ask("tools/call");
+    let why = tokio::select! {
+        sent = sending => sent.unwrap_err().why,
+        () = authority.serve(&mut server) => panic!("it was let in"),
+    };
+    assert!(why.contains("no token for the MCP server `docs`") && why.contains("nobody is there"), "{why}");
+}
+
+#[tokio::test]
+async fn the_guard_decides_where_tokens_are_asked_for() {
+    // A server of tokens that is private, and not opened.
+    let (mut server, mut closed) = (Server::start().await, Server::start().await);
+    let port = closed.url.rsplit_once(':').unwrap().1.strip_suffix("/mcp").unwrap().to_owned();
+    let mut authority =
+        Authority { issuer: Some(format!("http://localhost:{port}")), ..Authority::default() };
+    let wire = wire_with(&server, authority.person()).await;
+    let (_ticket, sending) = wire.ask("tools/call");
+    let why = tokio::select! {
+        sent = sending => sent.unwrap_err().why,
+        () = authority.serve(&mut server) => panic!("it was let in"),
+    };
+    assert!(why.contains("The host `localhost` may not be reached"), "{why}");
+    assert!(closed.is_left_alone().await);
+}

@@ -1,0 +1,122 @@
+//! A server on the loopback interface whose every byte the test writes.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Longer than anything here takes.
+pub(super) const SOON: Duration = Duration::from_secs(10);
+
+/// The requests of a server, each on its own connection.
+pub(super) struct Server {
+    pub(super) url: String,
+    requests: mpsc::UnboundedReceiver<Asked>,
+}
+
+/// A request, and the connection that its response goes to.
+pub(super) struct Asked {
+    pub(super) method: String,
+    /// The path and the query.
+    #[cfg_attr(not(feature = "oauth"), allow(dead_code, reason = "only the tests of OAuth look at it"))]
+    pub(super) path: String,
+    head: String,
+    /// The body as it came, and as JSON if it is that.
+    pub(super) text: String,
+    pub(super) body: Value,
+    connection: TcpStream,
+}
+
+impl Server {
+    pub(super) async fn start() -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let (sender, requests) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                let sender = sender.clone();
+                tokio::spawn(async move {
+                    if let Some(asked) = Asked::read(connection).await {
+                        let _ = sender.send(asked);
+                    }
+                });
+            }
+        });
+        Server { url, requests }
+    }
+
+    pub(super) async fn next(&mut self) -> Asked {
+        timeout(SOON, self.requests.recv()).await.expect("no request came").unwrap()
+    }
+
+    pub(super) async fn is_left_alone(&mut self) -> bool {
+        timeout(Duration::from_millis(100), self.requests.recv()).await.is_err()
+    }
+}
+
+impl Asked {
+    async fn read(mut connection: TcpStream) -> Option<Asked> {
+        let mut bytes = Vec::new();
+        let end = loop {
+            if let Some(end) = memchr::memmem::find(&bytes, b"\r\n\r\n") {
+                break end + 4;
+            }
+            if connection.read_buf(&mut bytes).await.ok()? == 0 {
+                return None;
+            }
+        };
+        let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+        let mut words = head.split(' ').map(str::to_owned);
+        let (method, path) = (words.next()?, words.next()?);
+        let mut asked = Asked { method, path, head, text: String::new(), body: Value::Null, connection };
+        let length: usize = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
+        while bytes.len() < end + length {
+            asked.connection.read_buf(&mut bytes).await.ok()?;
+        }
+        asked.text = String::from_utf8(bytes[end..].to_vec()).unwrap();
+        asked.body = serde_json::from_str(&asked.text).unwrap_or_default();
+        Some(asked)
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    pub(super) async fn write(&mut self, bytes: &[u8]) {
+        self.connection.write_all(bytes).await.unwrap();
+    }
+
+    /// Answers with a status and headers, each with its line end, and a body.
+    pub(super) async fn respond(mut self, status: &str, headers: &str, body: &str) {
+        let length = body.len();
+        let text = format!(
+            "HTTP/1.1 {status}\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        self.write(text.as_bytes()).await;
+    }
+
+    pub(super) async fn json(self, body: &Value) {
+        self.respond("200 OK", "content-type: application/json\r\n", &body.to_string()).await;
+    }
+
+    /// Begins a stream of events, which ends with the connection.
+    pub(super) async fn stream(mut self) -> Asked {
+        self.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n").await;
+        self
+    }
+
+    pub(super) async fn event(&mut self, message: &Value) {
+        self.write(format!("data: {message}\n\n").as_bytes()).await;
+    }
+
+    /// Waits until the other side closes the connection.
+    pub(super) async fn closed(mut self) {
+        let mut rest = [0; 64];
+        let read = timeout(SOON, self.connection.read(&mut rest)).await.expect("the connection stays open");
+        assert!(matches!(read, Ok(0) | Err(_)), "{rest:?}");
+    }
+}

@@ -1,0 +1,470 @@
+//! Reads the messages of a server. A tool that cannot be read costs itself, and numbers keep their digits.
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+use serde_json::{Map, Number, Value, json};
+use toolgen_core::internal::pointer;
+
+use toolgen_kernel::base::printable::visible;
+use toolgen_kernel::base::truncate::cut;
+use toolgen_kernel::spec::mcp::{MAX_LEVELS, UNREADABLE};
+
+/// The mark of UTF-8 with which some servers begin.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+/// The member of a result that is its text, if numbers in it are not as they were written once they are read.
+const WRITTEN: &str = "io.toolgen/written";
+/// The maximum nesting of a message: what is deeper cannot be read.
+const READ_LEVELS: usize = 127;
+/// How far down a mistake is looked for.
+const SEARCHED: usize = 24;
+/// How many characters of a mistake are shown, and of what is around one.
+const SHOWN: usize = 40;
+
+/// Reads a message. Of a list of tools, one that cannot be read is replaced by its name and the reason. In other
+/// messages, half a character becomes `U+FFFD`, and a number that is too large the largest; its digits are
+/// [kept](Written).
+///
+/// # Errors
+///
+/// Where it is not JSON that can be read.
+pub(super) fn read(text: &[u8]) -> Result<Value, String> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    match serde_json::from_slice(text) {
+        Ok(message) => Ok(with_digits(message, text)),
+        // A line of a log.
+        Err(why)
+            if !text.trim_ascii_start().starts_with(b"{") && !text.trim_ascii_start().starts_with(b"[") =>
+        {
+            Err(why.to_string())
+        }
+        Err(_) => match list_in_parts(text) {
+            Some(message) => Ok(message),
+            None => {
+                let message = serde_json::from_slice(&mended(text, true)).map_err(|_| fault(text))?;
+                Ok(with_digits(message, text))
+            }
+        },
+    }
+}
+
+/// Reads a JSON text that stands in a result, and returns its compact text, too, if numbers in the value are not as
+/// they were written.
+pub(super) fn value(text: &str) -> Option<(Value, Option<String>)> {
+    let value =
+        serde_json::from_str(text).or_else(|_| serde_json::from_slice(&mended(text.as_bytes(), true)));
+    let written = is_rewritten(text.as_bytes()).then(|| compact(text));
+    Some((value.ok()?, written))
+}
+
+/// Returns a JSON text without the blanks between its tokens.
+pub(super) fn compact(text: &str) -> String {
+    String::from_utf8_lossy(&mended(text.as_bytes(), false)).into_owned()
+}
+
+/// A result as it was written, if numbers in it were not kept.
+pub(super) struct Written(Option<String>);
+
+impl Written {
+    /// Takes it out of a result.
+    pub(super) fn take(result: &mut Value) -> Written {
+        match result.as_object_mut().and_then(|members| members.shift_remove(WRITTEN)) {
+            Some(Value::String(text)) => Written(Some(text)),
+            _ => Written(None),
+        }
+    }
+
+    /// Puts it into a result.
+    pub(super) fn put(self, result: &mut Value) {
+        if let (Some(text), Value::Object(members)) = (self.0, result) {
+            members.insert(WRITTEN.to_owned(), text.into());
+        }
+    }
+
+    /// Returns a member or an item of it.
+    pub(super) fn part(&self, key: &str) -> Written {
+        let found = self.0.as_deref().and_then(|text| part(text.as_bytes(), key));
+        Written(found.map(|part| String::from_utf8_lossy(part).into_owned()))
+    }
+
+    /// Returns the text, if there is one.
+    pub(super) fn text(self) -> Option<String> {
+        self.0
+    }
+
+    /// Returns the text of a value.
+    pub(super) fn text_of(self, value: &Value) -> String {
+        self.0.unwrap_or_else(|| value.to_string())
+    }
+}
+
+/// Notes in the results of a message how they were written, if reading has changed numbers.
+fn with_digits(mut message: Value, text: &[u8]) -> Value {
+    let rewritten = is_rewritten(text);
+    match &mut message {
+        Value::Array(messages) if rewritten => {
+            let parts = parts(text).unwrap_or_default();
+            for (message, (_, text)) in messages.iter_mut().zip(parts) {
+                note_digits(message, Some(text));
+            }
+        }
+        Value::Array(messages) => messages.iter_mut().for_each(|message| note_digits(message, None)),
+        message => note_digits(message, rewritten.then_some(text)),
+    }
+    message
+}
+
+fn note_digits(message: &mut Value, text: Option<&[u8]>) {
+    let Some(result) = message.get_mut("result") else { return };
+    // Not what a server says it wrote.
+    drop(Written::take(result));
+    let is_list = result.get("tools").is_some_and(Value::is_array);
+    let written = text.filter(|_| !is_list).and_then(|text| part(text, "result"));
+    let written = written.filter(|text| is_rewritten(text)).map(|text| mended(text, false));
+    Written(written.map(|text| String::from_utf8_lossy(&text).into_owned())).put(result);
+}
+
+/// Reads an answer with a list of tools, each of them by itself. `None` if it is not one.
+fn list_in_parts(text: &[u8]) -> Option<Value> {
+    let list = |text| {
+        let mut result = Map::new();
+        for (key, part) in parts(text)? {
+            let value = match parts(part) {
+                Some(tools) if key == "tools" && part.starts_with(b"[") => {
+                    let read = |tool| serde_json::from_slice(tool).unwrap_or_else(|_| unreadable(tool));
+                    tools.into_iter().map(|(_, tool)| read(tool)).collect()
+                }
+                _ => serde_json::from_slice(part).ok()?,
+            };
+            result.insert(key, value);
+        }
+        result.get("tools").is_some_and(Value::is_array).then_some(Value::Object(result))
+    };
+    let mut message = Map::new();
+    for (key, part) in parts(text)? {
+        let value = if key == "result" { list(part)? } else { serde_json::from_slice(part).ok()? };
+        message.insert(key, value);
+    }
+    message.contains_key("result").then_some(Value::Object(message))
+}
+
+/// What stands in the list for a tool that cannot be read.
+fn unreadable(tool: &[u8]) -> Value {
+    let name = part(tool, "name").filter(|name| name.starts_with(b"\""));
+    let name = name.and_then(|name| serde_json::from_str::<Value>(&literal(name)).ok());
+    let why = match levels(tool) > READ_LEVELS {
+        true => format!("the descriptor is nested deeper than {MAX_LEVELS} levels"),
+        false => format!("the descriptor cannot be read: {}", fault(tool)),
+    };
+    json!({ "name": name, UNREADABLE: why })
+}
+
+/// Says what in a text cannot be read, and where.
+fn fault(text: &[u8]) -> String {
+    if levels(text) > READ_LEVELS {
+        return format!("it is nested too deeply: more than {READ_LEVELS} levels");
+    }
+    let (mut place, mut text) = (String::new(), text);
+    for _ in 0..SEARCHED {
+        let wrong = |(_, part): &(String, &[u8])| serde_json::from_slice::<Value>(part).is_err();
+        let Some((key, part)) = parts(text).and_then(|parts| parts.into_iter().find(wrong)) else { break };
+        pointer::push(&mut place, &key);
+        text = part;
+    }
+    let at =
+        if place.is_empty() { String::new() } else { format!(" at `{}`", cut(&visible(&place), 5 * SHOWN)) };
+    let why = serde_json::from_slice::<Value>(text).err();
+    let column = why.as_ref().map_or(0, serde_json::Error::column);
+    let why = why.map(|why| why.to_string()).unwrap_or_default();
+    let short = why.split(" at line ").next().unwrap_or_default();
+    let shown = |text: &[u8]| cut(&visible(&String::from_utf8_lossy(text)), SHOWN);
+    match text.trim_ascii_start().first() {
+        Some(b'"') => format!("the text {}{at} is not Unicode: {short}", shown(text)),
+        Some(b'{' | b'[') => {
+            let near = text.get(column.saturating_sub(SHOWN / 2)..).unwrap_or_default();
+            let what = if place.is_empty() { "it".to_owned() } else { format!("what stands{at}") };
+            format!("{what} is not JSON: {short}, near `{}`", shown(near))
+        }
+        _ if is_number(text) => format!("the number `{}`{at} is too large", shown(text)),
+        _ => format!("`{}`{at} is not JSON", shown(text)),
+    }
+}
+
+/// Returns how deeply a text is nested.
+fn levels(text: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for token in Tokens(text) {
+        match token {
+            b"{" | b"[" => depth += 1,
+            b"}" | b"]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+/// Returns a member of an object, or an item of a list, as it is written. Of several members the last counts.
+fn part<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
+    parts(text)?.into_iter().rfind(|(name, _)| name == key).map(|(_, part)| part)
+}
+
+/// Returns the members of an object by their names, or the items of a list by their numbers, as they are written.
+fn parts(text: &[u8]) -> Option<Vec<(String, &[u8])>> {
+    let (mut tokens, mut found) = (Tokens(text), Vec::new());
+    let closing: &[u8] = match tokens.next()? {
+        b"{" => b"}",
+        b"[" => b"]",
+        _ => return None,
+    };
+    if Tokens(tokens.0).next()? == closing {
+        return Some(found);
+    }
+    loop {
+        let mut key = found.len().to_string();
+        if closing == b"}" {
+            key = serde_json::from_str(&literal(tokens.next()?)).ok()?;
+            tokens.next().filter(|token| *token == b":")?;
+        }
+        let (rest, mut depth) = (tokens.0.trim_ascii_start(), 0_usize);
+        loop {
+            match tokens.next()? {
+                b"{" | b"[" => depth += 1,
+                b"}" | b"]" => depth = depth.checked_sub(1)?,
+                b"," | b":" if depth == 0 => return None,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        found.push((key, rest.get(..rest.len() - tokens.0.len())?));
+        match tokens.next()? {
+            b"," => {}
+            token => return (token == closing).then_some(found),
+        }
+    }
+}
+
+/// Returns a text without blanks whose strings are Unicode. If it is `bounded`, numbers that are too large become the
+/// largest.
+fn mended(text: &[u8], bounded: bool) -> Vec<u8> {
+    let (mut out, mut after_word) = (Vec::with_capacity(text.len()), false);
+    for token in Tokens(text) {
+        let is_word = !matches!(token, b"{" | b"}" | b"[" | b"]" | b"," | b":");
+        if is_word && after_word {
+            out.push(b' ');
+        }
+        after_word = is_word;
+        let token = match token {
+            [b'"', ..] => Cow::Owned(literal(token).into_bytes()),
+            _ if bounded && is_number(token) && serde_json::from_slice::<Number>(token).is_err() => {
+                let largest = if token.starts_with(b"-") { f64::MIN } else { f64::MAX };
+                Cow::Owned(json!(largest).to_string().into_bytes())
+            }
+            _ => Cow::Borrowed(token),
+        };
+        out.extend_from_slice(&token);
+    }
+    out
+}
+
+/// Whether a number of a text is written in other digits once it is read.
+fn is_rewritten(text: &[u8]) -> bool {
+    Tokens(text).any(|token| {
+        let is_short = token.len() < 19 && token.iter().all(u8::is_ascii_digit);
+        let read = |token| serde_json::from_slice::<Number>(token).map(|number| number.to_string());
+        !is_short && is_number(token) && read(token).map_or(true, |read| read.as_bytes() != token)
+    })
+}
+
+/// Whether a word is a number by its letters.
+fn is_number(word: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+    word.first().is_some_and(|first| *first == b'-' || first.is_ascii_digit())
+        && word.last().is_some_and(u8::is_ascii_digit)
+        && word.iter().all(is_part)
+}
+
+/// Returns a string as JSON writes it: half a character, and what is not UTF-8, is `U+FFFD` there.
+fn literal(token: &[u8]) -> String {
+    if let Ok(text) = serde_json::from_slice::<String>(token) {
+        return Value::from(text).to_string();
+    }
+    let text = String::from_utf8_lossy(token);
+    let (mut out, mut rest) = (String::with_capacity(text.len()), &*text);
+    let code = |digits: Option<&str>| digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    while let Some(at) = rest.find(|char: char| char == '\\' || char < ' ') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let first = rest.strip_prefix("\\u").and_then(|digits| code(digits.get(..4)));
+        let second = rest.get(6..8).filter(|escape| *escape == "\\u").and_then(|_| code(rest.get(8..12)));
+        let length = match (first, second) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                out.push(char::REPLACEMENT_CHARACTER);
+                rest = &rest[6..];
+                continue;
+            }
+            (Some(_), _) => 6,
+            _ if rest.starts_with('\\') => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            _ => {
+                let control = rest.chars().next().unwrap_or_default();
+                out.push_str(&format!("\\u{:04x}", u32::from(control)));
+                rest = &rest[1..];
+                continue;
+            }
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    serde_json::from_str::<String>(&out).map_or(out, |text| Value::from(text).to_string())
+}
+
+/// The tokens of a JSON text: strings, words such as numbers, and single characters.
+struct Tokens<'t>(&'t [u8]);
+
+impl<'t> Iterator for Tokens<'t> {
+    type Item = &'t [u8];
+
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let text = self.0.trim_ascii_start();
+        let end = match text.first()? {
+            b'"' => string_end(text),
+            b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+            _ => {
+                let ends = |byte: &u8| byte.is_ascii_whitespace() || b"{}[],:\"".contains(byte);
+                text.iter().position(ends).unwrap_or(text.len())
+            }
+        };
+        let (token, rest) = text.split_at(end);
+        self.0 = rest;
+        Some(token)
+    }
+}
+
+/// Returns where the string ends that a text begins with.
+fn string_end(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found + 1;
+        match text.get(at - 1) {
+            Some(b'"') => return at,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgen_kernel::spec::mcp;
+    use toolgen_kernel::spec::plan::McpServer;
+
+    fn nested(levels: usize) -> String {
+        format!(
+            r#"{{"type":"object","description":"[\"{{","properties":{}{{}}{}}}"#,
+            r#"{"a\\":{"type":"object","properties":"#.repeat(levels),
+            "}}".repeat(levels)
+        )
+    }
+
+    fn refused(middle: &str) -> String {
+        let [first, last] =
+            ["one", "two"].map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{first}, {middle},{last} ]}}}}"#);
+        let message = read(text.as_bytes()).unwrap();
+        let list = message["result"]["tools"].as_array().unwrap();
+        let made = mcp::tools(&McpServer { alias: "a".into(), ..McpServer::EMPTY }.into(), list, false);
+        assert!(made[0].is_ok() && made[2].is_ok(), "{middle}");
+        made[1].as_ref().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_read_costs_itself_and_is_told_by_name() {
+        for levels in [60, 70, 5000] {
+            let why = refused(&format!(r#"{{"name":"mine","inputSchema":{}}}"#, nested(levels)));
+            assert!(why.contains("nested deeper than 100 levels") && why.contains("`mine`"), "{why}");
+        }
+        for (schema, told) in [
+            (
+                r#"{"type":"object","properties":{"a":{"default":NaN}}}"#,
+                "`NaN` at `/inputSchema/properties/a/default`",
+            ),
+            (r#"{"maximum":-Infinity}"#, "`-Infinity` at `/inputSchema/maximum`"),
+            (r#"{"maximum":1e400}"#, "the number `1e400` at `/inputSchema/maximum` is too large"),
+            (
+                r#"{"description":"\ud800 x"}"#,
+                "the text \"\\ud800 x\" at `/inputSchema/description` is not Unicode",
+            ),
+            (r#"{"description":"\udc00"}"#, "`/inputSchema/description`"),
+            ("{\"description\":\"a\tb\"}", "`/inputSchema/description`"),
+            (r#"{"enum":[undefined]}"#, "`undefined` at `/inputSchema/enum/0`"),
+            (r#"{"enum":[1 2]}"#, "tool `mine`"),
+        ] {
+            let why = refused(&format!(r#"{{"inputSchema":{schema}, "name" : "mine"}}"#));
+            assert!(why.contains(told) && why.contains("tool `mine`"), "{why}");
+        }
+        assert!(refused(r#"{"name":"\ud800"}"#).contains("tool `\u{fffd}`"));
+    }
+
+    #[test]
+    fn a_mark_at_the_start_is_no_part_of_a_message() {
+        assert_eq!(read(b"\xef\xbb\xbf{\"id\":1}").unwrap(), json!({"id": 1}));
+    }
+
+    #[test]
+    fn what_else_cannot_be_read_is_told_with_its_place() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        for (result, told) in [
+            (format!(r#"{{"content":{deep}}}"#), "nested too deeply"),
+            (
+                r#"{"structuredContent":{"rows":[1,{"a/b":NaN}]}}"#.to_owned(),
+                "`NaN` at `/result/structuredContent/rows/1/a~1b`",
+            ),
+            (r#"{"content":[],}"#.to_owned(), "what stands at `/result` is not JSON: trailing comma, near"),
+            (r#"{"content":['a']}"#.to_owned(), "`'a'` at `/result/content/0`"),
+            (r#"{"content":["#.to_owned(), "it is not JSON: expected value, near"),
+        ] {
+            let why = read(format!(r#"{{"id":1,"result":{result}}}"#).as_bytes()).unwrap_err();
+            assert!(why.contains(told), "{why}");
+        }
+        assert!(read(b"a line of a log").is_err());
+        assert!(read(b"{\"id\":1,\"result\":{\"tools\":[").is_err());
+    }
+
+    #[test]
+    fn texts_of_results_are_shown_without_half_characters() {
+        let text = b"{\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\\ud83d \\ud83d\\ude00 \\\\ud800 \xff\t\"}]}}";
+        let message = read(text).unwrap();
+        assert_eq!(message["result"]["content"][0]["text"], "a\u{fffd} 😀 \\ud800 \u{fffd}\t");
+    }
+
+    #[test]
+    fn the_digits_of_numbers_are_kept_where_reading_changes_them() {
+        for exact in ["7", "-7", "1.5", "0.1", "18446744073709551615", "\"1.10\"", "1e+22"] {
+            let mut message = read(format!(r#"{{"id":1,"result":{{"n":{exact}}}}}"#).as_bytes()).unwrap();
+            assert_eq!(Written::take(&mut message["result"]).text(), None, "{exact}");
+        }
+        for changed in
+            ["100000000000000000000", "1.10", "1e400", "-1E400", "-0", "1.0e2", "0.1000000000000000055511"]
+        {
+            let text = format!(
+                r#"{{"id":1,"result":{{ "io.toolgen/written": "forged", "n": [ {changed}, "\u0061" ]}}}}"#
+            );
+            for text in [format!("[{text}]"), text] {
+                let mut message = read(text.as_bytes()).unwrap();
+                let result = message.pointer_mut(if text.starts_with('[') { "/0/result" } else { "/result" });
+                let result = result.unwrap();
+                let written = Written::take(result);
+                assert!(result["n"][0].is_number());
+                assert_eq!(written.part("n").text().unwrap(), format!(r#"[{changed},"a"]"#));
+                assert_eq!(written.part("n").part("0").text_of(&json!(1)), changed);
+            }
+        }
+        let mut forged = read(br#"{"result":{"io.toolgen/written":"{}"}}"#).unwrap();
+        assert_eq!(forged["result"].take(), json!({}));
+    }
+}

@@ -1,0 +1,183 @@
+//! For programs that have a client of the `rmcp` crate: the tools of its server as tools of this crate.
+
+mod progress;
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::rmcp::ServiceError;
+use ::rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, PaginatedRequestParams,
+};
+use ::rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::content;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::spec::mcp;
+use toolgen_kernel::spec::plan::{Call, McpServer};
+
+pub use progress::Progress;
+
+/// The most pages of a list.
+const PAGES: usize = 100;
+
+/// How long listing may take.
+const LISTING: Duration = Duration::from_secs(60);
+
+/// Lists the tools of a server and returns them as `alias__tool`, as [`McpClient::tools`](super::McpClient::tools)
+/// does: without a lock, so the worst is assumed of each, and without those that cannot be offered to a model. The
+/// client must stay connected as long as they are called.
+///
+/// A call that is given up is cancelled at the server. What the server reports goes to the handler of the client, which
+/// passes it on to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer what a server asks
+/// within a session; a server that answers a call with a question, or with a task, gets no answer, and the call fails.
+///
+/// ```no_run
+/// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
+/// #     -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgen_runtime::Registry;
+/// use toolgen_runtime::engine::mcp::rmcp::tools;
+///
+/// let client = rmcp::serve_client((), (transport, out)).await?;
+/// let registry = Registry::new(tools("files", client.peer()).await?)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// If the list does not arrive within a minute, or does not end.
+pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
+    reporting(alias, peer, &Progress::new()).await
+}
+
+/// As [`tools`], whose calls report what the handler of the client passes on to `progress`.
+///
+/// ```no_run
+/// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
+/// #     -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting};
+///
+/// let progress = Progress::new();
+/// let client = rmcp::serve_client(progress.clone(), (transport, out)).await?;
+/// let tools = reporting("files", client.peer(), &progress).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`tools`].
+pub async fn reporting(
+    alias: &str,
+    peer: &Peer<RoleClient>,
+    progress: &Progress,
+) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
+    let listed = tokio::time::timeout(LISTING, list(alias, peer)).await;
+    let listed = listed.map_err(|_| ToolError::Timeout { duration: LISTING })??;
+    let descriptors: Vec<Value> = mcp::distinct(&listed).into_iter().map(|(_, one)| one).collect();
+    let server = Frozen::from(McpServer { alias: alias.to_owned().into(), ..McpServer::EMPTY });
+    let made = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
+        let Call::Mcp(plan) = adapted.tool.call else { return None };
+        let (alias, tool) = (alias.to_owned(), plan.tool.to_string());
+        let (spec, peer, progress) = (adapted.tool.spec, peer.clone(), progress.clone());
+        Some(Arc::new(RmcpTool { spec, alias, tool, peer, progress }) as Arc<dyn AgentTool>)
+    });
+    Ok(made.collect())
+}
+
+/// Returns all pages of the list.
+async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolError> {
+    let (mut descriptors, mut cursors, mut cursor) = (Vec::new(), BTreeSet::new(), None);
+    for _ in 0..PAGES {
+        let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let page = peer.list_tools(params).await.map_err(|why| refused(alias, &why))?;
+        descriptors.extend(page.tools.iter().map(|tool| json!(tool)));
+        let Some(next) = page.next_cursor else { return Ok(descriptors) };
+        if !cursors.insert(next.clone()) {
+            return Err(refused(alias, &"its list of tools repeats itself"));
+        }
+        cursor = Some(next);
+    }
+    Err(refused(alias, &format!("its list of tools has more than {PAGES} pages")))
+}
+
+fn refused(alias: &str, why: &dyn Display) -> ToolError {
+    ToolError::failed_with("MCP_REFUSED", format!("the MCP server `{alias}`: {why}"))
+}
+
+/// A tool of a server that a client of `rmcp` is connected to.
+struct RmcpTool {
+    spec: ToolSpec,
+    alias: String,
+    /// The name by which the server knows it.
+    tool: String,
+    peer: Peer<RoleClient>,
+    progress: Progress,
+}
+
+/// A request that was sent, and is cancelled at the server if this is dropped before its answer is there.
+struct Sent(Option<RequestHandle<RoleClient>>);
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if let (Some(request), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(request.cancel(Some("nobody waits for the answer any more".to_owned())));
+        }
+    }
+}
+
+impl RmcpTool {
+    /// Makes a call and returns its answer, whatever it is.
+    async fn call(&self, call: CallToolRequestParams, ctx: &ToolContext) -> Result<Value, ServiceError> {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
+        let request = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await?;
+        let _hears = self.progress.listen(request.progress_token.clone(), ctx);
+        let mut sent = Sent(Some(request));
+        let Some(request) = &mut sent.0 else { return Err(ServiceError::TransportClosed) };
+        let answer = (&mut request.rx).await;
+        sent.0 = None;
+        answer.unwrap_or(Err(ServiceError::TransportClosed)).map(|answer| json!(answer))
+    }
+}
+
+impl AgentTool for RmcpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let mut call = CallToolRequestParams::new(self.tool.clone());
+            if let Value::Object(arguments) = params {
+                call = call.with_arguments(arguments);
+            }
+            match self.call(call, ctx).await {
+                Ok(result) => match result["resultType"].as_str() {
+                    None | Some("complete") => content::result(&self.spec, result),
+                    Some(_) => {
+                        Err(refused(&self.alias, &"it wants to go on elsewhere, which this client does not"))
+                    }
+                },
+                Err(ServiceError::McpError(why)) if why.code == ErrorCode::INVALID_PARAMS => {
+                    Err(ToolError::invalid_args(why.message))
+                }
+                Err(why) => Err(refused(&self.alias, &why)),
+            }
+        })
+    }
+}

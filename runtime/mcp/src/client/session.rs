@@ -1,0 +1,401 @@
+//! One connection to a server, from the agreement on a revision to its end.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
+
+use super::credentials::{Credentials, hide_in_descriptor};
+use super::desk::{Asker, Desk, attend};
+use super::era::{Agreement, Disagreement, LEGACY, agree};
+use super::inbox::{Inbox, OnNotice};
+use super::link::{Failure, Link, Patience, Request};
+use super::options::McpOptions;
+use super::taped;
+use toolgen_kernel::base::printable::visible;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::base::truncate::cut;
+use toolgen_kernel::spec::mcp::{Refused, canonical};
+use toolgen_kernel::spec::plan::McpServer;
+
+/// How often a call may need input before it gives a result.
+const ROUNDS: usize = 10;
+/// The error of a server for missing or different headers.
+const HEADER_MISMATCH: i64 = -32020;
+/// The most tools of a server.
+const MOST_TOOLS: usize = 10_000;
+/// The maximum size of all tools of a server together, as a multiple of the longest message.
+const MOST_LISTED: usize = 4;
+/// The minimum and maximum time for which a list is valid, if the server does not say when it changes.
+const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
+
+/// How many characters of what is odd are shown.
+const SHOWN: usize = 100;
+/// What is told of a list that ends with an empty cursor.
+const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, which leads to the beginning; it should end \
+                            without one";
+
+/// A connection to a server that has agreed on a revision; it ends at once when dropped.
+pub(super) struct Session {
+    pub(super) link: Link,
+    pub(super) agreement: Agreement,
+    desk: Arc<Desk>,
+    options: Arc<McpOptions>,
+    credentials: Credentials,
+    /// The list that was requested last. Every call of a locked tool reads it, so no call waits for another to do so.
+    list: Mutex<Option<Arc<Listed>>>,
+    /// Held while the list is requested, or forgotten.
+    listing: tokio::sync::Mutex<()>,
+    /// Whether the server tells when its list changes.
+    told: Arc<Mutex<bool>>,
+    _tasks: Tasks,
+}
+
+/// The tools of a server, as it described them.
+pub(super) struct Listed {
+    /// The descriptors, in the server's order.
+    pub(super) tools: Vec<Value>,
+    /// Those that cannot be called over this transport.
+    pub(super) left_out: Vec<Refused>,
+    /// What is odd about the list itself.
+    pub(super) remarks: Vec<String>,
+    /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
+    by_name: BTreeMap<String, String>,
+    /// How often the list had changed when it was requested.
+    changes: u64,
+    /// When it has to be requested again, if the server does not say that it changes.
+    stale: Instant,
+}
+
+impl Listed {
+    /// The descriptor of a tool as canonical JSON; `None` if there is no such tool.
+    pub(super) fn descriptor(&self, tool: &str) -> Option<&str> {
+        self.by_name.get(tool).map(String::as_str)
+    }
+}
+
+/// Tasks that end when this is dropped.
+#[derive(Default)]
+struct Tasks(Vec<AbortHandle>);
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// How a tool is called.
+pub(super) struct How {
+    pub(super) patience: Patience,
+    /// The callback for its progress.
+    pub(super) on_progress: Option<OnNotice>,
+    /// Where its questions go.
+    pub(super) asker: Option<Asker>,
+}
+
+impl Session {
+    /// Connects to a server. `known` is the revision that it used before, or empty.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection.
+    pub(super) async fn connect(
+        server: &McpServer,
+        options: &Arc<McpOptions>,
+        credentials: &Credentials,
+        known: &str,
+    ) -> Result<Session, String> {
+        let connected = match Session::connect_as(server, options, credentials, known).await {
+            Err(Disagreement { at_probe: true, .. }) => {
+                Session::connect_as(server, options, credentials, LEGACY[0]).await
+            }
+            connected => connected,
+        };
+        connected.map_err(|Disagreement { why, .. }| why)
+    }
+
+    async fn connect_as(
+        server: &McpServer,
+        options: &Arc<McpOptions>,
+        credentials: &Credentials,
+        known: &str,
+    ) -> Result<Session, Disagreement> {
+        let (inbox, said) = Inbox::new();
+        let started = Instant::now();
+        let starting = taped::start(server, options, credentials, inbox.clone());
+        let late = |_| format!("it did not start within {:?}", options.connect);
+        let transport = timeout(options.connect, starting).await.map_err(late)??;
+        let desk = Desk::new(server, Arc::clone(options), credentials.clone());
+        let desk = Arc::new(desk);
+        let attending = attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
+        let mut tasks = Tasks(vec![tokio::spawn(attending).abort_handle()]);
+        let link = Link { transport, inbox };
+        let left = options.connect.saturating_sub(started.elapsed());
+        let agreement = agree(&link, known, &server.capabilities, (options.probe, left)).await?;
+        let tells = agreement.capabilities["tools"]["listChanged"] == true;
+        let told = Arc::new(Mutex::new(tells && !agreement.is_modern()));
+        if tells && agreement.is_modern() {
+            tasks.0.push(subscribe(&link, &agreement, &told));
+        }
+        let (options, credentials) = (Arc::clone(options), credentials.clone());
+        let (list, listing) = Default::default();
+        Ok(Session { link, agreement, desk, options, credentials, list, listing, told, _tasks: tasks })
+    }
+
+    /// Whether requests can still be answered.
+    pub(super) fn is_alive(&self) -> bool {
+        self.link.inbox.ended().is_none()
+    }
+
+    /// Waits until the list of tools has changed, or the connection has ended.
+    pub(super) async fn changed(&self) {
+        self.link.inbox.changed().await;
+    }
+
+    /// Why requests can no longer be answered.
+    pub(super) fn ended(&self) -> String {
+        self.link.inbox.ended().unwrap_or_default()
+    }
+
+    /// How many messages of the server fitted nothing.
+    pub(super) fn ignored(&self) -> u64 {
+        self.link.inbox.ignored()
+    }
+
+    /// Ends the connection in an orderly way.
+    pub(super) async fn close(&self) {
+        self.link.transport.close().await;
+        self.link.inbox.closed("the connection was closed");
+    }
+
+    /// Returns the tools of the server, asking for them if they may have changed since.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no complete list.
+    pub(super) async fn tools(&self) -> Result<Arc<Listed>, Failure> {
+        if let Some(known) = self.known() {
+            return Ok(known);
+        }
+        let _listing = self.listing.lock().await;
+        // Another call may have asked meanwhile.
+        if let Some(known) = self.known() {
+            return Ok(known);
+        }
+        // What was known is not true any more, whatever becomes of this.
+        *unpoisoned(self.list.lock()) = None;
+        let fresh = Arc::new(self.read_list(self.link.inbox.changes()).await?);
+        *unpoisoned(self.list.lock()) = Some(Arc::clone(&fresh));
+        Ok(fresh)
+    }
+
+    /// The list, if it cannot have changed since.
+    fn known(&self) -> Option<Arc<Listed>> {
+        let known = unpoisoned(self.list.lock()).clone()?;
+        let current = known.changes == self.link.inbox.changes()
+            && (Instant::now() < known.stale
+                || (*unpoisoned(self.told.lock()) && self.link.transport.hears()));
+        current.then_some(known)
+    }
+
+    async fn read_list(&self, changes: u64) -> Result<Listed, Failure> {
+        let ends = Instant::now() + self.options.connect;
+        let (mut tools, mut left_out, mut seen, mut ttl) =
+            (Vec::new(), Vec::new(), HashSet::new(), Duration::MAX);
+        let (mut cursor, mut by_name, mut size, mut remarks) = (None, BTreeMap::new(), 0, Vec::new());
+        let largest = self.options.max_message.saturating_mul(MOST_LISTED);
+        for _ in 0..self.options.max_pages.max(1) {
+            let left = ends.saturating_duration_since(Instant::now());
+            let mut request = Request::new("tools/list", Patience::of(left));
+            if let Some(cursor) = cursor.take() {
+                request.params.insert("cursor".to_owned(), Value::String(cursor));
+            }
+            self.agreement.sign(&mut request);
+            let mut page = self.link.request(request).await?;
+            let Value::Array(mut found) = page["tools"].take() else {
+                return Err(odd("its answer to `tools/list` has no list `tools`"));
+            };
+            found.retain(|tool| {
+                let repeated = self.link.transport.repeated(&tool["inputSchema"], &Value::Null);
+                repeated.map_err(|why| left_out.push(not_repeated(tool, why))).is_ok()
+            });
+            let next = page["nextCursor"].take();
+            let knows = |tool: &Value| by_name.contains_key(tool["name"].as_str().unwrap_or_default());
+            // Many servers end with an empty cursor, and begin again if they get it.
+            let begins_again = next == "" && seen.contains("") && found.iter().all(knows);
+            if begins_again {
+                found.clear();
+                remarks.push(BEGINS_AGAIN.to_owned());
+            }
+            let credentials = self.credentials.now();
+            found.retain_mut(|tool| {
+                let mut text = canonical(tool);
+                if credentials.replace(&text).is_some() {
+                    hide_in_descriptor(&credentials, tool);
+                    text = canonical(tool);
+                }
+                size += text.len();
+                match by_name.entry(tool["name"].as_str().unwrap_or_default().to_owned()) {
+                    Entry::Vacant(entry) => drop(entry.insert(text)),
+                    // Some servers list a tool on two pages.
+                    Entry::Occupied(known) if *known.get() == text => return false,
+                    Entry::Occupied(mut known) => known.get_mut().clear(),
+                }
+                true
+            });
+            if size > largest {
+                return Err(odd(format!("its list of tools has more than {largest} bytes")));
+            }
+            tools.extend(found);
+            ttl = ttl.min(Duration::from_millis(page["ttlMs"].as_u64().unwrap_or_default()));
+            if tools.len() > MOST_TOOLS {
+                return Err(odd(format!("it lists more than {MOST_TOOLS} tools")));
+            }
+            match next {
+                Value::String(next) if !begins_again && !seen.insert(next.clone()) => {
+                    return Err(odd("its list of tools repeats: the same `nextCursor` came twice"));
+                }
+                Value::String(next) if !begins_again => cursor = Some(next),
+                Value::String(_) | Value::Null => {
+                    let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
+                    return Ok(Listed { tools, left_out, remarks, by_name, changes, stale });
+                }
+                other => {
+                    let other = cut(&visible(&other.to_string()), SHOWN);
+                    return Err(odd(format!(
+                        "its list of tools cannot be read to the end: `nextCursor` is {other}, and not a text"
+                    )));
+                }
+            }
+        }
+        let pages = self.options.max_pages;
+        Err(odd(format!("its list of tools has more than {pages} pages")))
+    }
+
+    /// Calls a tool, and answers what it asks for before it gives a result.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+        how: &How,
+    ) -> Result<Value, Failure> {
+        let _open = how.asker.clone().map(|asker| self.desk.open(asker));
+        let mut headers = self.headers(tool, arguments).await?;
+        let (mut more, mut corrected) = (Map::new(), false);
+        for _ in 0..ROUNDS {
+            let mut request = Request::new("tools/call", how.patience);
+            request.params.clone_from(&more);
+            request.params.insert("name".to_owned(), Value::from(tool));
+            request.params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
+            request.name = Some(tool.to_owned());
+            request.headers.clone_from(&headers);
+            request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
+            self.agreement.sign(&mut request);
+            if self.options.passes_on {
+                super::trace::pass_trace_on(&mut request, &self.options.also_passed);
+            }
+            let mut result = match self.link.request(request).await {
+                Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
+                    // The tool asks for other headers than when it was listed.
+                    corrected = true;
+                    let listing = self.listing.lock().await;
+                    *unpoisoned(self.list.lock()) = None;
+                    drop(listing);
+                    headers = self.headers(tool, arguments).await?;
+                    continue;
+                }
+                result => result?,
+            };
+            match result["resultType"].as_str() {
+                None | Some("complete") => return Ok(result),
+                Some("input_required") => {
+                    let answers = self.inputs(result["inputRequests"].take(), how).await?;
+                    more.clear();
+                    more.insert("inputResponses".to_owned(), Value::Object(answers));
+                    if let state @ Value::String(_) = result["requestState"].take() {
+                        more.insert("requestState".to_owned(), state);
+                    }
+                }
+                Some("task") => return self.finish(result, how).await,
+                Some(other) => {
+                    return Err(odd(format!("its result is of the type `{other}`, which was not asked for")));
+                }
+            }
+        }
+        Err(odd(format!("it asked for input more than {ROUNDS} times")))
+    }
+
+    /// Returns the headers that repeat arguments, if the tool asks for them.
+    async fn headers(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let transport = &self.link.transport;
+        if !transport.repeats() {
+            return Ok(Vec::new());
+        }
+        let listed = self.tools().await?;
+        let Some(found) = listed.tools.iter().find(|known| known["name"] == tool) else {
+            return Ok(Vec::new());
+        };
+        transport.repeated(&found["inputSchema"], &Value::Object(arguments.clone())).map_err(odd)
+    }
+
+    /// Answers the requests in a result that is not complete.
+    pub(super) async fn inputs(&self, requests: Value, how: &How) -> Result<Map<String, Value>, Failure> {
+        let mut answers = Map::new();
+        let Value::Object(requests) = requests else { return Ok(answers) };
+        for (key, mut request) in requests {
+            let method = request["method"].as_str().unwrap_or_default().to_owned();
+            let params = request.get_mut("params").map(Value::take).unwrap_or_default();
+            let answer = timeout(self.options.total, self.desk.answer(&method, params, how.asker.as_ref()));
+            let refused = |(_, why)| odd(format!("it needs an answer to `{method}`: {why}"));
+            let late = |_| Failure::Late(self.options.total, String::new());
+            answers.insert(key, answer.await.map_err(late)?.map_err(refused)?);
+        }
+        Ok(answers)
+    }
+}
+
+/// Returns the failure for a server that breaks the protocol, or the limits of this client.
+pub(super) fn odd(message: impl Into<String>) -> Failure {
+    Failure::Refused { code: 0, message: message.into(), data: Value::Null }
+}
+
+/// Returns why a tool is left out whose arguments cannot be repeated in headers.
+fn not_repeated(tool: &Value, message: String) -> Refused {
+    let tool = tool["name"].as_str().unwrap_or_default().to_owned();
+    Refused { tool, pointer: "/inputSchema", message, help: "ask the authors of the server to correct it" }
+}
+
+/// Asks the server to tell when its list of tools changes, for as long as there is a connection.
+fn subscribe(link: &Link, agreement: &Agreement, told: &Arc<Mutex<bool>>) -> AbortHandle {
+    let mut request = Request::new("subscriptions/listen", Patience::ENDLESS);
+    request.params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
+    agreement.sign(&mut request);
+    let (told, inbox) = (Arc::clone(told), link.inbox.clone());
+    // The connection ends when nobody else has it.
+    let transport = Arc::downgrade(&link.transport);
+    let listening = async move {
+        let Ok(mut ticket) = inbox.expect(None) else { return };
+        let Some(transport) = transport.upgrade() else { return };
+        let sent = transport.send(request.message(ticket.id)).await;
+        drop(transport);
+        if sent.is_ok() {
+            *unpoisoned(told.lock()) = true;
+            // Its answer ends the subscription.
+            drop((&mut ticket.reply).await);
+            *unpoisoned(told.lock()) = false;
+        }
+    };
+    tokio::spawn(listening).abort_handle()
+}

@@ -1,0 +1,360 @@
+//! A server that is a program: messages are lines on its standard input and output.
+
+mod input;
+
+use std::future::Future;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use memchr::memchr;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdout};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::input::Input;
+use super::inbox::Inbox;
+use super::transport::{Broken, Message, Transport};
+use toolgen_exec::local::INHERITED;
+use toolgen_exec::process::{Group, inherited, piped};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::lines::{Glance, Line, Lines};
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::secrets::Secrets;
+use toolgen_kernel::spec::plan::McpTransport;
+
+/// How many lines in a row may not be messages.
+const MOST_GARBAGE: usize = 256;
+/// The maximum length of a line that is skipped, as a multiple of the longest message.
+const PASSED_OVER: usize = 4;
+/// How much of what a server says on its standard error is kept.
+const TAIL: usize = 2 << 10;
+/// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
+const GRACE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
+/// How long the output of an ended server is still read.
+const LEFTOVERS: Duration = Duration::from_millis(500);
+
+/// A server that is a program, in a process group of its own, which is killed when this is dropped.
+pub(super) struct Stdio {
+    input: Input,
+    group: Arc<Mutex<Group>>,
+    /// See [`Keeper`].
+    said: Arc<Mutex<Vec<u8>>>,
+    tail: Arc<Mutex<Vec<u8>>>,
+    tasks: Vec<AbortHandle>,
+    /// Fires when the program has ended and nothing of its output is left to read.
+    gone: CancellationToken,
+}
+
+impl Stdio {
+    /// Starts the program.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not start.
+    pub(super) fn start(transport: &McpTransport, longest: usize, inbox: Inbox) -> Result<Stdio, String> {
+        let McpTransport::Stdio { argv, env, inherit, work_dir } = transport else {
+            return Err("it is not a program".to_owned());
+        };
+        let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+        let Some(program) = argv.first() else { return Err("no program is named".to_owned()) };
+        let names = INHERITED.iter().copied().chain(inherit.iter().map(|name| name.as_str()));
+        let mut all = inherited(names);
+        all.extend(env.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())));
+        let work_dir = Some(Path::new(work_dir.as_str())).filter(|path| !path.as_os_str().is_empty());
+        Handle::try_current().map_err(|why| why.to_string())?;
+        let (mut child, group) = piped(&argv, &all, work_dir)
+            .map_err(|why| format!("`{program}` does not start: {why}{}", hint(program)))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let group = Arc::new(Mutex::new(group));
+        let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
+        let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
+        let [said, tail] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
+        let keeper = Keeper {
+            inbox: inbox.clone(),
+            group: Arc::clone(&group),
+            said: Arc::clone(&said),
+            tail: Arc::clone(&tail),
+            read: read.clone(),
+            drained: drained.clone(),
+            broken,
+            gone: gone.clone(),
+        };
+        let tasks = vec![
+            spawn(writing),
+            spawn(listen(stdout, longest, inbox, Arc::clone(&said), read)),
+            spawn(drain(stderr, Arc::clone(&tail), drained)),
+            spawn(keeper.keep(child)),
+        ];
+        Ok(Stdio { input, group, said, tail, tasks, gone })
+    }
+}
+
+/// Returns the secrets in a server's variables.
+pub(super) fn credentials(transport: &McpTransport) -> Secrets {
+    let McpTransport::Stdio { env, inherit, .. } = transport else { return Secrets::default() };
+    let own = env.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    let passed = inherited(inherit.iter().map(|name| name.as_str())).into_iter();
+    let passed =
+        passed.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Secrets::of_variables(own.chain(passed))
+}
+
+fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    tokio::spawn(task).abort_handle()
+}
+
+impl Transport for Stdio {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let (done, outcome) = oneshot::channel();
+        self.input.put(message.text, message.id, Some(done));
+        Box::pin(async move {
+            let unknown = |_| Err(Broken { written: true, why: "the connection was dropped".to_owned() });
+            outcome.await.unwrap_or_else(unknown)
+        })
+    }
+
+    fn cancel(&self, id: u64) {
+        let params = json!({ "requestId": id, "reason": "nobody waits for the answer" });
+        let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        self.input.put(notice.to_string(), None, None);
+    }
+
+    fn breaks(&self) -> bool {
+        true
+    }
+
+    fn wrote(&self) -> String {
+        wrote(&self.said, &self.tail)
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.input.end();
+        Box::pin(async move {
+            for (step, grace) in GRACE.into_iter().enumerate() {
+                if timeout(grace, self.gone.cancelled()).await.is_ok() {
+                    return;
+                }
+                let mut group = unpoisoned(self.group.lock());
+                if step == 0 { group.terminate() } else { group.kill() }
+            }
+        })
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        unpoisoned(self.group.lock()).kill();
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// Reads messages until the output ends, or nothing in it can be understood. What is `said` before the first of them is
+/// kept: a program that is no server explains itself there.
+async fn listen(
+    stdout: Option<ChildStdout>,
+    longest: usize,
+    inbox: Inbox,
+    said: Arc<Mutex<Vec<u8>>>,
+    read: CancellationToken,
+) {
+    let _read = read.drop_guard();
+    let Some(mut stdout) = stdout else { return };
+    let (mut lines, mut garbage, mut understood) = (Lines::new(longest), 0, false);
+    let mut buffer = vec![0; 64 << 10];
+    let too_long = format!("the answer is longer than {longest} bytes");
+    while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
+        let mut unknown = false;
+        lines.push(&buffer[..count], |line| match line {
+            // What follows is not believed any more.
+            _ if garbage > MOST_GARBAGE || unknown => {}
+            Line::Whole(line) if line.trim_ascii().is_empty() => {}
+            Line::Whole(line) => match inbox.text(line) {
+                Ok(()) => (garbage, understood) = (0, true),
+                Err(why) => {
+                    garbage += 1;
+                    match answered(&Glance::at(line)) {
+                        Some(id) => inbox.unread(id, why),
+                        None => keep(&said, &[line, b"\n"].concat()),
+                    }
+                }
+            },
+            Line::TooLong(Glance::Request(_) | Glance::Odd) => {}
+            Line::TooLong(glance) => match answered(&glance) {
+                Some(id) => inbox.unread(id, &*too_long),
+                None => unknown = true,
+            },
+        });
+        if understood {
+            // What it wrote before is the banner of a server that speaks the protocol.
+            unpoisoned(said.lock()).clear();
+        }
+        let why = if garbage > MOST_GARBAGE {
+            format!("it writes lines that are not messages: {garbage} in a row")
+        } else if unknown || lines.passed_over() > longest.saturating_mul(PASSED_OVER) {
+            format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
+        } else {
+            continue;
+        };
+        return inbox.closed(&why);
+    }
+    if !understood {
+        keep(&said, lines.rest());
+    }
+}
+
+/// Returns the request of the client that is answered.
+fn answered(glance: &Glance) -> Option<u64> {
+    match glance {
+        Glance::Answer(id) => id.as_u64(),
+        Glance::Request(_) | Glance::Odd | Glance::Unknown(_) => None,
+    }
+}
+
+/// Keeps the end of what the server says on its standard error: a program whose stream is not read stops.
+async fn drain(
+    stderr: Option<impl AsyncRead + Unpin>,
+    tail: Arc<Mutex<Vec<u8>>>,
+    drained: CancellationToken,
+) {
+    let _drained = drained.drop_guard();
+    let Some(mut stderr) = stderr else { return };
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        keep(&tail, &buffer[..count]);
+    }
+}
+
+/// Adds to what is kept of the end of a text.
+fn keep(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
+    let mut tail = unpoisoned(tail.lock());
+    tail.extend_from_slice(bytes);
+    // One byte more shows that there was more.
+    let surplus = tail.len().saturating_sub(TAIL + 1);
+    tail.drain(..surplus);
+}
+
+/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. That may
+/// be the rest of a credential, which could not be recognised as one.
+fn last_words(tail: &[u8]) -> &[u8] {
+    if tail.len() <= TAIL {
+        return tail;
+    }
+    let end = memchr(b'\n', tail).or_else(|| tail.iter().position(u8::is_ascii_whitespace));
+    end.map_or(&[], |end| &tail[end..])
+}
+
+/// Says what a program wrote instead of messages, and what it wrote last on its standard error.
+fn wrote(said: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
+    let words = |kept: &Mutex<Vec<u8>>| {
+        let kept = unpoisoned(kept.lock());
+        String::from_utf8_lossy(last_words(&kept)).trim().to_owned()
+    };
+    let (said, tail, mut told) = (words(said), words(tail), String::new());
+    if !said.is_empty() {
+        told.push_str(&format!("; instead of messages it wrote to its standard output:\n{said}"));
+    }
+    if !tail.is_empty() {
+        told.push_str(if said.is_empty() { "" } else { "\n" });
+        told.push_str(&format!("; the last it wrote:\n{tail}"));
+    }
+    told
+}
+
+/// Waits for the end of the program, and says why the connection has ended.
+struct Keeper {
+    inbox: Inbox,
+    group: Arc<Mutex<Group>>,
+    /// What it wrote to its standard output, as long as none of it was a message.
+    said: Arc<Mutex<Vec<u8>>>,
+    tail: Arc<Mutex<Vec<u8>>>,
+    /// Fires when the output was read to its end.
+    read: CancellationToken,
+    /// Fires when what it says on its standard error was read to its end.
+    drained: CancellationToken,
+    /// Fires when it no longer takes input.
+    broken: CancellationToken,
+    gone: CancellationToken,
+}
+
+impl Keeper {
+    async fn keep(self, mut child: Child) {
+        // Whatever ends this task, such as the end of its runtime: nobody waits in vain.
+        let ended = self.read.run_until_cancelled(child.wait());
+        let status = match self.broken.run_until_cancelled(ended).await {
+            Some(Some(status)) => status.ok(),
+            // The program has closed its output or its input: there is nothing more to say.
+            Some(None) | None => match timeout(LEFTOVERS, child.wait()).await {
+                Ok(status) => status.ok(),
+                Err(_) => None,
+            },
+        };
+        // Its number is free from now on, but for what is left of its group.
+        unpoisoned(self.group.lock()).kill();
+        let status = match status {
+            None => {
+                // A process that does not even die is left to the system.
+                let _ = timeout(GRACE[2], child.wait()).await;
+                None
+            }
+            status => status,
+        };
+        let _ = timeout(LEFTOVERS, self.read.cancelled()).await;
+        let _ = timeout(LEFTOVERS, self.drained.cancelled()).await;
+        self.inbox.closed(&self.why(status));
+        self.gone.cancel();
+    }
+
+    fn why(&self, status: Option<ExitStatus>) -> String {
+        let mut why = match status {
+            Some(status) => format!("its program ended ({status})"),
+            None => "its program closed its input or its output, and was killed".to_owned(),
+        };
+        why.push_str(&wrote(&self.said, &self.tail));
+        why
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.inbox.closed("the connection was closed");
+        self.gone.cancel();
+    }
+}
+
+/// Returns what to look at if a program does not start.
+fn hint(program: &str) -> &'static str {
+    if !program.contains('/') {
+        "; is it installed, and its folder in `PATH`?"
+    } else if Path::new(program).is_relative() {
+        "; a relative path starts at the folder that this process runs in"
+    } else {
+        ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_the_last_words_none_is_cut() {
+        let lines = "word ".repeat(TAIL / 5 - 2);
+        for (said, told) in [
+            (format!("hunter2-s3cr3t\n{lines}"), format!("\n{lines}")),
+            (format!("hunter2-s3cr3t {lines}"), format!(" {lines}")),
+            ("s3cr3t".repeat(TAIL), String::new()),
+            (lines.clone(), lines.clone()),
+        ] {
+            let tail = Arc::new(Mutex::new(Vec::new()));
+            drain(Some(said.as_bytes()), Arc::clone(&tail), CancellationToken::new()).await;
+            assert_eq!(String::from_utf8_lossy(last_words(&unpoisoned(tail.lock()))), told);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The standard input of a server: lines are written in the order in which they are given, and each as a whole.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker, ready};
+
+use tokio::io::AsyncWrite;
+use tokio::process::ChildStdin;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::inbox::Inbox;
+use crate::client::transport::Broken;
+use toolgen_kernel::base::sync::unpoisoned;
+
+/// How many bytes may wait to be written, for a server that does not read.
+const MOST_QUEUED: usize = 64 << 20;
+/// How much is written at once.
+const BATCH: usize = 64 << 10;
+
+/// Receives what became of a line.
+pub(super) type Done = oneshot::Sender<Result<(), Broken>>;
+
+/// The standard input of a server.
+pub(super) struct Input {
+    /// What is to be written; `None` once the input has ended.
+    queue: Mutex<Option<mpsc::UnboundedSender<Outgoing>>>,
+    /// How many bytes are not written yet.
+    queued: Arc<AtomicUsize>,
+    pipe: Pipe,
+    /// Fires when the server no longer takes input.
+    broken: CancellationToken,
+}
+
+type Pipe = Arc<Mutex<Option<ChildStdin>>>;
+
+/// A line to be written, or the rest of one.
+struct Outgoing {
+    bytes: Vec<u8>,
+    /// The ID of the request that it is, which need not be written once no caller waits for its answer.
+    id: Option<u64>,
+    receipt: Receipt,
+}
+
+/// Reports what became of a line, at the latest when it is dropped.
+struct Receipt {
+    done: Option<Done>,
+    begun: bool,
+}
+
+impl Receipt {
+    fn tell(&mut self, outcome: Result<(), Broken>) {
+        if let Some(done) = self.done.take() {
+            // Whoever sent it may have given up.
+            drop(done.send(outcome));
+        }
+    }
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        let why = "the connection to the server has ended".to_owned();
+        self.tell(Err(Broken { written: self.begun, why }));
+    }
+}
+
+impl Input {
+    /// Returns an input, and the task that writes what does not fit at once.
+    pub(super) fn new(
+        stdin: Option<ChildStdin>,
+        inbox: Inbox,
+        broken: CancellationToken,
+    ) -> (Input, impl Future<Output = ()> + use<>) {
+        let (sender, queue) = mpsc::unbounded_channel();
+        let (queued, pipe) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(stdin)));
+        let work = write(Arc::clone(&pipe), queue, inbox, Arc::clone(&queued));
+        let breaks = broken.clone();
+        let writing = async move {
+            if work.await.is_err() {
+                breaks.cancel();
+            }
+        };
+        (Input { queue: Mutex::new(Some(sender)), queued, pipe, broken }, writing)
+    }
+
+    /// Writes a line as soon as it is its turn.
+    pub(super) fn put(&self, mut line: String, id: Option<u64>, done: Option<Done>) {
+        let mut receipt = Receipt { done, begun: false };
+        line.push('\n');
+        let mut bytes = line.into_bytes();
+        // While this is locked, nothing else is put.
+        let queue = unpoisoned(self.queue.lock());
+        let Some(queue) = &*queue else { return };
+        let waiting = self.queued.load(Ordering::Acquire);
+        if waiting + bytes.len() > MOST_QUEUED {
+            let why = "the server does not read what it is sent".to_owned();
+            return receipt.tell(Err(Broken { written: false, why }));
+        }
+        // A pipe has room most of the time: then no other task has to do it.
+        if waiting == 0 && cfg!(unix) {
+            match self.write_at_once(&bytes) {
+                Poll::Ready(Ok(count)) if count == bytes.len() => return receipt.tell(Ok(())),
+                Poll::Ready(Ok(count)) => {
+                    bytes.drain(..count);
+                    receipt.begun = true;
+                }
+                Poll::Ready(Err(why)) => {
+                    self.broken.cancel();
+                    return receipt.tell(Err(Broken { written: false, why: why.to_string() }));
+                }
+                Poll::Pending => {}
+            }
+        }
+        let id = id.filter(|_| !receipt.begun);
+        self.queued.fetch_add(bytes.len(), Ordering::AcqRel);
+        // If nobody writes any more, the receipt says so when it is dropped.
+        drop(queue.send(Outgoing { bytes, id, receipt }));
+    }
+
+    /// Ends the input once all is written.
+    pub(super) fn end(&self) {
+        drop(unpoisoned(self.queue.lock()).take());
+    }
+
+    fn write_at_once(&self, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut *unpoisoned(self.pipe.lock()) {
+            Some(stdin) => Pin::new(stdin).poll_write(&mut Context::from_waker(Waker::noop()), bytes),
+            None => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+}
+
+/// Writes lines, several at once if they wait.
+async fn write(
+    pipe: Pipe,
+    mut queue: mpsc::UnboundedReceiver<Outgoing>,
+    inbox: Inbox,
+    queued: Arc<AtomicUsize>,
+) -> io::Result<()> {
+    let (mut bytes, mut receipts) = (Vec::new(), Vec::new());
+    while let Some(first) = queue.recv().await {
+        let (mut next, mut taken) = (Some(first), 0);
+        while let Some(Outgoing { bytes: line, id, mut receipt }) = next.take() {
+            taken += line.len();
+            if id.is_none_or(|id| inbox.awaits(id)) {
+                receipt.begun = true;
+                receipts.push((bytes.len(), receipt));
+                bytes.extend_from_slice(&line);
+            }
+            if bytes.len() < BATCH {
+                next = queue.try_recv().ok();
+            }
+        }
+        let mut written = 0;
+        let outcome = write_all(&pipe, &bytes, &mut written).await;
+        // Only now may others write.
+        queued.fetch_sub(taken, Ordering::AcqRel);
+        bytes.clear();
+        for (start, mut receipt) in receipts.drain(..) {
+            receipt.tell(match &outcome {
+                Ok(()) => Ok(()),
+                Err(why) => Err(Broken { written: start < written, why: why.to_string() }),
+            });
+        }
+        outcome?;
+    }
+    drop(unpoisoned(pipe.lock()).take());
+    Ok(())
+}
+
+async fn write_all(pipe: &Pipe, bytes: &[u8], written: &mut usize) -> io::Result<()> {
+    poll_fn(|cx| {
+        let mut pipe = unpoisoned(pipe.lock());
+        let Some(stdin) = &mut *pipe else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
+        while *written < bytes.len() {
+            match ready!(Pin::new(&mut *stdin).poll_write(cx, &bytes[*written..]))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                count => *written += count,
+            }
+        }
+        Pin::new(stdin).poll_flush(cx)
+    })
+    .await
+}

@@ -1,0 +1,133 @@
+//! Messages that are recorded, and servers that are played back.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::credentials::Credentials;
+use super::inbox::Inbox;
+use super::options::McpOptions;
+use super::transport::{self, Broken, Message, Transport};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::spec::plan::McpServer;
+
+impl McpOptions {
+    /// Records all messages on a [cassette](toolgen_kernel::layers::cassette::Cassette), or plays back what servers say from
+    /// it, without starting or reaching any.
+    #[must_use]
+    pub fn cassette(mut self, cassette: impl Into<Tape>) -> McpOptions {
+        self.tape = Some(cassette.into());
+        self
+    }
+}
+
+/// Starts the transport to a server, or its replacement.
+///
+/// # Errors
+///
+/// As [`transport::start`].
+pub(super) async fn start(
+    server: &McpServer,
+    options: &McpOptions,
+    credentials: &Credentials,
+    inbox: Inbox,
+) -> Result<Arc<dyn Transport>, String> {
+    let Some(tape) = options.tape.clone() else {
+        return transport::start(server, options, credentials, inbox).await;
+    };
+    let alias = server.alias.to_string();
+    let number = tape.0.connected(&alias);
+    let end = End { tape, alias, number };
+    if end.tape.0.plays() {
+        return Ok(Arc::new(Player { end, inbox }));
+    }
+    let (heard, known) = (end.clone(), credentials.clone());
+    inbox.listen(move |message| {
+        // A server may repeat what it was given, such as a variable.
+        heard.tape.0.hide_all(&known.now());
+        heard.tape.0.received((&heard.alias, heard.number), message);
+    });
+    let inner = transport::start(server, options, credentials, inbox).await?;
+    Ok(Arc::new(Recorder { end, inner, credentials: credentials.clone() }))
+}
+
+/// A connection on a tape.
+#[derive(Clone)]
+struct End {
+    tape: Tape,
+    alias: String,
+    number: usize,
+}
+
+/// Carries messages to a server, and records them.
+struct Recorder {
+    end: End,
+    inner: Arc<dyn Transport>,
+    credentials: Credentials,
+}
+
+impl Transport for Recorder {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let End { tape, alias, number } = &self.end;
+        tape.0.hide_all(&self.credentials.now());
+        if let Ok(message) = serde_json::from_str(&message.text) {
+            tape.0.sent((alias, *number), message);
+        }
+        self.inner.send(message)
+    }
+
+    fn cancel(&self, id: u64) {
+        self.inner.cancel(id);
+    }
+
+    fn breaks(&self) -> bool {
+        self.inner.breaks()
+    }
+
+    fn agreed(&self, revision: &str) {
+        self.inner.agreed(revision);
+    }
+
+    fn repeats(&self) -> bool {
+        self.inner.repeats()
+    }
+
+    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+        self.inner.repeated(schema, arguments)
+    }
+
+    fn hears(&self) -> bool {
+        self.inner.hears()
+    }
+
+    fn wrote(&self) -> String {
+        self.inner.wrote()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.inner.close()
+    }
+}
+
+/// Plays back what a server has said.
+struct Player {
+    end: End,
+    inbox: Inbox,
+}
+
+impl Transport for Player {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let End { tape, alias, number } = &self.end;
+        let message = serde_json::from_str(&message.text).map_err(|why| why.to_string());
+        let said = message.and_then(|message| tape.0.play((alias, *number), message));
+        let sent = said.map(|said| said.into_iter().for_each(|message| self.inbox.message(message)));
+        Box::pin(std::future::ready(sent.map_err(|why| Broken { written: false, why })))
+    }
+
+    fn cancel(&self, _: u64) {}
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}

@@ -1,0 +1,211 @@
+//! A tool of an MCP server.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::content;
+use super::inbox::OnNotice;
+use super::mcp_client::{Manner, McpClient, Place};
+use super::parked::{Parked, Running};
+use super::session::How;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::control::{Control, InputRequest};
+use toolgen_kernel::call::digest::fingerprint;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::spec::plan::{Call, McpPlan, McpTransport, Tool};
+
+/// A tool of an MCP server.
+pub(super) struct McpTool {
+    spec: ToolSpec,
+    plan: McpPlan,
+    client: McpClient,
+    /// The calls that wait for input.
+    parked: Arc<Mutex<Parked>>,
+}
+
+/// The state of a call for now.
+enum Step {
+    Answer(Result<Value, ToolError>),
+    Question(InputRequest),
+}
+
+impl McpTool {
+    /// Creates a tool; `None` if it has another kind of call.
+    pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
+        let Call::Mcp(plan) = &tool.call else { return None };
+        Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
+    }
+
+    async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        #[cfg(feature = "http")]
+        if let McpTransport::Http { url, .. } = &self.plan.server.transport {
+            toolgen_http::reaches(url, ctx.allowed_hosts())?;
+        }
+        let client = &self.client.0;
+        ctx.hide(&client.credentials.now());
+        let mut outcome = self.outcome(params, ctx).await;
+        super::trace::describe(ctx, &self.plan.server, self.client.revision().as_deref());
+        // The token of this call may not have been there before.
+        let credentials = client.credentials.now();
+        ctx.hide(&credentials);
+        match &mut outcome {
+            Ok(result) => credentials.hide_in(result),
+            Err(why) => client.hide_in_error(why),
+        }
+        outcome
+    }
+
+    async fn outcome(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+        let arguments = Arc::new(match params {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        });
+        if let (Some(tape), Some(secrets)) = (&self.client.0.options.tape, ctx.secrets()) {
+            tape.0.hide_all(&secrets);
+        }
+        let inputs = ctx.inputs();
+        let parked = match inputs.is_empty() {
+            true => None,
+            false => unpoisoned(self.parked.lock()).take(&self.key(&arguments, ctx)),
+        };
+        let mut running = parked.unwrap_or_else(|| self.start(Arc::clone(&arguments)));
+        *unpoisoned(running.ctx.lock()) = Some(ctx.clone());
+        loop {
+            if let (Some(open), Some(answer)) = (running.open.take(), inputs.get(running.used)) {
+                running.used += 1;
+                // A server that does not wait any more has answered otherwise.
+                drop(open.send(answer.clone()));
+            }
+            match step(&mut running).await {
+                Step::Answer(answer) => return content::result(&self.spec, answer?),
+                Step::Question(_) if running.used < inputs.len() => {}
+                Step::Question(request) => {
+                    *unpoisoned(running.ctx.lock()) = None;
+                    self.park(self.key(&arguments, ctx), running);
+                    return Ok(ToolResult::empty().with_control(Control::NeedInput(request)));
+                }
+            }
+        }
+    }
+
+    /// Makes the call.
+    fn start(&self, arguments: Arc<Map<String, Value>>) -> Running {
+        let client = Arc::clone(&self.client.0);
+        let heard: Arc<Mutex<Option<ToolContext>>> = Arc::default();
+        let listener = Arc::clone(&heard);
+        let on_progress: OnNotice = Arc::new(move |notice| {
+            let ctx = unpoisoned(listener.lock()).clone();
+            if let Some(ctx) = ctx {
+                let line = line(notice);
+                if !line.is_empty() {
+                    ctx.progress(line);
+                }
+            }
+        });
+        let (asker, questions) = mpsc::channel(1);
+        let how = How { patience: client.patience, on_progress: Some(on_progress), asker: Some(asker) };
+        let effects = &self.spec.effects;
+        let idempotent = effects.read_only || effects.idempotent;
+        let place = Place::default();
+        let manner = Manner { how, idempotent, place: Arc::clone(&place) };
+        let until = Instant::now() + client.patience.total;
+        let plan = self.plan.clone();
+        let answer = async move { client.call(&plan, &arguments, &manner).await };
+        Running { answer: Box::pin(answer), questions, open: None, used: 0, ctx: heard, place, until }
+    }
+
+    /// Keeps a call until its question is answered or its time is up.
+    fn park(&self, key: String, running: Running) {
+        let until = running.until;
+        drop(unpoisoned(running.place.lock()).take());
+        unpoisoned(self.parked.lock()).put(key, running);
+        let parked = Arc::downgrade(&self.parked);
+        tokio::spawn(async move {
+            sleep_until(until).await;
+            if let Some(parked) = parked.upgrade() {
+                unpoisoned(parked.lock()).sweep();
+            }
+        });
+    }
+
+    /// The key that the same call has when it is made again with an answer, and that no other caller's has.
+    fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
+        let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
+        let (session, principal) = (ctx.session(), ctx.principal());
+        let parts = [
+            self.plan.tool.as_str(),
+            &ctx.tool_call_id,
+            session.map_or("", |session| session.id()),
+            principal.map_or("", |principal| &principal.id),
+            ctx.agent_id().unwrap_or_default(),
+            &arguments,
+        ];
+        Value::from(parts.to_vec()).to_string()
+    }
+}
+
+/// Goes on with a call until it has an answer or a question.
+async fn step(running: &mut Running) -> Step {
+    poll_fn(|cx| {
+        if let Poll::Ready(answer) = running.answer.as_mut().poll(cx) {
+            return Poll::Ready(Step::Answer(answer));
+        }
+        match running.questions.poll_recv(cx) {
+            Poll::Ready(Some(question)) => {
+                running.open = Some(question.answer);
+                Poll::Ready(Step::Question(question.request))
+            }
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Returns a notice of progress as a line: `3/10 copying`.
+pub(super) fn line(notice: &Value) -> String {
+    let number = |name: &str| notice.get(name).filter(|value| value.is_number()).map(Value::to_string);
+    let mut line = number("progress").unwrap_or_default();
+    if let Some(total) = number("total") {
+        line.push('/');
+        line.push_str(&total);
+    }
+    if let Some(message) = notice.get("message").and_then(Value::as_str) {
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(message);
+    }
+    line
+}
+
+impl AgentTool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn action(&self) -> Option<String> {
+        let McpPlan { server, tool, descriptor } = &self.plan;
+        let target = match &server.transport {
+            McpTransport::Stdio { argv, work_dir, .. } => format!("{argv:?} {work_dir:?}"),
+            McpTransport::Http { url, .. } => url.to_string(),
+        };
+        Some(format!("{} {tool} {} {}", server.alias, fingerprint(&target), fingerprint(descriptor)))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(self.run(params, ctx))
+    }
+}

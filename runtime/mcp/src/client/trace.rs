@@ -1,0 +1,49 @@
+//! What the span of a call learns about calls of tools of servers, and what servers learn about the trace.
+
+use serde_json::{Map, Value};
+
+use super::link::Request;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::span::Attribute;
+use toolgen_kernel::layers::passed_on;
+use toolgen_kernel::spec::plan::{McpServer, McpTransport};
+
+/// Adds the trace to a request, in `_meta` as SEP-414 says. The context is that of the task: a call is made where its
+/// span is current.
+pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
+    let members = passed_on(None, also);
+    if members.is_empty() {
+        return;
+    }
+    let meta = request.params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(meta) = meta {
+        for (name, value) in members {
+            meta.entry(name).or_insert(Value::String(value));
+        }
+    }
+}
+
+/// Adds to the span of a call what the conventions for MCP say about a request: the existing span stands for it.
+pub(super) fn describe(ctx: &ToolContext, server: &McpServer, revision: Option<&str>) {
+    let Some(span) = ctx.span() else { return };
+    let mut attributes = vec![("mcp.method.name", Attribute::Text("tools/call"))];
+    attributes.extend(revision.map(|revision| ("mcp.protocol.version", Attribute::Text(revision))));
+    let (host, port);
+    match &server.transport {
+        McpTransport::Stdio { .. } => attributes.push(("network.transport", Attribute::Text("pipe"))),
+        McpTransport::Http { url, .. } => {
+            attributes.push(("network.transport", Attribute::Text("tcp")));
+            attributes.push(("network.protocol.name", Attribute::Text("http")));
+            (host, port) = place(url);
+            attributes.extend(host.as_deref().map(|host| ("server.address", Attribute::Text(host))));
+            attributes.extend(port.map(|port| ("server.port", Attribute::Number(port.into()))));
+        }
+    }
+    span.describe(&attributes);
+}
+
+/// The host and the port of a URL.
+fn place(url: &str) -> (Option<String>, Option<u16>) {
+    let Ok(url) = reqwest::Url::parse(url) else { return (None, None) };
+    (url.host_str().map(str::to_owned), url.port_or_known_default())
+}

@@ -1,0 +1,99 @@
+//! Typed calls from Rust.
+
+use serde_json::Value;
+
+use super::McpEngine;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::control::Control;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::structured::{INVALID_OUTPUT, Structured};
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::engine::Engine;
+use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::engine::typed::{FromJson, TypedTool};
+
+/// The code of a call whose tool has failed, as its server says.
+const FAILED: &str = "MCP_FAILED";
+
+impl McpEngine {
+    /// Calls a tool of a lock with arguments that the compiler has checked. The result is its structured content; without
+    /// one, `serde_json::Value` takes the text.
+    ///
+    /// ```ignore
+    /// let orders = engine.call(shop::ShopFindOrders::new(7)).await?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of a call by a model, and also a failed result, a question of the server that no handler answers, and a
+    /// result that is not of its type.
+    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, ToolError> {
+        self.call_in(arguments, &ToolContext::new("", "")).await
+    }
+
+    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call); [`ToolError::Cancelled`] when the token fires.
+    pub async fn call_in<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<A::Output, ToolError> {
+        let arguments = arguments
+            .into_arguments()
+            .map_err(|why| ToolError::invalid_args(format!("the arguments are not JSON: {why}")))?;
+        let tool = self.make(Frozen::Static(A::tool()), &[]);
+        let tool = tool.map_err(|why| ToolError::failed(why.to_string()))?;
+        value(&within(ctx.timeout(), ctx, tool.execute(arguments, ctx)).await??)
+    }
+}
+
+/// Returns the value of a result.
+fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
+    if matches!(result.control, Control::NeedInput(_)) {
+        let text = "the server has a question, and nothing answers it: set `McpOptions::elicitation`";
+        return Err(ToolError::failed_with(FAILED, text));
+    }
+    if result.is_error() {
+        return Err(ToolError::failed_with(FAILED, result.to_text()));
+    }
+    let value = match (result.structured(), &result.structured) {
+        (Ok(value), _) => value.into_owned(),
+        // A type may hold the nearest number.
+        (Err(_), Structured::Json(_)) if !result.details.is_null() => result.details.clone(),
+        (Err(_), _) => Value::String(result.to_text()),
+    };
+    T::from_json(value).map_err(|why| {
+        let text = format!("the tool ran, but its result is not of its type: {why}");
+        let detail = format!("{text}\nIts result: {}", result.to_text());
+        ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use toolgen_kernel::call::control::InputRequest;
+
+    #[test]
+    fn a_result_is_its_value_or_an_error() {
+        let told = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
+        assert_eq!(value::<Value>(&told).unwrap(), json!({"degrees": 21}));
+        let wrong = value::<Vec<i64>>(&told).unwrap_err();
+        assert_eq!(wrong.code(), "INVALID_OUTPUT");
+        let mut text = ToolResult::text("sunny");
+        text.structured = Structured::Missing("the tool declares none".into());
+        assert_eq!(value::<Value>(&text).unwrap(), "sunny");
+        let failed = ToolResult::text("no such city").with_details(json!({"success": false}));
+        assert!(value::<Value>(&failed).unwrap_err().to_string().contains("no such city"));
+        let question = InputRequest::new("Which city?", json!({"type": "object"}));
+        let asked = ToolResult::empty().with_control(Control::NeedInput(question));
+        assert!(value::<Value>(&asked).unwrap_err().to_string().contains("McpOptions::elicitation"));
+    }
+}

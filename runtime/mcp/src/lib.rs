@@ -1,0 +1,9 @@
+//! The Model Context Protocol: tools of its servers, and a server for the tools of a provider.
+//!
+//! Programs use it as `engine::mcp` and `serve::mcp` of `toolgen-runtime`.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod client;
+#[cfg(feature = "server")]
+pub mod server;

@@ -1,0 +1,209 @@
+//! One `tools/call`: the call through the provider, what it reports meanwhile, and its answer.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, ProgressNotificationParam,
+    ProgressToken, ResultType,
+};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::Served;
+use super::handler::Caller;
+use super::question::Question;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::{ToolCall, ToolResponse, shown_id};
+use toolgen_kernel::layers::control::INPUT_ROUNDS;
+use toolgen_wire::{AnswerOptions, WireFormat, mcp};
+
+/// How many reports wait for a slow client before later ones are left out.
+const REPORTS: usize = 64;
+
+/// Why a client is not asked.
+const NOBODY: &str =
+    "The client cannot be asked: it does not declare that it supports elicitation with forms.";
+
+/// Why a client that was asked will not answer.
+const GONE: &str = "The client was asked and did not answer: it has closed its output.";
+
+/// How long an answer waits for reports that are still being sent.
+const LAST_REPORTS: Duration = Duration::from_secs(1);
+
+/// Answers a request.
+///
+/// # Errors
+///
+/// If the request itself is wrong: a tool that does not exist, or a state that was changed.
+pub(super) async fn answer(
+    served: &Served,
+    caller: &Caller,
+    mut request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let id = shown_id(&Text::from(context.id.to_string()));
+    let mut turn =
+        ToolContext::new(id, "").with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
+    if let Some(session) = &caller.session {
+        turn = turn.with_session(session.clone());
+    }
+    if let Some(principal) = &caller.principal {
+        turn = turn.with_principal(principal.clone());
+    }
+    let provider = served.tools.provider();
+    let spec = provider.specs_for(caller.principal.as_ref()).find(|spec| spec.name.as_str() == request.name);
+    let values = served.client_values.take(spec, &mut request.arguments, &context.meta);
+    if !values.is_empty() {
+        turn = turn.with_values(values);
+    }
+    #[cfg(feature = "otel")]
+    let span = super::otel::RequestSpan::begin(served, &request, context);
+    #[cfg(feature = "otel")]
+    let turn = turn.with_otel_context(span.context().clone());
+    let answer = reported(served, caller, request, turn, context).await;
+    #[cfg(feature = "otel")]
+    span.end(&answer);
+    answer
+}
+
+/// Calls the tool, and sends the client what it reports meanwhile if the client wants that.
+async fn reported(
+    served: &Served,
+    caller: &Caller,
+    request: CallToolRequestParams,
+    turn: ToolContext,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let Some(token) = context.meta.get_progress_token() else {
+        return converse(served, caller, request, &turn, context).await;
+    };
+    let (sender, reports) = mpsc::channel(REPORTS);
+    let updates = sender.clone();
+    let turn = turn
+        // A report that finds no room is lost; the next one says more anyway.
+        .with_on_progress(move |line| drop(sender.try_send(line)))
+        .with_on_update(move |partial| drop(updates.try_send(partial.to_text())));
+    let done = CancellationToken::new();
+    let mut forwarded = pin!(forward(&context.peer, token, reports, done.clone()));
+    let mut call = pin!(converse(served, caller, request, &turn, context));
+    let answer = tokio::select! {
+        answer = &mut call => answer,
+        () = &mut forwarded => return call.await,
+    };
+    done.cancel();
+    // A client that does not read does not hold up the call for ever.
+    let _ = tokio::time::timeout(LAST_REPORTS, forwarded).await;
+    answer
+}
+
+/// Sends reports to the client until the call is done, or the client is gone.
+async fn forward(
+    peer: &Peer<RoleServer>,
+    token: ProgressToken,
+    mut reports: mpsc::Receiver<String>,
+    done: CancellationToken,
+) {
+    let mut number = 0.0;
+    loop {
+        let report = match reports.try_recv() {
+            Ok(report) => Some(report),
+            Err(_) if done.is_cancelled() => None,
+            Err(_) => tokio::select! {
+                report = reports.recv() => report,
+                () = done.cancelled() => continue,
+            },
+        };
+        let Some(report) = report else { return };
+        number += 1.0;
+        let progress = ProgressNotificationParam::new(token.clone(), number).with_message(report);
+        if peer.notify_progress(progress).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Calls the tool, and asks the client as often as the tool needs input.
+async fn converse(
+    served: &Served,
+    caller: &Caller,
+    mut request: CallToolRequestParams,
+    turn: &ToolContext,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let provider = served.tools.provider();
+    let mut brought = request.input_responses.take().unwrap_or_default();
+    let was_asked = request.request_state.is_some();
+    let mut response = match &request.request_state {
+        // What the client returns with is not called anew.
+        Some(state) => Question::read(state, &request.name)?.waiting(),
+        None => {
+            let arguments = Value::Object(request.arguments.unwrap_or_default());
+            let call = ToolCall::new(turn.tool_call_id.as_str(), request.name, arguments);
+            provider.call(call, turn).await
+        }
+    };
+    for _ in 0..=INPUT_ROUNDS {
+        let Some(question) = Question::of(&response, served.client_approves) else { break };
+        let answer = match question.answer_among(&brought, was_asked)? {
+            Some(answer) => {
+                // One answer is for one question.
+                brought.clear();
+                answer
+            }
+            None if !Question::can_be_put_to(context) => {
+                // The era without sessions has an error for it, by which the client learns what to declare.
+                return if caller.stands_alone {
+                    Err(Question::nobody())
+                } else {
+                    Ok(refused(&response, NOBODY))
+                };
+            }
+            None if caller.stands_alone => {
+                return Ok(question.required().map_or_else(|why| refused(&response, &why), Into::into));
+            }
+            None => {
+                let asked = question.ask(&context.peer, served.answer_time);
+                let asked = tokio::select! {
+                    // An answer may be the last that the client said.
+                    biased;
+                    asked = asked => asked,
+                    () = context.ct.cancelled() => Err("Cancelled".to_owned()),
+                    () = caller.gone.cancelled() => Err(GONE.to_owned()),
+                };
+                match asked {
+                    Ok(answer) => answer,
+                    Err(why) => return Ok(refused(&response, &why)),
+                }
+            }
+        };
+        response = question.resume(&provider, answer, turn).await;
+        if let Err(why) = &response.outcome
+            && Question::is_forged(why)
+        {
+            return Err(ErrorData::invalid_params(why.to_string(), None));
+        }
+    }
+    finished(&response)
+}
+
+/// Renders the answer to a call that needs no more input.
+fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
+    if let Some(text) = mcp::refusal(response) {
+        return Err(ErrorData::invalid_params(text, None));
+    }
+    let result = mcp::result(response, &AnswerOptions::default());
+    let mut result: CallToolResult = serde_json::from_value(result)
+        .map_err(|why| ErrorData::internal_error(format!("The result cannot be sent: {why}"), None))?;
+    result.result_type = Some(ResultType::COMPLETE);
+    Ok(result.into())
+}
+
+/// Renders the answer to a call that needs input, with the reason why nobody is asked for it.
+fn refused(response: &ToolResponse, why: &str) -> CallToolResponse {
+    let text = format!("{}\n{why}", response.text());
+    CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]).into()
+}

@@ -1,0 +1,95 @@
+//! Values of the context that clients may give: as an argument of each tool that needs one, or in `_meta` of a call.
+
+use std::sync::Arc;
+
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value, json};
+
+use toolgen_kernel::call::values::ContextValues;
+use toolgen_kernel::schema::shape::Kind;
+use toolgen_kernel::spec::{RequirementKind, ToolSpec};
+
+/// The key of `_meta` with an object of such values.
+pub(super) const META: &str = "io.toolgen/context";
+
+/// The longest value, in bytes: it is a key of something, and no document.
+const LONGEST: usize = 1024;
+
+/// The names of the values.
+#[derive(Clone, Default)]
+pub(super) struct ClientValues(Arc<[String]>);
+
+impl ClientValues {
+    pub(super) fn new(names: impl IntoIterator<Item = impl Into<String>>) -> ClientValues {
+        ClientValues(names.into_iter().map(Into::into).collect())
+    }
+
+    /// Returns the names that a tool requires, and that none of its own arguments has.
+    fn of<'a>(&'a self, spec: &'a ToolSpec) -> impl Iterator<Item = (&'a String, &'a str)> {
+        let required = move |name: &&String| {
+            let mut all = spec.requires.iter();
+            all.find(|it| it.kind == RequirementKind::Context && it.name.as_str() == name.as_str())
+        };
+        let all = self.0.iter().filter(|name| !has_argument(spec, name));
+        all.filter_map(move |name| Some((name, required(&name)?.message.as_str())))
+    }
+
+    /// Adds the values that a tool requires to its arguments, as a list of tools shows them.
+    pub(super) fn describe(&self, spec: &ToolSpec, descriptor: &mut Value) {
+        for (name, message) in self.of(spec) {
+            let mut description = "Given back as an earlier call returned it.".to_owned();
+            if !message.is_empty() {
+                description = format!("{description} Without it: {message}");
+            }
+            let Some(schema) = descriptor.get_mut("inputSchema").and_then(Value::as_object_mut) else {
+                return;
+            };
+            let properties = schema.entry("properties").or_insert_with(|| json!({}));
+            if let Some(properties) = properties.as_object_mut() {
+                properties.insert(name.clone(), json!({ "type": "string", "description": description }));
+            }
+        }
+    }
+
+    /// Takes the values out of the arguments of a call, if the tool has told of them there, and from `_meta`. They are
+    /// the client's, and replace none that the program trusts.
+    pub(super) fn take(
+        &self,
+        spec: Option<&ToolSpec>,
+        arguments: &mut Option<JsonObject>,
+        meta: &Map<String, Value>,
+    ) -> ContextValues {
+        let mut values = ContextValues::default();
+        let told = meta.get(META).and_then(Value::as_object);
+        for name in self.0.iter() {
+            if let Some(value) = told.and_then(|told| told.get(name)).filter(|value| is_key(value)) {
+                values = values.with_client(name.clone(), value.clone());
+            }
+        }
+        for (name, _) in spec.into_iter().flat_map(|spec| self.of(spec)) {
+            let Some(arguments) = arguments else { break };
+            if arguments.get(name).is_some_and(is_key)
+                && let Some(value) = arguments.shift_remove(name)
+            {
+                values = values.with_client(name.clone(), value);
+            }
+        }
+        values
+    }
+}
+
+fn is_key(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() <= LONGEST,
+        Value::Number(number) => number.is_i64() || number.is_u64(),
+        _ => false,
+    }
+}
+
+/// Whether a tool has an argument of this name, or may have: then it is the tool's.
+fn has_argument(spec: &ToolSpec, name: &str) -> bool {
+    match &spec.input.shape().kind {
+        Kind::Object(rules) => rules.fields.iter().any(|field| field.name.as_str() == name),
+        _ => true,
+    }
+}

@@ -1,0 +1,339 @@
+//! The server over HTTP: which requests are let in, and on whose behalf.
+
+mod limits;
+mod places;
+mod sessions;
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use rmcp::model::JsonRpcError;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+use self::limits::Limits;
+use self::places::place;
+pub(super) use self::sessions::InUse;
+use self::sessions::Sessions;
+use super::handler::Handler;
+use super::shares::Shares;
+use super::{ServeError, Server, misfit, streams};
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::call::digest::SealKey;
+use toolgen_kernel::call::principal::Principal;
+
+/// The path at which the server answers.
+const PATH: &str = "/mcp";
+
+/// The header with the ID of a session.
+const SESSION: &str = "mcp-session-id";
+
+/// The names of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Finds out on whose behalf a request comes.
+type PrincipalOf = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
+
+/// The rules for requests over HTTP.
+#[derive(Clone, Default)]
+pub(super) struct Gate {
+    /// The digest of the token.
+    bearer: Option<[u8; 32]>,
+    principal: Option<Arc<PrincipalOf>>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    /// The key that seals the IDs of sessions.
+    key: Option<Arc<SealKey>>,
+    limits: Limits,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("bearer", &self.bearer.is_some())
+            .field("principal", &self.principal.is_some())
+            .field("hosts", &self.hosts)
+            .field("origins", &self.origins)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
+impl Gate {
+    fn is_open(&self) -> bool {
+        self.bearer.is_none() && self.principal.is_none()
+    }
+
+    /// Whether a request has the token, if one is demanded. The comparison takes the same time wherever two tokens differ.
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        let Some(expected) = self.bearer else { return true };
+        let given = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
+        let scheme = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
+        let token = scheme.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "));
+        let Some((_, token)) = token else { return false };
+        digest(token).iter().zip(expected).fold(0, |all, (given, expected)| all | (given ^ expected)) == 0
+    }
+}
+
+/// The ID of a session holds a seal that says whose it is. So another principal who learns it can neither use nor end the
+/// session, nor read its stream, nor cancel its calls.
+impl Gate {
+    /// Puts the ID that the session has here into the headers of a request, and returns the one that its client knows.
+    ///
+    /// # Errors
+    ///
+    /// If the session is not this principal's.
+    fn owned(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
+        let Some(told) = headers.get(SESSION).cloned() else { return Ok(None) };
+        let parts = told.to_str().ok().and_then(|told| told.split_once('.'));
+        let (Some((id, seal)), Some(key)) = (parts, &self.key) else { return Err(()) };
+        if !key.holds(seal, &json!([id, owner])) {
+            return Err(());
+        }
+        let id = HeaderValue::from_str(id).map_err(drop)?;
+        headers.insert(SESSION, id);
+        Ok(Some(told))
+    }
+
+    /// Returns the ID of a new session as its client sees it.
+    fn sealed(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
+        let id = id.to_str().ok()?;
+        let seal = self.key.as_ref()?.seal(&json!([id, owner])).ok()?;
+        HeaderValue::from_str(&format!("{id}.{seal}")).ok()
+    }
+}
+
+/// Returns the digest of a token: all have one length, and reveal nothing about the token.
+fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+impl Server {
+    /// Answers over HTTP only requests with this bearer token. An empty token admits nobody.
+    pub fn bearer(mut self, token: impl AsRef<str>) -> Server {
+        self.gate.bearer = Some(digest(token.as_ref().as_bytes()));
+        self
+    }
+
+    /// Sets how to find out on whose behalf a request comes over HTTP: its calls have that principal, and its list has
+    /// the tools that the principal may call. `None` refuses the request. A middleware of the program that has to wait,
+    /// such as for a database, can leave what it found in the extensions of the request.
+    pub fn principal(
+        mut self,
+        principal: impl Fn(&Parts) -> Option<Principal> + Send + Sync + 'static,
+    ) -> Server {
+        self.gate.principal = Some(Arc::new(principal));
+        self.gate.key = SealKey::random().ok().map(Arc::new);
+        self
+    }
+
+    /// Answers requests whose `Host` is this name, in addition to the names of this machine. With a port, only at that port.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Server {
+        self.gate.hosts.push(host.into());
+        self
+    }
+
+    /// Answers requests of web pages of this origin, such as `https://app.example.com:443`, in addition to those of this
+    /// machine. `:*` stands for any port.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Server {
+        self.gate.origins.push(origin.into());
+        self
+    }
+
+    /// Returns the server as a router that answers at `/mcp`, for programs with a server of their own.
+    pub fn router(self) -> Router {
+        let Server { served, gate } = self;
+        let hosts = LOOPBACK.iter().map(|host| (*host).to_owned());
+        let origins =
+            LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
+        let config = StreamableHttpServerConfig::default()
+            .with_max_request_body_bytes(gate.limits.request)
+            .with_allowed_hosts(hosts.chain(gate.hosts.iter().cloned()))
+            .with_allowed_origins(origins.chain(gate.origins.iter().cloned()));
+        let make = move || Ok(Handler::new(served.clone()));
+        let sessions = Sessions::new(gate.limits);
+        let service = StreamableHttpService::new(make, Arc::clone(&sessions.manager), config);
+        let door = Arc::new(Door { gate, sessions, shares: Arc::default() });
+        Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, admit))
+    }
+
+    /// Serves clients over HTTP at an address such as `127.0.0.1:8080`, under the path `/mcp`, until the program ends.
+    ///
+    /// # Errors
+    ///
+    /// If the address is taken, or is not loopback while the server admits everybody.
+    pub async fn http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        let listener = TcpListener::bind(address).await;
+        self.listen(listener.map_err(|why| ServeError::new(format!("cannot listen: {why}")))?).await
+    }
+
+    /// As [`http`](Self::http), with a listener that the program has opened.
+    ///
+    /// # Errors
+    ///
+    /// If the listener has no address, or one that is not loopback while the server admits everybody.
+    pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
+        let failed = |why: std::io::Error| ServeError::new(format!("cannot serve: {why}"));
+        let address = listener.local_addr().map_err(failed)?;
+        if !address.ip().is_loopback() && self.gate.is_open() {
+            return Err(ServeError::new(format!(
+                "anyone who can reach {address} could call the tools: set a bearer token, or listen at 127.0.0.1"
+            )));
+        }
+        self.gate.hosts.extend(own_host(address));
+        self.gate.limits.serve(listener, self.router()).await;
+        Ok(())
+    }
+}
+
+/// The address itself as a `Host`, if it is one: no name can be rebound to it.
+fn own_host(address: SocketAddr) -> Option<String> {
+    match address.ip() {
+        ip if ip.is_unspecified() => None,
+        IpAddr::V4(ip) => Some(ip.to_string()),
+        IpAddr::V6(ip) => Some(format!("[{ip}]")),
+    }
+}
+
+/// The checks that every request passes.
+struct Door {
+    gate: Gate,
+    sessions: Sessions,
+    /// The requests of each caller that are being answered.
+    shares: Arc<Shares>,
+}
+
+/// Lets a request in, with its principal.
+async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let Door { gate, sessions, shares } = &*door;
+    if !gate.admits(request.headers()) {
+        return refusal("a valid bearer token is required");
+    }
+    let (mut parts, body) = request.into_parts();
+    if let Some((status, why)) = ambiguous(&parts) {
+        return (status, why).into_response();
+    }
+    let (mut owner, mut told) = (None, None);
+    if let Some(principal) = &gate.principal {
+        let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
+        told = match gate.owned(&mut parts.headers, &principal.id) {
+            Ok(told) => told,
+            Err(()) => {
+                return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
+            }
+        };
+        owner = Some(principal.id.clone());
+        parts.extensions.insert(principal);
+    }
+    let session = parts.headers.get(SESSION);
+    let begins = session.is_none();
+    // What the request holds itself is free again as soon as it is handled.
+    let ends = session.filter(|_| parts.method == Method::DELETE).and_then(|id| sessions.using(id));
+    if let Some(in_use) = session.and_then(|id| sessions.using(id)) {
+        parts.extensions.insert(in_use);
+    }
+    let body = match gate.limits.read(body).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
+    };
+    // `rmcp` says that the media type is wrong, or takes an odd ID for none.
+    if parts.method == Method::POST
+        && is_json(&parts)
+        && let Some(why) = streams::no_message(&body)
+    {
+        return told_wrong(&why);
+    }
+    let place = match place(&mut parts, &body, owner.as_ref(), (shares, gate.limits.requests_each())) {
+        Ok(place) => place,
+        Err(refusal) => return refusal,
+    };
+    let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    if let Some(place) = place {
+        response = place.until_sent(response);
+    }
+    // `rmcp` gives the calls of the session five seconds, and an answer that clients log as a failure.
+    if let Some(session) = ends.filter(|_| response.status() == StatusCode::ACCEPTED) {
+        session.end();
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    // `rmcp` says only that a session is required.
+    let plain = !response.headers().contains_key(header::CONTENT_TYPE);
+    if begins
+        && plain
+        && response.status() == StatusCode::BAD_REQUEST
+        && let Some(why) = misfit::no_beginning(&body)
+    {
+        return told_wrong(&why);
+    }
+    let Some(id) = response.headers().get(SESSION).cloned() else { return response };
+    if begins && let Err(refusal) = sessions.began(&id, owner.as_ref()).await {
+        return refusal;
+    }
+    if let Some(owner) = owner {
+        let Some(told) = told.or_else(|| gate.sealed(&id, &owner)) else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        response.headers_mut().insert(SESSION, told);
+    }
+    response
+}
+
+/// Whether the body says that it is JSON.
+fn is_json(parts: &Parts) -> bool {
+    let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    media_type.is_some_and(|media_type| essence(media_type) == "application/json")
+}
+
+fn told_wrong(why: &JsonRpcError) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::BAD_REQUEST, headers, json!(why).to_string()).into_response()
+}
+
+/// Says why a request is refused that servers may read in two ways, while hosts and origins are checked here in only
+/// one of them: a header that occurs twice, another host in the first line, an address that goes on after its brackets.
+fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
+    let Parts { headers, uri, .. } = parts;
+    let plain = |authority: &Authority| {
+        let port = authority.port().map_or(0, |port| port.as_str().len() + 1);
+        authority.host().len() + port == authority.as_str().len()
+    };
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().map(|host| Authority::try_from(host.as_bytes()));
+    let other = |host: &Authority| {
+        uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host.as_str()))
+    };
+    match host {
+        _ if hosts.next().is_some() => return Some((StatusCode::BAD_REQUEST, "`Host` stands twice")),
+        Some(Ok(host)) if other(&host) => {
+            return Some((StatusCode::BAD_REQUEST, "`Host` is not that of the first line"));
+        }
+        Some(Ok(host)) if plain(&host) => {}
+        None => {}
+        Some(_) => return Some((StatusCode::BAD_REQUEST, "`Host` is not a host")),
+    }
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    // `null` is not a URL, and allowed nowhere.
+    let origin =
+        origins.next().and_then(|origin| Some((origin.len(), Uri::try_from(origin.as_bytes()).ok()?)));
+    let whole = |(length, origin): &(usize, Uri)| {
+        let (scheme, authority) = (origin.scheme_str()?, origin.authority().filter(|host| plain(host))?);
+        (scheme.len() + "://".len() + authority.as_str().len() == *length).then_some(())
+    };
+    let wrong = origins.next().is_some() || origin.is_some_and(|origin| whole(&origin).is_none());
+    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is not an origin, or is given twice"))
+}
+
+fn refusal(text: &'static str) -> Response {
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], text).into_response()
+}

@@ -1,0 +1,106 @@
+//! The place of a request over HTTP among those that are being answered: of each caller, a part of all.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Frame, SizeHint};
+use rmcp::model::{JsonRpcError, NumberOrString};
+use serde_json::{Value, json};
+
+use super::super::misfit;
+use super::super::shares::{Share, Shares};
+use super::SESSION;
+use super::sessions::{InUse, RETRY};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::lines::Glance;
+
+/// Keeps a place as long as it is there: in the request until the request is handled, and in the body of its answer.
+#[derive(Clone)]
+pub(super) struct Place {
+    _share: Arc<Share>,
+}
+
+impl Place {
+    /// Keeps the place until an answer has been sent.
+    pub(super) fn until_sent(self, response: Response) -> Response {
+        response.map(|body| Body::new(Sending { body, _place: self }))
+    }
+}
+
+/// Gives a request its place, if it is one that is answered later: the ID that no other request of its session has, and
+/// a part of what its caller may have. The caller is the principal, or else the session.
+///
+/// # Errors
+///
+/// The answer to the client, if another request has the ID, or the caller has too many.
+#[expect(clippy::result_large_err, reason = "it is returned to the client as it is")]
+pub(super) fn place(
+    parts: &mut Parts,
+    body: &[u8],
+    owner: Option<&Text>,
+    (shares, most): (&Arc<Shares>, usize),
+) -> Result<Option<Place>, Response> {
+    let id = match parts.method {
+        Method::GET => None,
+        Method::POST => match Glance::at(body) {
+            Glance::Request(Some(id)) => Some(id),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    if let (Some(id), Some(session)) = (&id, parts.extensions.get::<InUse>())
+        && !session.has_id(id)
+    {
+        return Err(taken(id));
+    }
+    let session = || parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(Text::copy_of);
+    let Some(caller) = owner.cloned().or_else(session) else { return Ok(None) };
+    let share = shares.take(caller, most).ok_or_else(|| {
+        let text = format!(
+            "This caller has {most} requests that are being answered, and gets no more: end a stream, or try again \
+             when one is answered."
+        );
+        (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY)], text).into_response()
+    })?;
+    let place = Place { _share: Arc::new(share) };
+    parts.extensions.insert(place.clone());
+    Ok(Some(place))
+}
+
+fn taken(id: &Value) -> Response {
+    let known: Option<NumberOrString> = serde_json::from_value(id.clone()).ok();
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::BAD_REQUEST, headers, json!(JsonRpcError::new(known, misfit::taken(id))).to_string())
+        .into_response()
+}
+
+/// The body of an answer that has a place.
+struct Sending {
+    body: Body,
+    _place: Place,
+}
+
+impl HttpBody for Sending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,163 @@
+//! How many sessions there are at the same time: for a new one, the idle one that was used longest ago ends.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::Limits;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::sync::unpoisoned;
+
+/// When a client that was refused may try again, in seconds.
+pub(super) const RETRY: u64 = 5;
+
+/// The sessions of a server, and their owners.
+pub(super) struct Sessions {
+    pub(super) manager: Arc<LocalSessionManager>,
+    limits: Limits,
+    known: Mutex<HashMap<Arc<str>, Known>>,
+}
+
+struct Known {
+    /// The ID of the principal, where principals are known.
+    owner: Option<Text>,
+    /// When a request came last.
+    used: Instant,
+    shared: Arc<Shared>,
+}
+
+/// What a session shares with each of its requests that is being answered.
+#[derive(Default)]
+struct Shared {
+    /// The IDs of these requests.
+    requests: Mutex<HashSet<String>>,
+    /// Fires when the client ends the session.
+    ended: CancellationToken,
+}
+
+/// Belongs to a request: as long as it is there, the session is in use.
+#[derive(Clone)]
+pub(in crate::server) struct InUse(Arc<Use>);
+
+struct Use {
+    session: Arc<Shared>,
+    /// The ID of the request, once it is known.
+    id: OnceLock<String>,
+}
+
+impl InUse {
+    /// Gives the request its ID; returns whether no other request of the session has it.
+    pub(super) fn has_id(&self, id: &Value) -> bool {
+        let id = id.to_string();
+        let is_free = unpoisoned(self.0.session.requests.lock()).insert(id.clone());
+        is_free && self.0.id.set(id).is_ok()
+    }
+
+    /// Ends what runs in the session.
+    pub(super) fn end(&self) {
+        self.0.session.ended.cancel();
+    }
+
+    /// Returns the token that fires when the client ends the session.
+    pub(in crate::server) fn ended(&self) -> CancellationToken {
+        self.0.session.ended.clone()
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.get() {
+            unpoisoned(self.session.requests.lock()).remove(id);
+        }
+    }
+}
+
+impl Known {
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.shared) == 1
+    }
+}
+
+impl Sessions {
+    pub(super) fn new(limits: Limits) -> Sessions {
+        Sessions { manager: Arc::default(), limits, known: Mutex::default() }
+    }
+
+    /// Notes that a request of a session has come, and returns what the request has to hold until it is answered.
+    pub(super) fn using(&self, id: &HeaderValue) -> Option<InUse> {
+        let mut known = unpoisoned(self.known.lock());
+        let session = known.get_mut(id.to_str().ok()?)?;
+        session.used = Instant::now();
+        Some(InUse(Arc::new(Use { session: Arc::clone(&session.shared), id: OnceLock::new() })))
+    }
+
+    /// Notes that a session has begun. If there are too many now, an idle one ends.
+    ///
+    /// # Errors
+    ///
+    /// The answer to the client, if none is idle: then the new one ends.
+    pub(super) async fn began(&self, id: &HeaderValue, owner: Option<&Text>) -> Result<(), Response> {
+        let Ok(id) = id.to_str().map(Arc::<str>::from) else { return Ok(()) };
+        let open = self.manager.sessions.read().await;
+        let (ends, refused) = {
+            let mut known = unpoisoned(self.known.lock());
+            // Those that ended on their own.
+            known.retain(|id, _| open.contains_key(id));
+            let new = Known { owner: owner.cloned(), used: Instant::now(), shared: Arc::default() };
+            known.insert(Arc::clone(&id), new);
+            let Some(excess) = self.excess(&known, owner) else { return Ok(()) };
+            let theirs = |session: &Known| !excess.of_owner || session.owner.as_ref() == owner;
+            let idle =
+                known.iter().filter(|(other, session)| **other != id && session.is_idle() && theirs(session));
+            let oldest = idle.min_by_key(|(_, session)| session.used).map(|(id, _)| Arc::clone(id));
+            let refused = oldest.is_none().then(|| excess.refusal());
+            let ends = oldest.unwrap_or(id);
+            known.remove(&ends);
+            (ends, refused)
+        };
+        drop(open);
+        let manager = Arc::clone(&self.manager);
+        // A session that a slow client holds up does not hold up this one.
+        tokio::spawn(async move { manager.close_session(&ends).await });
+        refused.map_or(Ok(()), Err)
+    }
+
+    fn excess(&self, known: &HashMap<Arc<str>, Known>, owner: Option<&Text>) -> Option<Excess> {
+        let Limits { sessions, sessions_each, .. } = self.limits;
+        let theirs = || known.values().filter(|session| session.owner.as_ref() == owner).count();
+        if owner.is_some() && theirs() > sessions_each {
+            Some(Excess { of_owner: true, most: sessions_each })
+        } else {
+            (known.len() > sessions).then_some(Excess { of_owner: false, most: sessions })
+        }
+    }
+}
+
+/// There is one session too many.
+struct Excess {
+    /// Whether one principal has too many, or all of them together.
+    of_owner: bool,
+    most: usize,
+}
+
+impl Excess {
+    fn refusal(&self) -> Response {
+        let (status, whose) = if self.of_owner {
+            (StatusCode::TOO_MANY_REQUESTS, "this caller")
+        } else {
+            (StatusCode::SERVICE_UNAVAILABLE, "this server")
+        };
+        let text = format!(
+            "All sessions that {whose} may have ({}) are busy: end one with `DELETE`, or try again when a call is done.",
+            self.most
+        );
+        (status, [(header::RETRY_AFTER, RETRY)], text).into_response()
+    }
+}

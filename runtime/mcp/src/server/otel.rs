@@ -1,0 +1,126 @@
+//! The span of a request of a client, for OpenTelemetry.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::request::Parts;
+use opentelemetry::trace::{Link, SpanBuilder, SpanKind, Status, TraceContextExt};
+use opentelemetry::{Context, KeyValue};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
+use rmcp::service::{RequestContext, RoleServer};
+
+use super::Served;
+use toolgen_kernel::layers::otel::{Otel, Signals, continued, short};
+
+/// The codes of errors that are the client's, not the server's: they leave the status of the span unset.
+const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];
+
+/// A request to call a tool. If it is dropped without an answer, the client gave it up.
+pub(super) struct RequestSpan {
+    context: Context,
+    /// The open span, if the provider makes spans.
+    open: Option<Open>,
+}
+
+struct Open {
+    signals: Arc<Signals>,
+    /// Whether the context has a span of the request: otherwise no spans are made.
+    spanned: bool,
+    since: Instant,
+    measured: Vec<KeyValue>,
+    ended: bool,
+}
+
+impl RequestSpan {
+    /// Begins the span of a request. It continues the trace in `_meta` of the request, whatever the transport.
+    pub(super) fn begin(
+        served: &Served,
+        request: &CallToolRequestParams,
+        asked: &RequestContext<RoleServer>,
+    ) -> RequestSpan {
+        let around = Context::current();
+        let parent = continued(&around, &asked.meta);
+        let provider = served.tools.provider();
+        let Some(otel) = provider.layer::<Otel>() else { return RequestSpan { context: parent, open: None } };
+        let transport = if asked.extensions.get::<Parts>().is_some() { "tcp" } else { "pipe" };
+        let known = provider.specs().any(|spec| spec.name.as_str() == request.name);
+        let mut measured = vec![
+            KeyValue::new("mcp.method.name", "tools/call"),
+            KeyValue::new("gen_ai.operation.name", "execute_tool"),
+            KeyValue::new("network.transport", transport),
+        ];
+        if known {
+            measured.push(KeyValue::new("gen_ai.tool.name", request.name.to_string()));
+        }
+        let mut attributes = measured.clone();
+        attributes.push(KeyValue::new("jsonrpc.request.id", short(&asked.id.to_string())));
+        if let Some(version) = asked.protocol_version() {
+            attributes.push(KeyValue::new("mcp.protocol.version", version.to_string()));
+        }
+        // Names that a client makes up are not limited: they do not name spans.
+        let name = if known { format!("tools/call {}", request.name) } else { "tools/call".to_owned() };
+        let (outer, inner) = (around.span().span_context().clone(), parent.span().span_context().clone());
+        let link = (outer.is_valid() && outer != inner).then(|| Link::with_context(outer));
+        let signals = Arc::clone(otel.signals());
+        let begun = signals.begun(&parent, || {
+            SpanBuilder::from_name(name)
+                .with_kind(SpanKind::Server)
+                .with_attributes(attributes)
+                .with_links(link.into_iter().collect())
+        });
+        let spanned = begun.is_some();
+        let context = begun.unwrap_or(parent);
+        let open = Open { signals, spanned, since: Instant::now(), measured, ended: false };
+        RequestSpan { context, open: Some(open) }
+    }
+
+    /// The context in which the tool is called.
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Ends the span with the answer.
+    pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
+        let spanned = self.open.as_ref().is_some_and(|open| open.spanned);
+        let code = match answer {
+            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
+                Some("tool_error".to_owned())
+            }
+            Ok(_) => None,
+            Err(why) => {
+                let code = why.code.0;
+                if spanned {
+                    let status = KeyValue::new("rpc.response.status_code", code.to_string());
+                    self.context.span().set_attribute(status);
+                }
+                (!OF_THE_CLIENT.contains(&code)).then(|| code.to_string())
+            }
+        };
+        self.finish(code);
+    }
+
+    fn finish(&mut self, code: Option<String>) {
+        let Some(open) = &mut self.open else { return };
+        open.ended = true;
+        let kind = code.map(|code| KeyValue::new("error.type", code));
+        if open.spanned {
+            let span = self.context.span();
+            if let Some(kind) = &kind {
+                span.set_status(Status::error(""));
+                span.set_attribute(kind.clone());
+            }
+            span.end();
+        }
+        open.measured.extend(kind);
+        let seconds = open.since.elapsed().as_secs_f64();
+        open.signals.instruments().mcp_server.record(seconds, &open.measured);
+    }
+}
+
+impl Drop for RequestSpan {
+    fn drop(&mut self) {
+        if self.open.as_ref().is_some_and(|open| !open.ended) {
+            self.finish(Some("CANCELLED".to_owned()));
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Questions that a call waits for: input that its tool needs, or an approval. A client is asked within the call if it
+//! has a session, and otherwise with an answer, after which it returns.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorData, FormElicitationCapability, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
+use serde_json::{Value, json};
+
+use toolgen_kernel::base::printable::visible;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::resumption::Waited;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::provider::Provider;
+
+/// The key of a question whose schema has no title.
+const KEY: &str = "input";
+
+/// The argument with which a person approves.
+const APPROVE: &str = "approve";
+
+/// Who answers.
+const PERSON: &str = "the person at the client";
+
+/// What a call waits for. It carries the provider's seal, so it can be left to the client until it returns.
+pub(super) struct Question(Waited);
+
+/// What a client said.
+pub(super) enum Answer {
+    Given(Value),
+    Declined,
+}
+
+impl Question {
+    /// Returns what the call waits for that the client may be asked.
+    pub(super) fn of(response: &ToolResponse, client_approves: bool) -> Option<Question> {
+        match &response.outcome {
+            Err(ToolError::InputRequired(pending)) => Some(Question(Waited::Input(pending.clone()))),
+            Err(ToolError::ApprovalRequired(request)) if client_approves => {
+                Some(Question(Waited::Approval(request.clone())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads the state that a client returned with. Its seal is checked when the call resumes.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a state of a call of this tool.
+    pub(super) fn read(state: &str, tool: &str) -> Result<Question, ErrorData> {
+        let pending = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
+        let read = serde_json::from_str(state)
+            .map(|request| Waited::Approval(Box::new(request)))
+            .or_else(|_| pending());
+        let read = read.ok().map(Question).filter(|question| question.tool() == tool);
+        read.ok_or_else(|| {
+            let text = "Invalid requestState: pass it back with the same tool, unchanged, or call the tool without it";
+            ErrorData::invalid_params(text, None)
+        })
+    }
+
+    /// Whether the state that a client returned with was changed.
+    pub(super) fn is_forged(why: &ToolError) -> bool {
+        matches!(why.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
+    }
+
+    /// The name of the tool that the client called.
+    fn tool(&self) -> &str {
+        let call = self.0.call();
+        call.via.as_ref().unwrap_or(&call.name)
+    }
+
+    /// Whether the client can be asked.
+    pub(super) fn can_be_put_to(context: &RequestContext<RoleServer>) -> bool {
+        let asked = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+        // Without modes, as before revision 2025-11-25, it means forms.
+        asked.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+    }
+
+    /// The error for a client that cannot be asked.
+    pub(super) fn nobody() -> ErrorData {
+        let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+        let mut needed = ClientCapabilities::default();
+        needed.elicitation = Some(forms);
+        ErrorData::missing_required_client_capability(needed)
+    }
+
+    /// The question as an `elicitation/create`.
+    fn elicitation(&self) -> Result<ElicitRequestParams, String> {
+        let (message, schema) = match &self.0 {
+            Waited::Input(pending) => (pending.request.message.clone(), pending.request.schema.clone()),
+            Waited::Approval(request) => {
+                let reasons = request.reasons.join(" ");
+                let message = format!("{reasons}\nMay '{}' run with {}?", request.name, request.shown);
+                let message = visible(&message).into_owned();
+                let approve = json!({ "type": "boolean", "title": "Approve" });
+                (
+                    message,
+                    json!({ "type": "object", "properties": { APPROVE: approve }, "required": [APPROVE] }),
+                )
+            }
+        };
+        let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+        serde_json::from_value(params).map_err(|why| {
+            format!("The client was not asked, because it can be asked only for plain fields: {why}")
+        })
+    }
+
+    /// The key of the question and its answer: the title of the schema, so that a client that knows the tool can bring
+    /// the answer along.
+    fn key(&self) -> &str {
+        let title = match &self.0 {
+            Waited::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
+            Waited::Approval(_) => Some(APPROVE),
+        };
+        title.unwrap_or(KEY)
+    }
+
+    /// Returns the answer that sends the client away with the question.
+    ///
+    /// # Errors
+    ///
+    /// Why the client cannot be asked this.
+    pub(super) fn required(&self) -> Result<InputRequiredResult, String> {
+        let request = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()?));
+        let state = match &self.0 {
+            Waited::Input(pending) => serde_json::to_string(pending),
+            Waited::Approval(request) => serde_json::to_string(request),
+        };
+        let state = state.map_err(|why| format!("The call cannot wait: {why}"))?;
+        Ok(InputRequiredResult::new(
+            Some(InputRequests::from([(self.key().to_owned(), request)])),
+            Some(state),
+        ))
+    }
+
+    /// Asks the client of a session, and waits.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer.
+    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<Answer, String> {
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
+        let options = PeerRequestOptions::with_timeout(limit);
+        let told = |why: &dyn std::fmt::Display| format!("The client was asked and did not answer: {why}");
+        let asked = peer.send_request_with_option(request, options).await.map_err(|why| told(&why))?;
+        match asked.await_response().await {
+            Ok(ClientResult::ElicitResult(result)) => Ok(Answer::of(result)),
+            Ok(_) => Err(told(&"it sent another kind of result")),
+            Err(why) => Err(told(&why)),
+        }
+    }
+
+    /// Returns the answer to this question among those a client brings, which was asked if it brings a state, too. An
+    /// approval is taken only from one that was asked: otherwise nobody has seen what it is about.
+    ///
+    /// # Errors
+    ///
+    /// If what it brings is not an answer.
+    pub(super) fn answer_among(
+        &self,
+        answers: &InputResponses,
+        was_asked: bool,
+    ) -> Result<Option<Answer>, ErrorData> {
+        if matches!(self.0, Waited::Approval(_)) && !was_asked {
+            return Ok(None);
+        }
+        let Some(answer) = answers.get(self.key()) else { return Ok(None) };
+        let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|why| {
+            let text =
+                format!("Invalid inputResponses: '{}' is not an answer to an elicitation: {why}", self.key());
+            ErrorData::invalid_params(text, None)
+        })?;
+        Ok(Some(Answer::of(answer)))
+    }
+
+    /// Goes on with the call. If the answer does not fit, the call still waits for one.
+    pub(super) async fn resume(
+        &self,
+        provider: &Provider,
+        answer: Answer,
+        turn: &ToolContext,
+    ) -> ToolResponse {
+        match (&self.0, answer) {
+            (Waited::Input(pending), Answer::Given(answer)) => {
+                match provider.resume_with_input((**pending).clone(), answer, turn).await {
+                    Ok(response) => response,
+                    Err(_) => self.waiting(),
+                }
+            }
+            (Waited::Input(pending), Answer::Declined) => {
+                let text = format!("The tool needs input that was not given: {}", pending.request.message);
+                let why = ToolError::failed_with("INPUT_DECLINED", text);
+                provider.decline(self.0.clone(), PERSON, why, turn).await
+            }
+            (Waited::Approval(request), Answer::Given(answer))
+                if answer.get(APPROVE) == Some(&Value::Bool(true)) =>
+            {
+                let request = (**request).clone().approved_by(PERSON);
+                provider.resume(request, turn).await
+            }
+            (Waited::Approval(_), _) => {
+                let why =
+                    ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
+                provider.decline(self.0.clone(), PERSON, why, turn).await
+            }
+        }
+    }
+
+    /// The response of the call as long as it waits.
+    pub(super) fn waiting(&self) -> ToolResponse {
+        let waiting = self.0.call();
+        let call = ToolCall::new(waiting.id.as_str(), waiting.name.as_str(), Value::Null);
+        ToolResponse::new(&call, Err(self.0.clone().not_yet()))
+    }
+}
+
+impl Answer {
+    fn of(result: ElicitResult) -> Answer {
+        match (result.action, result.content) {
+            (ElicitationAction::Accept, Some(content)) => Answer::Given(content),
+            (ElicitationAction::Accept, None) => Answer::Given(json!({})),
+            _ => Answer::Declined,
+        }
+    }
+}

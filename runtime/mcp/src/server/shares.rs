@@ -1,0 +1,109 @@
+//! What each caller has of something that all callers share, so that none has all of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::ErrorData;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::sync::unpoisoned;
+
+/// How many calls run at the same time, unless set.
+const CALLS: usize = 1024;
+
+/// Returns the share of one caller, unless set: a quarter, but never so little that a single caller is slowed down.
+pub(super) fn quarter(all: usize) -> usize {
+    (all / 4).max(8)
+}
+
+/// How many of something each caller has.
+#[derive(Default)]
+pub(super) struct Shares(Mutex<BTreeMap<Text, usize>>);
+
+/// One of them. It is given back when this is dropped.
+pub(super) struct Share {
+    shares: Arc<Shares>,
+    caller: Text,
+}
+
+impl Shares {
+    /// Gives a caller one more, unless it has the most that it may have.
+    pub(super) fn take(self: &Arc<Self>, caller: Text, most: usize) -> Option<Share> {
+        let mut all = unpoisoned(self.0.lock());
+        let count = all.entry(caller.clone()).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Share { shares: Arc::clone(self), caller })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut all = unpoisoned(self.shares.0.lock());
+        if let Some(count) = all.get_mut(&self.caller) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.caller);
+            }
+        }
+    }
+}
+
+/// The calls that may run at the same time: of all clients, and of each principal.
+#[derive(Clone)]
+pub(super) struct Calls {
+    all: Arc<Semaphore>,
+    most: usize,
+    each: Option<usize>,
+    shares: Arc<Shares>,
+}
+
+/// A call that may run.
+pub(super) struct Running {
+    _one_of_all: OwnedSemaphorePermit,
+    _share: Option<Share>,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        let all = Arc::new(Semaphore::new(CALLS));
+        Calls { all, most: CALLS, each: None, shares: Arc::default() }
+    }
+}
+
+impl Calls {
+    pub(super) fn set_most(&mut self, calls: usize) {
+        self.most = calls.clamp(1, Semaphore::MAX_PERMITS);
+        self.all = Arc::new(Semaphore::new(self.most));
+    }
+
+    pub(super) fn set_each(&mut self, calls: usize) {
+        self.each = Some(calls.max(1));
+    }
+
+    /// Lets a call of a principal run.
+    ///
+    /// # Errors
+    ///
+    /// If too many run already.
+    pub(super) fn begin(&self, principal: Option<&Text>) -> Result<Running, ErrorData> {
+        let refused = |whose: &str| {
+            let text = format!(
+                "All calls that {whose} may run at the same time are running: try again when one is done."
+            );
+            ErrorData::internal_error(text, None)
+        };
+        let each = self.each.unwrap_or_else(|| quarter(self.most));
+        let share = match principal {
+            Some(id) => {
+                Some(self.shares.take(id.clone(), each).ok_or_else(|| refused("one caller of this server"))?)
+            }
+            None => None,
+        };
+        let one = Arc::clone(&self.all).try_acquire_owned().map_err(|_| refused("this server"))?;
+        Ok(Running { _one_of_all: one, _share: share })
+    }
+}

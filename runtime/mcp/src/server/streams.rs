@@ -1,0 +1,334 @@
+//! The transport over a pair of streams: one message per line, and an answer to each line that is not one.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientNotification, ErrorData, GetExtensions, JsonRpcError, JsonRpcMessage, NumberOrString,
+};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
+use serde_core::de::IgnoredAny;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, watch};
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::Decoder;
+use tokio_util::sync::CancellationToken;
+
+use super::misfit;
+use super::slots::{self, Slots};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::lines::{Glance, Line, Lines};
+
+/// The longest message that is read, in bytes.
+pub(super) const LONGEST: usize = 16 << 20;
+
+/// How many messages wait for a client that does not read before nothing more is read from it.
+const UNREAD: usize = 1024;
+
+/// How many bytes wait for such a client.
+const UNREAD_BYTES: usize = LONGEST;
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 8 << 10;
+
+type Received = RxJsonRpcMessage<RoleServer>;
+type Sent = TxJsonRpcMessage<RoleServer>;
+
+/// Reads and writes messages. The transport of `rmcp` skips what is not JSON, and its sender waits forever.
+pub(super) struct Streams<R, W> {
+    input: R,
+    chunk: Box<[u8]>,
+    lines: Lines,
+    heard: VecDeque<Heard>,
+    /// The answer to a line that is not a message, while it is being sent; meanwhile nothing is read.
+    refusing: Option<BoxFuture<'static, io::Result<()>>>,
+    /// `None` once it is closed.
+    output: Arc<Mutex<Option<W>>>,
+    unread: watch::Sender<Waiting>,
+    slots: Slots,
+    /// Whether a message has begun the session, or a request stood alone.
+    begun: bool,
+    /// Fires when the input ends.
+    ended: CancellationToken,
+}
+
+/// What waits for the output.
+#[derive(Default)]
+struct Waiting {
+    messages: usize,
+    bytes: usize,
+}
+
+/// A message of some length that waits for the output, or is being written.
+struct Unread(watch::Sender<Waiting>, usize);
+
+impl Unread {
+    fn new(unread: &watch::Sender<Waiting>, length: usize) -> Unread {
+        unread.send_modify(|waiting| {
+            waiting.messages += 1;
+            waiting.bytes += length;
+        });
+        Unread(unread.clone(), length)
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.0.send_modify(|waiting| {
+            waiting.messages -= 1;
+            waiting.bytes -= self.1;
+        });
+    }
+}
+
+/// What a line is.
+enum Heard {
+    Message(Box<Received>),
+    /// Not a message: the answer to its sender.
+    Refused(Box<Sent>),
+}
+
+impl<R, W> Streams<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Creates a transport that fires a token when its input ends. `rmcp` answers open requests before it ends a
+    /// connection, and waits seconds for that; calls that wait for the client would wait all that time for nothing.
+    pub(super) fn new(input: R, output: W, ended: CancellationToken) -> Streams<R, W> {
+        Streams {
+            input,
+            chunk: vec![0; CHUNK].into(),
+            lines: Lines::new(LONGEST),
+            heard: VecDeque::new(),
+            refusing: None,
+            output: Arc::new(Mutex::new(Some(output))),
+            unread: watch::Sender::default(),
+            slots: Slots::new(),
+            begun: false,
+            ended,
+        }
+    }
+
+    /// Writes a message. It waits as the bytes that it is, whose number is known.
+    fn write(&self, message: &Sent) -> BoxFuture<'static, io::Result<()>> {
+        let line = serde_json::to_vec(message);
+        let unread = Unread::new(&self.unread, line.as_ref().map_or(0, Vec::len));
+        let output = Arc::clone(&self.output);
+        Box::pin(async move {
+            let _unread = unread;
+            let mut line = line?;
+            line.push(b'\n');
+            let mut output = output.lock().await;
+            let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            output.write_all(&line).await?;
+            output.flush().await
+        })
+    }
+
+    /// Waits until there is room for another message and its answer: whoever asks and does not read, or asks faster
+    /// than can be answered, would fill the memory.
+    fn room(&self) -> impl Future<Output = ()> + Send + use<R, W> {
+        let (mut unread, mut handled) = (self.unread.subscribe(), self.slots.handled());
+        async move {
+            let few = |waiting: &Waiting| waiting.messages < UNREAD && waiting.bytes < UNREAD_BYTES;
+            let _ = unread.wait_for(few).await;
+            let _ = handled.wait_for(|&handled| handled < slots::MOST).await;
+        }
+    }
+
+    /// Lets a message in, or says why not.
+    #[expect(clippy::result_large_err, reason = "it is sent as it is")]
+    fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
+        if !self.begun {
+            match misfit::begins(&message) {
+                Ok(begun) => self.begun = begun,
+                Err(why) => {
+                    let id =
+                        if let JsonRpcMessage::Request(request) = message { Some(request.id) } else { None };
+                    return Err(JsonRpcMessage::Error(JsonRpcError::new(id, why)));
+                }
+            }
+        }
+        match &mut message {
+            JsonRpcMessage::Request(request) => match self.slots.request(&request.id) {
+                Some(slot) => drop(request.request.extensions_mut().insert(slot)),
+                None => {
+                    let error = JsonRpcError::new(
+                        Some(request.id.clone()),
+                        misfit::taken(&serde_json::json!(request.id)),
+                    );
+                    return Err(JsonRpcMessage::Error(error));
+                }
+            },
+            JsonRpcMessage::Notification(told) => {
+                let cancelled = match &told.notification {
+                    ClientNotification::CancelledNotification(it) => it.params.request_id.clone(),
+                    _ => None,
+                };
+                told.notification.extensions_mut().insert(self.slots.notification());
+                if let Some(id) = cancelled {
+                    self.slots.cancelled(&id);
+                }
+            }
+            _ => {}
+        }
+        Ok(message)
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Streams<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, message: Sent) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = answered {
+            self.slots.answered(id);
+        }
+        self.write(&message)
+    }
+
+    /// Nothing is lost if the future is dropped: what was read is kept, and an answer goes on where it stopped.
+    async fn receive(&mut self) -> Option<Received> {
+        loop {
+            if let Some(refusing) = &mut self.refusing {
+                let sent = refusing.await;
+                self.refusing = None;
+                sent.ok()?;
+            }
+            if !self.heard.is_empty() || !self.ended.is_cancelled() {
+                self.room().await;
+            }
+            match self.heard.pop_front() {
+                Some(Heard::Message(message)) => match self.admit(*message) {
+                    Ok(message) => return Some(message),
+                    Err(answer) => {
+                        self.refusing = Some(self.write(&answer));
+                        continue;
+                    }
+                },
+                Some(Heard::Refused(answer)) => {
+                    self.refusing = Some(self.write(&answer));
+                    continue;
+                }
+                None => {}
+            }
+            if self.ended.is_cancelled() {
+                return None;
+            }
+            let read = self.input.read(&mut self.chunk).await.unwrap_or(0);
+            let heard = &mut self.heard;
+            let hear = |line: Line<'_>| heard.extend(hear(line));
+            if read > 0 {
+                self.lines.push(&self.chunk[..read], hear);
+            } else {
+                self.lines.finish(hear);
+                self.ended.cancel();
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        drop(self.output.lock().await.take());
+        Ok(())
+    }
+}
+
+/// Reads a line; `None` if there is nothing to do about it.
+fn hear(line: Line<'_>) -> Option<Heard> {
+    let line = match line {
+        Line::Whole(line) if line.trim_ascii().is_empty() => return None,
+        Line::Whole(line) => line,
+        Line::TooLong(glance) => {
+            let why = format!("The message has more than {LONGEST} bytes: send less at once.");
+            return refused(glance, ErrorData::invalid_request(why, None));
+        }
+    };
+    if let Some((glance, why)) = unreadable(line) {
+        return refused(glance, why);
+    }
+    // The codec passes over notifications that the protocol does not have.
+    decoded(line).ok().flatten().map(|message| Heard::Message(Box::new(message)))
+}
+
+fn decoded(line: &[u8]) -> Result<Option<Received>, JsonRpcMessageCodecError> {
+    let mut bytes = BytesMut::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line);
+    bytes.extend_from_slice(b"\n");
+    JsonRpcMessageCodec::<Received>::default().decode(&mut bytes)
+}
+
+/// Says why a line is not a message, and what it seems to be; `None` if it is one.
+fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
+    let glance = Glance::at(line);
+    if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+        // `rmcp` reads it as a notification, which nobody answers.
+        let why = "The `id` of a request is a text or a whole number of at most 64 bits.";
+        return Some((glance, ErrorData::invalid_request(why, None)));
+    }
+    if decoded(line).is_ok() {
+        return None;
+    }
+    Some(match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Array(_)) => {
+            let why = "A batch is not a message: send each message on a line of its own.";
+            (Glance::Unknown(None), ErrorData::invalid_request(why, None))
+        }
+        Ok(_) => {
+            let why = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
+                `params` that fit the method.";
+            (glance, ErrorData::invalid_request(why, None))
+        }
+        Err(why) => {
+            let why = format!("This is not readable JSON: {why}. Send one message a line, as UTF-8.");
+            (glance, ErrorData::parse_error(why, None))
+        }
+    })
+}
+
+/// Returns the answer to a body over HTTP that is not a message; `None` if it is one, or nobody waits for an answer.
+pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
+    match unreadable(body.trim_ascii())? {
+        (Glance::Answer(_) | Glance::Request(None), _) => None,
+        (Glance::Request(id) | Glance::Unknown(id), why) => {
+            Some(JsonRpcError::new(id.and_then(request_id), why))
+        }
+        (Glance::Odd, why) => Some(JsonRpcError::new(None, why)),
+    }
+}
+
+/// Tells the sender of a line why it is not a message; or, if it seems to answer a question, tells whoever asked it.
+fn refused(glance: Glance, why: ErrorData) -> Option<Heard> {
+    match glance {
+        Glance::Answer(id) => {
+            let error = JsonRpcError::new(request_id(id), why);
+            Some(Heard::Message(Box::new(JsonRpcMessage::Error(error))))
+        }
+        // A notification is not answered, even if it is wrong.
+        Glance::Request(None) => None,
+        Glance::Odd => refused(Glance::Unknown(None), why),
+        Glance::Request(id) | Glance::Unknown(id) => {
+            let error = JsonRpcError::new(id.and_then(request_id), why);
+            Some(Heard::Refused(Box::new(JsonRpcMessage::Error(error))))
+        }
+    }
+}
+
+fn request_id(id: Value) -> Option<NumberOrString> {
+    serde_json::from_value(id).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,3 +1,0 @@
-//! Serves the tools of a [`Provider`](crate::Provider) to clients outside the program.
-
-pub mod mcp;

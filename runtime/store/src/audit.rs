@@ -1,0 +1,59 @@
+//! Logs of calls in databases: the sinks that write them, and the readers of both kinds of files and of servers.
+
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use toolgen_kernel::layers::audit::{AuditError, AuditReader};
+
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresSink, PostgresSinkBuilder};
+/// The version of the crate whose connections [`SqliteSink::new`] accepts.
+#[cfg(feature = "sqlite")]
+pub use rusqlite;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteSink;
+
+/// The first bytes of each SQLite database (<https://www.sqlite.org/fileformat.html>, section 1.3).
+const DATABASE: &[u8; 16] = b"SQLite format 3\0";
+
+/// Opens the log in the file at `path`, an SQLite database (with the feature `sqlite`) or lines of JSON; its first bytes
+/// say which. Nothing is written.
+///
+/// # Errors
+///
+/// If the file cannot be opened, or is a database without records of calls.
+pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
+    let path = path.as_ref();
+    let named = |why: AuditError| AuditError::new(format!("{}: {why}", path.display()));
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|why| named(why.into()))?;
+    file.take(16).read_to_end(&mut start).map_err(|why| named(why.into()))?;
+    if start == DATABASE { database(path).map_err(named) } else { AuditReader::open(path) }
+}
+
+#[cfg(feature = "sqlite")]
+fn database(path: &Path) -> Result<AuditReader, AuditError> {
+    sqlite::Log::open(path).map(AuditReader::of)
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn database(_: &Path) -> Result<AuditReader, AuditError> {
+    Err(AuditError::new("an SQLite database is read only with the feature `sqlite`"))
+}
+
+/// Opens the log in the PostgreSQL database at this URL, in the form that [`PostgresSink`] takes; with the feature
+/// `postgres`. Nothing is written. This blocks, as all reading from the database does, also in an asynchronous function.
+///
+/// # Errors
+///
+/// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the password.
+#[cfg(feature = "postgres")]
+pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
+    postgres::Remote::open(url).map(AuditReader::of)
+}

@@ -1,0 +1,197 @@
+//! The connection to the database, and the writer that uses it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio_postgres::{Client, Statement};
+
+use super::rows::{self, Row};
+use super::schema;
+use crate::postgres::target::Target;
+use toolgen_kernel::layers::audit::{AuditError, AuditStatus};
+
+/// The settings that a sink is opened with.
+#[derive(Clone)]
+pub(super) struct Setup {
+    pub(super) target: Target,
+    /// The name of the program; empty if it has none.
+    pub(super) name: String,
+    pub(super) lease: Duration,
+    pub(super) patience: Duration,
+    pub(super) retention: Option<Duration>,
+}
+
+/// Why something did not work.
+pub(super) enum Problem {
+    Database(tokio_postgres::Error),
+    /// It may be over soon.
+    Busy(AuditError),
+    /// Trying again does not help.
+    Final(AuditError),
+}
+
+impl From<tokio_postgres::Error> for Problem {
+    fn from(why: tokio_postgres::Error) -> Self {
+        Problem::Database(why)
+    }
+}
+
+/// A connection that is ready to write.
+pub(super) struct Link {
+    pub(super) client: Client,
+    write: Statement,
+    /// The days whose partitions exist.
+    pub(super) days: BTreeSet<String>,
+    /// Whether it holds the locks that show others that the writer is alive.
+    holds: bool,
+}
+
+/// The writer that a sink is, in the table of writers.
+#[derive(Clone)]
+pub(super) struct Writer {
+    pub(super) number: i32,
+    /// The value of the column `owner` in its records.
+    pub(super) owner: String,
+}
+
+/// Takes the lock of a writer, which is held as long as its connection lasts.
+const LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
+/// Takes the lock of its name, which only one program may have at a time.
+const NAME: &str =
+    "SELECT pg_try_advisory_lock(hashtext('toolgen audit name ' || current_schema()), hashtext($1::text))";
+
+impl Link {
+    /// Connects, and notes that the writer is alive.
+    pub(super) async fn open(setup: &Setup, writer: &mut Option<Writer>) -> Result<Link, Problem> {
+        let mut client = setup.target.connect().await?;
+        // A commit is on disk when it is answered, whatever the server does by default; and a machine that vanishes does
+        // not hold its locks for hours.
+        client
+            .batch_execute(
+                "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+                 SET client_min_messages = warning; SET timezone = 'UTC';
+                 SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4",
+            )
+            .await?;
+        schema::migrate(&mut client, &setup.target).await.map_err(Problem::Final)?;
+        let write = rows::prepare(&client).await?;
+        let mut link = Link { client, write, days: BTreeSet::new(), holds: false };
+        let known = match writer {
+            Some(known) => known.clone(),
+            None => {
+                let fresh = link.register(setup).await?;
+                writer.insert(fresh).clone()
+            }
+        };
+        link.beat(setup, &known).await?;
+        Ok(link)
+    }
+
+    async fn register(&self, setup: &Setup) -> Result<Writer, Problem> {
+        if !setup.name.is_empty() && !self.client.query_one(NAME, &[&setup.name]).await?.get::<_, bool>(0) {
+            // It may be one that has just ended. Its lock is free as soon as the server notices.
+            let (shown, name) = (&setup.target.shown, &setup.name);
+            return Err(Problem::Busy(AuditError::new(format!(
+                "{shown}: another program writes its records as `{name}`: stop it, or give this one a name of its own"
+            ))));
+        }
+        let next = "SELECT nextval('tool_audit_numbers')::integer";
+        let number: i32 = self.client.query_one(next, &[]).await?.get(0);
+        let owner =
+            if setup.name.is_empty() { number.to_string() } else { format!("{}-{number}", setup.name) };
+        Ok(Writer { number, owner })
+    }
+
+    /// Notes that the writer is alive.
+    pub(super) async fn beat(&mut self, setup: &Setup, writer: &Writer) -> Result<(), tokio_postgres::Error> {
+        let Writer { number, owner } = writer;
+        let here = "INSERT INTO tool_audit_writers (number, owner, name, seen, lease) \
+                    VALUES ($1, $2, $3, now(), make_interval(secs => $4)) \
+                    ON CONFLICT (number) DO UPDATE SET seen = now()";
+        self.client.execute(here, &[number, owner, &setup.name, &setup.lease.as_secs_f64()]).await?;
+        if !self.holds {
+            // Not held while a broken connection of this writer is not noticed, or another one looks whether it is
+            // alive. Until the next beat the time of this one says so.
+            self.holds = self.client.query_one(LOCK, &[number]).await?.get(0);
+            if !setup.name.is_empty() {
+                self.client.query_one(NAME, &[&setup.name]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the partition of a day if it does not exist.
+    pub(super) async fn make_day(&mut self, day: &str, ahead: bool) -> Result<(), tokio_postgres::Error> {
+        if !self.days.contains(day) {
+            schema::make_days(&mut self.client, day, ahead).await?;
+            self.days.insert(day.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Writes rows, and creates the partitions that they need.
+    pub(super) async fn write(&mut self, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
+        for row in rows {
+            self.make_day(row.day(), false).await?;
+        }
+        rows::write(&self.client, &self.write, owner, rows).await
+    }
+
+    /// Creates the partitions of the coming days, and drops those that are no longer kept.
+    pub(super) async fn maintain(&mut self, setup: &Setup, today: &str) -> Result<(), tokio_postgres::Error> {
+        schema::make_days(&mut self.client, today, true).await?;
+        if let Some(retention) = setup.retention
+            && schema::drop_days(&mut self.client, retention).await? > 0
+        {
+            self.days.clear();
+        }
+        Ok(())
+    }
+
+    /// Closes the calls of writers that are gone, and returns how many there are.
+    pub(super) async fn recover(
+        &mut self,
+        setup: &Setup,
+        writer: &Writer,
+    ) -> Result<usize, tokio_postgres::Error> {
+        // A server that was away for long did not hear of anybody.
+        let gone = "SELECT number, owner FROM tool_audit_writers WHERE number <> $1 AND (($2 <> '' AND name = $2) \
+                    OR seen = '-infinity' OR (seen + lease < now() AND pg_postmaster_start_time() + lease < now()))";
+        let lock =
+            "SELECT pg_try_advisory_xact_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
+        let mut rows = 0;
+        for row in self.client.query(gone, &[&writer.number, &setup.name]).await? {
+            let (number, owner): (i32, String) = (row.get(0), row.get(1));
+            let alone = self.client.transaction().await?;
+            if alone.query_one(lock, &[&number]).await?.get::<_, bool>(0) {
+                rows += close(alone.client(), "owner = $4", &owner).await?;
+                alone.execute("DELETE FROM tool_audit_writers WHERE number = $1", &[&number]).await?;
+            }
+            alone.commit().await?;
+        }
+        // Those of nobody, such as after a dump was read back without the writers.
+        let nobody = "owner <> $4 AND owner NOT IN (SELECT owner FROM tool_audit_writers)";
+        rows += close(&self.client, nobody, &writer.owner).await?;
+        Ok(usize::try_from(rows).unwrap_or(usize::MAX))
+    }
+
+    /// Notes that the writer is gone.
+    pub(super) async fn end(&self, writer: &Writer) -> Result<(), tokio_postgres::Error> {
+        let none = "DELETE FROM tool_audit_writers WHERE number = $1 AND NOT EXISTS \
+                    (SELECT FROM tool_executions WHERE owner = $2 AND status = 'started')";
+        self.client.execute(none, &[&writer.number, &writer.owner]).await?;
+        let some = "UPDATE tool_audit_writers SET seen = '-infinity' WHERE number = $1";
+        self.client.execute(some, &[&writer.number]).await.map(drop)
+    }
+}
+
+/// Gives the running calls of an owner, `$4` in `which`, an unknown outcome.
+async fn close(client: &Client, which: &str, owner: &str) -> Result<u64, tokio_postgres::Error> {
+    let text = format!(
+        "UPDATE tool_executions SET status = $1, error = $3, error_code = 'UNKNOWN', is_error = true, \
+         changed = pg_current_xact_id()::text::bigint WHERE status = 'started' AND $2 = 'started' AND {which}"
+    );
+    let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
+    let why = "the program ended before the outcome was recorded";
+    client.execute(&text, &[&unknown, &started, &why, &owner]).await
+}

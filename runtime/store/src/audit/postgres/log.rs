@@ -1,0 +1,241 @@
+//! Records from a PostgreSQL database.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use tokio_postgres::{Client, IsolationLevel, Row};
+
+use crate::postgres::target::Target;
+use toolgen_kernel::layers::audit::{AuditError, AuditLog, AuditRecord};
+
+/// How many rows are fetched at once, and how many records may wait for their reader.
+const SOME: i32 = 500;
+
+/// The columns of a record, in the order in which [`record`] takes them.
+const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_id, principal, tool_name, tool_call_id, \
+                       parameters::text, to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), \
+                       spec_hash, attempt, approved, approved_by, status, result::text, error, error_code, \
+                       coalesce(is_error, false), coalesce(duration_ms, 0), changed";
+
+/// How long a connection may take to be ready for queries, and how long the server may take for each answer. A
+/// stopped server, or a proxy without one behind it, accepts connections and never answers.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
+
+/// The table of a `PostgresSink`.
+pub(crate) struct Remote {
+    target: Target,
+    /// `None` when it is dropped.
+    runtime: Option<Runtime>,
+    client: Option<Client>,
+    /// The first transaction whose changes were not all read.
+    since: i64,
+    /// What was read of this transaction and later ones: the row, and the transaction.
+    seen: BTreeMap<i64, i64>,
+}
+
+impl Remote {
+    pub(crate) fn open(url: &str) -> Result<Remote, AuditError> {
+        Remote::to(Target::of(url).map_err(AuditError::new)?)
+    }
+
+    fn to(target: Target) -> Result<Remote, AuditError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (client, seen) = (None, BTreeMap::new());
+        let mut remote = Remote { target, runtime: Some(runtime), client, since: 0, seen };
+        remote.outside(async |remote| {
+            let there = "SELECT to_regclass('tool_executions') IS NOT NULL";
+            let target = remote.target.clone();
+            let client = remote.client().await?;
+            match answered(&target, client.query_one(there, &[])).await?.get(0) {
+                true => Ok(()),
+                false => Err(AuditError::new(format!(
+                    "{}: it is a database without records of calls (`tool_executions`)",
+                    target.shown
+                ))),
+            }
+        })?;
+        Ok(remote)
+    }
+
+    /// Runs a function on a separate thread: the caller may be in a runtime, which must not wait for another one.
+    fn outside<T: Send>(
+        &mut self,
+        run: impl AsyncFnOnce(&mut Remote) -> Result<T, AuditError> + Send,
+    ) -> Result<T, AuditError> {
+        let gone = || AuditError::new("the thread that reads the database has ended");
+        let Some(runtime) = self.runtime.take() else { return Err(gone()) };
+        let (runtime, done) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let done = runtime.block_on(run(self));
+                (runtime, done)
+            });
+            thread.join().map_err(|_| gone())
+        })?;
+        self.runtime = Some(runtime);
+        if done.is_err() {
+            // The next time with a connection that works.
+            self.client = None;
+        }
+        done
+    }
+
+    async fn client(&mut self) -> Result<&mut Client, AuditError> {
+        let client = match self.client.take().filter(|client| !client.is_closed()) {
+            Some(client) => client,
+            None => {
+                let target = &self.target;
+                let (connecting, answering) = PATIENCE;
+                // The server gives up, too, when nobody waits for it any more.
+                let limit = format!("SET statement_timeout = {}", answering.as_millis());
+                within(target, connecting, async {
+                    let client = target.connect().await?;
+                    client.batch_execute(&limit).await?;
+                    Ok(client)
+                })
+                .await?
+            }
+        };
+        Ok(self.client.insert(client))
+    }
+
+    /// Reads the changes of transactions that were not read yet. Those still running are read again the next time,
+    /// however late they commit.
+    async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
+        let (target, since) = (self.target.clone(), self.since);
+        let known = std::mem::take(&mut self.seen);
+        let client = self.client().await?;
+        let now = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+        let now = answered(&target, now.start()).await?;
+        let running = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+        let running: i64 = answered(&target, now.query_one(running, &[])).await?.get(0);
+        let new = if since == 0 {
+            format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id")
+        } else {
+            // Few, which a server that has not counted them yet does not know.
+            answered(&target, now.batch_execute("SET LOCAL enable_seqscan = off")).await?;
+            format!(
+                "WITH new AS MATERIALIZED (SELECT * FROM tool_executions WHERE changed >= $1) \
+                 SELECT {COLUMNS} FROM new ORDER BY timestamp, id"
+            )
+        };
+        let new = answered(&target, now.bind(&new, &[&since])).await?;
+        let mut seen = BTreeMap::new();
+        loop {
+            let rows = answered(&target, now.query_portal(&new, SOME)).await?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows {
+                let (id, changed): (i64, i64) = (row.get(0), row.get(21));
+                if changed >= running {
+                    seen.insert(id, changed);
+                }
+                if known.get(&id) != Some(&changed) && read.send(record(&target, &row)?).is_err() {
+                    // Whoever asked is gone.
+                    return Ok(());
+                }
+            }
+        }
+        answered(&target, now.commit()).await?;
+        (self.since, self.seen) = (running, seen);
+        Ok(())
+    }
+}
+
+impl AuditLog for Remote {
+    fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
+        let (read, taken) = sync_channel(usize::try_from(SOME).unwrap_or(1));
+        let gone = || AuditError::new("the thread that reads the database has ended");
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || self.outside(async move |remote| remote.read(&read).await));
+            for record in taken {
+                each(record);
+            }
+            reading.join().unwrap_or_else(|_| Err(gone()))
+        })
+    }
+
+    fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
+        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+        self.outside(async move |remote| {
+            let target = remote.target.clone();
+            let one = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
+            let row = answered(&target, remote.client().await?.query_opt(&one, &[&id])).await?;
+            row.as_ref().map(|row| record(&target, row)).transpose()
+        })
+    }
+
+    fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
+        Ok(Box::new(Remote::to(self.target.clone())?))
+    }
+
+    fn name(&self) -> String {
+        self.target.shown.clone()
+    }
+}
+
+/// Waits for an answer of the server, for a limited time.
+async fn answered<T>(
+    target: &Target,
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, AuditError> {
+    within(target, PATIENCE.1, answer).await
+}
+
+async fn within<T>(
+    target: &Target,
+    limit: Duration,
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, AuditError> {
+    match timeout(limit, answer).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(why)) => Err(AuditError::new(target.error(&why))),
+        Err(_) => Err(AuditError::new(format!(
+            "{}: no answer within {limit:?}; look whether the server runs and is reached",
+            target.shown
+        ))),
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.client = None;
+        if let Some(runtime) = self.runtime.take() {
+            // In a runtime, too.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("database", &self.target.shown).finish_non_exhaustive()
+    }
+}
+
+fn record(target: &Target, row: &Row) -> Result<AuditRecord, AuditError> {
+    let text = |column: usize| row.try_get::<_, Option<String>>(column);
+    let number = |column: usize| row.try_get::<_, i64>(column).map(|number| number.max(0));
+    // The text itself, if it is not JSON.
+    let json = |column: usize| {
+        let parsed = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Ok::<_, tokio_postgres::Error>(text(column)?.map(parsed))
+    };
+    let read = || {
+        let members = json!({
+            "turn": number(3)?, "session_id": text(4)?, "agent_id": text(5)?, "principal": text(6)?,
+            "tool_name": text(7)?, "tool_call_id": text(8)?, "parameters": json(9)?, "timestamp": text(10)?,
+            "spec_hash": text(11)?, "attempt": number(12)?, "approved": row.try_get::<_, bool>(13)?,
+            "approved_by": text(14)?, "status": text(15)?, "result": json(16)?, "error": text(17)?,
+            "error_code": text(18)?, "is_error": row.try_get::<_, bool>(19)?, "duration_ms": number(20)?,
+        });
+        let parent = row.try_get::<_, Option<i64>>(1)?.map(|parent| parent.to_string());
+        Ok((row.try_get::<_, i64>(0)?.to_string(), parent, row.try_get(2)?, members))
+    };
+    let (id, parent, owner, members) = read().map_err(|why| AuditError::new(target.error(&why)))?;
+    AuditRecord::read(id, parent, owner, members)
+}

@@ -1,0 +1,209 @@
+//! Records to be written to the database, and the one statement that writes them.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Statement};
+
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
+
+/// The most rows, and about the most bytes, that are written at once.
+const MOST: (usize, usize) = (4096, 8 << 20);
+
+/// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
+/// written once. So the same rows may be written again if it is unknown whether they were. A real outcome of a call
+/// that was taken for dead replaces the one that says so.
+const WRITE: &str = "
+    INSERT INTO tool_executions AS known (id, timestamp, parent, turn, attempt, approved, session_id, agent_id, principal,
+        tool_name, tool_call_id, spec_hash, approved_by, parameters, status, result, error, error_code, is_error,
+        duration_ms, owner)
+    SELECT id, at::timestamptz, parent, turn, attempt, approved, session_id, agent_id, principal, tool_name,
+        tool_call_id, spec_hash, approved_by, parameters::json, status, result::json, error, error_code, is_error,
+        duration_ms, $21
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+        AS given (id, at, parent, turn, attempt, approved, session_id, agent_id, principal, tool_name, tool_call_id,
+        spec_hash, approved_by, parameters, status, result, error, error_code, is_error, duration_ms)
+    ON CONFLICT (id, timestamp) DO UPDATE SET status = excluded.status, result = excluded.result,
+        error = excluded.error, error_code = excluded.error_code, is_error = excluded.is_error,
+        duration_ms = excluded.duration_ms, changed = pg_current_xact_id()::text::bigint
+    WHERE excluded.status <> 'started'
+        AND (known.status = 'started' OR (known.status = 'unknown' AND excluded.status <> 'unknown'))";
+
+/// Prepares the statement that [`write`] runs.
+pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres::Error> {
+    let (number, text, whether) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
+    let mut types =
+        vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), whether.clone()];
+    types.extend(vec![text; 12]);
+    types.extend([whether, number, Type::TEXT]);
+    client.prepare_typed(WRITE, &types).await
+}
+
+/// The longest text of a row, in bytes. PostgreSQL takes four times as much, but such a text is hardly a record.
+const LONGEST: usize = 256 << 20;
+
+/// A call, as far as it is known.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// The key of the call, and of the one that made it.
+    pub(super) key: u64,
+    pub(super) above: u64,
+    /// Their IDs in the database, once known.
+    pub(super) id: Option<i64>,
+    pub(super) parent: Option<i64>,
+    /// How many records are in it: the intent, the outcome.
+    pub(super) records: usize,
+    intent: AuditIntent,
+    parameters: String,
+    outcome: Option<Ended>,
+}
+
+/// The columns that an outcome fills.
+#[derive(Debug)]
+struct Ended {
+    status: AuditStatus,
+    result: Option<String>,
+    error: Option<String>,
+    code: Option<String>,
+    is_error: bool,
+    duration_ms: i64,
+}
+
+/// Returns a text without NUL, which PostgreSQL does not take.
+fn plain(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
+    if text.len() <= LONGEST {
+        return Ok(());
+    }
+    let (got, most) = (text.len() >> 20, LONGEST >> 20);
+    Err(AuditError::new(format!(
+        "the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record"
+    )))
+}
+
+impl Row {
+    /// Creates the row of an intent.
+    pub(super) fn of(intent: &AuditIntent) -> Result<Row, AuditError> {
+        let parameters = intent.parameters.to_string();
+        fits(&parameters, "arguments", intent.tool_name.as_str())?;
+        let kept = |text: &Text| match text.as_str() {
+            odd if odd.contains('\0') => plain(odd).into(),
+            _ => text.clone(),
+        };
+        let mut intent = intent.clone();
+        for text in [
+            &mut intent.session_id,
+            &mut intent.agent_id,
+            &mut intent.principal,
+            &mut intent.tool_name,
+            &mut intent.tool_call_id,
+        ] {
+            *text = kept(text);
+        }
+        intent.approved_by = intent.approved_by.as_ref().map(kept);
+        // Their text is what is written.
+        intent.parameters = Value::Null;
+        let (key, above) = (intent.key, intent.parent);
+        Ok(Row { key, above, id: None, parent: None, records: 1, intent, parameters, outcome: None })
+    }
+
+    /// Adds the outcome.
+    pub(super) fn end(&mut self, outcome: &AuditOutcome) -> Result<(), AuditError> {
+        // SQL's NULL, not the text of JSON's null.
+        let result = (!outcome.result.is_null()).then(|| outcome.result.to_string());
+        let error = outcome.error.as_deref().map(plain);
+        for text in [&result, &error].into_iter().flatten() {
+            fits(text, "results", self.intent.tool_name.as_str())?;
+        }
+        self.outcome = Some(Ended {
+            status: outcome.status,
+            result,
+            error,
+            code: outcome.error_code.as_deref().map(plain),
+            is_error: outcome.is_error,
+            duration_ms: outcome.duration_ms(),
+        });
+        Ok(())
+    }
+
+    /// Whether the call is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    /// The day of the call, such as `2026-01-31`.
+    pub(super) fn day(&self) -> &str {
+        self.intent.timestamp.get(..10).unwrap_or_default()
+    }
+
+    /// About how many bytes it takes to send it.
+    pub(super) fn size(&self) -> usize {
+        let ended = self.outcome.as_ref();
+        let result = ended.and_then(|ended| ended.result.as_ref()).map_or(0, String::len);
+        let error = ended.and_then(|ended| ended.error.as_ref()).map_or(0, String::len);
+        512 + self.parameters.len() + result + error
+    }
+}
+
+/// Writes rows of different calls in one transaction.
+pub(super) async fn write(
+    client: &Client,
+    statement: &Statement,
+    owner: &str,
+    rows: &[Row],
+) -> Result<(), tokio_postgres::Error> {
+    fn all<'r, T>(rows: &'r [Row], value: impl Fn(&'r Row) -> T) -> Vec<T> {
+        rows.iter().map(value).collect()
+    }
+    let ended = |row: &Row| row.outcome.as_ref().map_or(AuditStatus::Started, |ended| ended.status).as_str();
+    client
+        .execute(
+            statement,
+            &[
+                &all(rows, |row| row.id),
+                &all(rows, |row| row.intent.timestamp.as_str()),
+                &all(rows, |row| row.parent),
+                &all(rows, |row| i64::try_from(row.intent.turn).ok().filter(|turn| *turn > 0)),
+                &all(rows, |row| i64::from(row.intent.attempt)),
+                &all(rows, |row| row.intent.approved),
+                &all(rows, |row| row.intent.session_id.as_str()),
+                &all(rows, |row| row.intent.agent_id.as_str()),
+                &all(rows, |row| row.intent.principal.as_str()),
+                &all(rows, |row| row.intent.tool_name.as_str()),
+                &all(rows, |row| row.intent.tool_call_id.as_str()),
+                &all(rows, |row| row.intent.spec_hash.as_str()),
+                &all(rows, |row| row.intent.approved_by.as_deref()),
+                &all(rows, |row| row.parameters.as_str()),
+                &all(rows, ended),
+                &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.result.as_deref())),
+                &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.error.as_deref())),
+                &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.code.as_deref())),
+                &all(rows, |row| row.outcome.as_ref().map(|ended| ended.is_error)),
+                &all(rows, |row| row.outcome.as_ref().map(|ended| ended.duration_ms)),
+                &owner,
+            ],
+        )
+        .await
+        .map(drop)
+}
+
+/// Divides rows so that each piece can be sent at once.
+pub(super) fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
+    let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
+    for (index, row) in rows.iter().enumerate() {
+        size += row.size();
+        if index + 1 - start >= MOST.0 || size >= MOST.1 {
+            pieces.push(start..index + 1);
+            (start, size) = (index + 1, 0);
+        }
+    }
+    if start < rows.len() {
+        pieces.push(start..rows.len());
+    }
+    pieces
+}

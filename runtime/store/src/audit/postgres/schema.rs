@@ -1,0 +1,171 @@
+//! The tables of records in PostgreSQL: their creation, and their partitions, one for each day.
+
+use std::time::{Duration, SystemTime};
+
+use tokio_postgres::Client;
+
+use crate::postgres::target::Target;
+use toolgen_kernel::base::time::rfc3339;
+use toolgen_kernel::layers::audit::AuditError;
+
+/// What each version of the tables adds to the previous one. A released version is never changed.
+const VERSIONS: &[&str] = &[
+    "
+    CREATE TABLE tool_executions (
+        id BIGINT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent_id TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        parameters JSON,
+        result JSON,
+        error TEXT,
+        duration_ms BIGINT,
+        timestamp TIMESTAMPTZ NOT NULL,
+        tool_call_id TEXT NOT NULL,
+        is_error BOOLEAN,
+        error_code TEXT,
+        spec_hash TEXT NOT NULL,
+        attempt BIGINT NOT NULL,
+        status TEXT NOT NULL,
+        approved BOOLEAN NOT NULL,
+        approved_by TEXT NOT NULL,
+        principal TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        turn BIGINT,
+        parent BIGINT,
+        -- The transaction that wrote the row last, by which readers find what is new.
+        changed BIGINT NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
+        PRIMARY KEY (id, timestamp)
+    ) PARTITION BY RANGE (timestamp);
+    CREATE INDEX tool_executions_timestamp ON tool_executions (timestamp);
+    CREATE INDEX tool_executions_started ON tool_executions (owner) WHERE status = 'started';
+    CREATE INDEX tool_executions_changed ON tool_executions (changed);
+    CREATE SEQUENCE tool_audit_blocks;
+    CREATE SEQUENCE tool_audit_numbers AS INTEGER;
+    CREATE TABLE tool_audit_writers (
+        number INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL UNIQUE,
+        -- The name that the program gave itself. Empty: none.
+        name TEXT NOT NULL,
+        -- When it was last heard of, and how long it may be silent.
+        seen TIMESTAMPTZ NOT NULL,
+        lease INTERVAL NOT NULL
+    );",
+    // Nobody is NULL, in the partitions, too.
+    "ALTER TABLE tool_executions ALTER COLUMN approved_by DROP NOT NULL;
+    DO $$ DECLARE day regclass; BEGIN
+        FOR day IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'tool_executions'::regclass LOOP
+            EXECUTE format('ALTER TABLE %s ALTER COLUMN approved_by DROP NOT NULL', day);
+        END LOOP;
+    END $$;"];
+
+/// How many days have their partition ahead of time.
+const AHEAD: i32 = 3;
+
+/// How long other writers may be held up by the removal of a partition before it is left for later.
+const REMOVAL: &str = "500ms";
+
+/// Waits until no other program is changing the tables, and keeps others from it until the end of the
+/// transaction.
+const ALONE: &str =
+    "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
+
+/// Brings the tables to the newest version. Several programs may do so at once.
+pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
+    let said = |why: tokio_postgres::Error| AuditError::new(target.error(&why));
+    let newest = i32::try_from(VERSIONS.len()).unwrap_or(i32::MAX);
+    // Most programs find everything in place, and may lack the right to make it.
+    if version(client).await.map_err(said)? == newest {
+        return Ok(());
+    }
+    let alone = client.transaction().await.map_err(said)?;
+    alone.batch_execute(ALONE).await.map_err(said)?;
+    let found = version(alone.client()).await.map_err(said)?;
+    if found > newest {
+        return Err(AuditError::new(format!(
+            "{}: its tables have version {found}, and this program knows those up to {newest}: build it with a newer \
+             toolgen-runtime",
+            target.shown
+        )));
+    }
+    let known = usize::try_from(found).unwrap_or(0);
+    if known == 0 {
+        let table = "CREATE TABLE IF NOT EXISTS tool_audit_versions (
+            version INTEGER PRIMARY KEY, since TIMESTAMPTZ NOT NULL DEFAULT now())";
+        alone.batch_execute(table).await.map_err(said)?;
+    }
+    for (version, text) in (1_i32..).zip(VERSIONS).skip(known) {
+        alone.batch_execute(text).await.map_err(said)?;
+        let note = "INSERT INTO tool_audit_versions (version) VALUES ($1)";
+        alone.execute(note, &[&version]).await.map_err(said)?;
+    }
+    alone.commit().await.map_err(said)
+}
+
+/// Returns the version of the tables; 0 if there are none.
+async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
+    // Not by `to_regclass`: what it did not find before a lock, it does not find after it.
+    let is_there = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \
+                    AND relnamespace = current_schema()::regnamespace)";
+    if !client.query_one(is_there, &[]).await?.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    let newest = "SELECT coalesce(max(version), 0) FROM tool_audit_versions";
+    Ok(client.query_one(newest, &[]).await?.get(0))
+}
+
+/// Creates the partition of a day, such as `2026-01-31`, and those of the days after it, if they do not
+/// exist.
+pub(super) async fn make_days(
+    client: &mut Client,
+    day: &str,
+    ahead: bool,
+) -> Result<(), tokio_postgres::Error> {
+    let missing = "SELECT to_char(day, 'YYYYMMDD'), to_char(day, 'YYYY-MM-DD'), to_char(day + interval '1 day', 'YYYY-MM-DD') \
+                   FROM (SELECT $1::text::date + n AS day FROM generate_series(0, $2) AS n) AS days \
+                   WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_executions_' || to_char(day, 'YYYYMMDD') \
+                   AND relnamespace = current_schema()::regnamespace)";
+    let further = if ahead { AHEAD } else { 0 };
+    if client.query(missing, &[&day, &further]).await?.is_empty() {
+        return Ok(());
+    }
+    let alone = client.transaction().await?;
+    alone.batch_execute(ALONE).await?;
+    for row in alone.query(missing, &[&day, &further]).await? {
+        let [name, from, to]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
+        // Attached, not made as a partition: that would wait for all readers and hold up all writers.
+        let text = format!(
+            "CREATE TABLE tool_executions_{name} (LIKE tool_executions INCLUDING ALL);
+             ALTER TABLE tool_executions ATTACH PARTITION tool_executions_{name}
+             FOR VALUES FROM ('{from} 00:00:00+00') TO ('{to} 00:00:00+00')"
+        );
+        alone.batch_execute(&text).await?;
+    }
+    alone.commit().await
+}
+
+/// Drops the partitions of days that ended longer ago than this, and returns how many.
+pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<usize, tokio_postgres::Error> {
+    let old = "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid \
+               WHERE inhparent = 'tool_executions'::regclass AND relname ~ '^tool_executions_[0-9]{8}$' \
+               AND (to_date(right(relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' \
+               <= now() - make_interval(secs => $1) ORDER BY relname";
+    let days = client.query(old, &[&older.as_secs_f64()]).await?;
+    for row in &days {
+        let day: String = row.get(0);
+        let alone = client.transaction().await?;
+        alone.batch_execute(ALONE).await?;
+        alone
+            .batch_execute(&format!("SET LOCAL lock_timeout = '{REMOVAL}'; DROP TABLE IF EXISTS {day}"))
+            .await?;
+        alone.commit().await?;
+    }
+    Ok(days.len())
+}
+
+/// The day by this machine's clock, which also gives records their times, such as `2026-01-31`.
+pub(super) fn today() -> String {
+    let mut now = rfc3339(SystemTime::now());
+    now.truncate(10);
+    now
+}

@@ -1,0 +1,395 @@
+//! The thread that talks to the database. It keeps the connection while nothing is written, so that others see that this
+//! program is alive, and makes it again when it breaks.
+
+use std::future::poll_fn;
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::task::{Poll, ready};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_postgres::error::SqlState;
+
+use super::link::{Link, Problem, Setup, Writer};
+use super::rows::{self, Row};
+use super::schema::today;
+use crate::postgres::target::{breaks, class, may_pass};
+use toolgen_kernel::layers::audit::AuditError;
+
+/// How often the worker looks after its connection while nothing is to be written.
+const TICK: Duration = Duration::from_secs(1);
+
+/// As [`TICK`], while the database is known to be out of reach: calls are refused until it is back.
+const TICK_DOWN: Duration = Duration::from_millis(250);
+
+/// How long to wait after an attempt that failed: at first, and at most.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// How long the worker may take to disconnect from the server.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// How many ids a sink takes at once.
+pub(super) const BLOCK: i64 = 1 << 16;
+
+/// The result of writing: how many records the database refuses because of their content, and why.
+pub(super) type Written = Result<(usize, Option<AuditError>), AuditError>;
+
+/// A job of a sink for its worker, with the time until which it waits, and where to answer.
+enum Job {
+    Write(Vec<Row>, Instant, SyncSender<(Vec<Row>, Written)>),
+    Block(Instant, SyncSender<Result<i64, AuditError>>),
+    Recover(SyncSender<Result<usize, AuditError>>),
+}
+
+impl Job {
+    /// Answers a job that cannot be done now. A sink that is gone needs no answer.
+    fn refuse(self, why: AuditError) {
+        match self {
+            Job::Write(rows, _, answer) => drop(answer.send((rows, Err(why)))),
+            Job::Block(_, answer) => drop(answer.send(Err(why))),
+            Job::Recover(answer) => drop(answer.send(Err(why))),
+        }
+    }
+}
+
+/// The sink's end of the worker.
+pub(super) struct Worker {
+    jobs: Option<UnboundedSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    /// The value of the column `owner` in the records of this sink.
+    pub(super) owner: String,
+    patience: Duration,
+}
+
+impl Worker {
+    /// Starts the thread, connects and brings the tables up to date.
+    pub(super) fn start(setup: Setup) -> Result<Worker, AuditError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let patience = setup.patience;
+        let (jobs, taken) = unbounded_channel();
+        let (started, is_started) = sync_channel(1);
+        let work = move || {
+            runtime.block_on(async {
+                let mut state = State::new(setup);
+                let deadline = Instant::now() + patience;
+                let opened = state.patiently(deadline, async |state| state.open().await).await;
+                let is_open = opened.is_ok();
+                // The sink that waits for it is the caller.
+                let _ = started.send(opened);
+                if is_open {
+                    state.run(taken).await;
+                }
+            });
+        };
+        let thread = std::thread::Builder::new().name("tool-audit-db".into()).spawn(work)?;
+        let owner = is_started.recv().unwrap_or_else(|_| Err(ended()))?;
+        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner, patience })
+    }
+
+    fn ask<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Option<T> {
+        let (answer, answered) = sync_channel(1);
+        self.jobs.as_ref()?.send(job(answer)).ok()?;
+        answered.recv().ok()
+    }
+
+    /// Returns the time by which everything that begins now must be done.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
+    /// Writes rows, and gives them back.
+    pub(super) fn write(&self, rows: Vec<Row>, deadline: Instant) -> (Vec<Row>, Written) {
+        self.ask(|answer| Job::Write(rows, deadline, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
+    }
+
+    /// Returns the first of [`BLOCK`] ids that no other process has.
+    pub(super) fn block(&self, deadline: Instant) -> Result<i64, AuditError> {
+        self.ask(|answer| Job::Block(deadline, answer)).unwrap_or_else(|| Err(ended()))
+    }
+
+    /// Closes the calls of writers that are gone.
+    pub(super) fn recover(&self) -> Result<usize, AuditError> {
+        self.ask(Job::Recover).unwrap_or_else(|| Err(ended()))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there was told by the answers that did not come.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn ended() -> AuditError {
+    AuditError::new("the thread that talks to the database has ended")
+}
+
+struct State {
+    setup: Setup,
+    link: Option<Link>,
+    writer: Option<Writer>,
+    /// The day for which partitions were made ahead, and old ones dropped.
+    maintained: String,
+    /// Why the database is out of reach, from when a job waited its whole patience in vain until it is reached again.
+    /// Other jobs do not wait that long.
+    down: Option<AuditError>,
+}
+
+impl State {
+    fn new(setup: Setup) -> State {
+        State { setup, link: None, writer: None, maintained: String::new(), down: None }
+    }
+
+    async fn run(mut self, mut jobs: UnboundedReceiver<Job>) {
+        let pulse = self.setup.lease / 4;
+        let mut beaten = Instant::now();
+        loop {
+            let tick = if self.down.is_some() { TICK_DOWN } else { TICK };
+            match timeout(tick.min(pulse), jobs.recv()).await {
+                Ok(Some(job)) => self.serve(job).await,
+                Ok(None) => break,
+                Err(_) => {}
+            }
+            if self.is_broken() || beaten.elapsed() >= pulse {
+                self.look_after(&mut jobs).await;
+                beaten = Instant::now();
+            }
+        }
+        if let (Some(link), Some(writer)) = (&self.link, &self.writer) {
+            // If this does not arrive, the lease runs out.
+            let _ = timeout(LEAVE, link.end(writer)).await;
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.link.as_ref().is_none_or(|link| link.client.is_closed())
+    }
+
+    async fn serve(&mut self, job: Job) {
+        if let Some(why) = &self.down {
+            return job.refuse(why.clone());
+        }
+        // A sink that is gone needs no answer.
+        match job {
+            Job::Write(rows, deadline, answer) => {
+                let written = self.patiently(deadline, async |state| state.write(&rows).await).await;
+                let _ = answer.send((rows, written));
+            }
+            Job::Block(deadline, answer) => {
+                let _ = answer.send(self.patiently(deadline, async |state| state.block().await).await);
+            }
+            Job::Recover(answer) => {
+                let deadline = Instant::now() + self.setup.patience;
+                let _ = answer.send(self.patiently(deadline, async |state| state.recover().await).await);
+            }
+        }
+    }
+
+    /// Retries a task until it works, or the error is not a temporary one, or time is up. If the database is out of
+    /// reach then, that is known from now on.
+    async fn patiently<T>(
+        &mut self,
+        deadline: Instant,
+        task: impl AsyncFnMut(&mut State) -> Result<T, Problem>,
+    ) -> Result<T, AuditError> {
+        let done = self.until(deadline, task).await;
+        if let Err(why) = &done
+            && self.is_broken()
+        {
+            self.down = Some(why.clone());
+        }
+        done
+    }
+
+    async fn until<T>(
+        &mut self,
+        deadline: Instant,
+        mut task: impl AsyncFnMut(&mut State) -> Result<T, Problem>,
+    ) -> Result<T, AuditError> {
+        let (mut wait, mut last) = (BACKOFF.0, None);
+        loop {
+            match timeout_at(deadline, task(self)).await {
+                Ok(Ok(done)) => return Ok(done),
+                Ok(Err(Problem::Final(why))) => return Err(why),
+                Ok(Err(Problem::Busy(why))) => last = Some(why),
+                Ok(Err(Problem::Database(why))) => {
+                    let said = AuditError::new(self.setup.target.error(&why));
+                    if breaks(&why) {
+                        self.link = None;
+                    }
+                    if !may_pass(&why) {
+                        return Err(said);
+                    }
+                    last = Some(said);
+                }
+                Err(_) => {
+                    // Whether it was done is not known, and its answer would be taken for that of what comes next.
+                    self.link = None;
+                    return Err(last.unwrap_or_else(|| self.late()));
+                }
+            }
+            if Instant::now() + wait >= deadline {
+                return Err(last.unwrap_or_else(|| self.late()));
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(BACKOFF.1);
+        }
+    }
+
+    fn late(&self) -> AuditError {
+        let Setup { target, patience, .. } = &self.setup;
+        AuditError::new(format!("{}: no answer within {patience:?}", target.shown))
+    }
+
+    async fn open(&mut self) -> Result<String, Problem> {
+        let today = today();
+        self.link().await?;
+        self.maintain(&today).await?;
+        Ok(self.writer.as_ref().map(|writer| writer.owner.clone()).unwrap_or_default())
+    }
+
+    /// Returns the connection, which is made if there is none.
+    async fn link(&mut self) -> Result<(&mut Link, &Writer), Problem> {
+        if self.is_broken() {
+            self.link = None;
+            self.link = Some(Link::open(&self.setup, &mut self.writer).await?);
+        }
+        match (&mut self.link, &self.writer) {
+            (Some(link), Some(writer)) => Ok((link, writer)),
+            _ => Err(Problem::Final(ended())),
+        }
+    }
+
+    /// Makes the connection again if it is broken, and notes that the writer is alive. Jobs that come meanwhile are
+    /// answered if the database is known to be out of reach.
+    async fn look_after(&mut self, jobs: &mut UnboundedReceiver<Job>) {
+        let (patience, down) = (self.setup.patience, self.down.clone());
+        let tended = {
+            let mut tending = pin!(timeout(patience, self.tend()));
+            poll_fn(|context| {
+                if let Poll::Ready(tended) = tending.as_mut().poll(context) {
+                    return Poll::Ready(Some(tended));
+                }
+                let Some(why) = &down else { return Poll::Pending };
+                while let Some(job) = ready!(jobs.poll_recv(context)) {
+                    job.refuse(why.clone());
+                }
+                // The sink is gone.
+                Poll::Ready(None)
+            })
+            .await
+        };
+        match tended {
+            Some(Ok(tended)) => self.tended(tended),
+            Some(Err(_)) => {
+                let why = self.late();
+                self.link = None;
+                self.down = Some(why.clone());
+                self.tended(Err(Problem::Busy(why)));
+            }
+            None => self.link = None,
+        }
+    }
+
+    async fn tend(&mut self) -> Result<(), Problem> {
+        let setup = self.setup.clone();
+        let (link, writer) = self.link().await?;
+        link.beat(&setup, writer).await?;
+        let today = today();
+        if self.maintained == today { Ok(()) } else { self.maintain(&today).await }
+    }
+
+    /// Notes how the upkeep went. What cannot be written is reported by whoever writes it; here it is only tried
+    /// again soon.
+    fn tended(&mut self, tended: Result<(), Problem>) {
+        match tended {
+            Ok(()) => self.down = None,
+            Err(Problem::Busy(why) | Problem::Final(why)) => log::neglected(&why),
+            Err(Problem::Database(why)) => {
+                log::neglected(&AuditError::new(self.setup.target.error(&why)));
+                if breaks(&why) {
+                    self.link = None;
+                }
+            }
+        }
+    }
+
+    /// Maintains the partitions once a day, and again if a lock prevented that.
+    async fn maintain(&mut self, today: &str) -> Result<(), Problem> {
+        let setup = self.setup.clone();
+        let (link, _) = self.link().await?;
+        match link.maintain(&setup, today).await {
+            Ok(()) => self.maintained = today.to_owned(),
+            // A program that starts does not wait for readers of what nobody keeps.
+            Err(why) if why.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                log::neglected(&AuditError::new(setup.target.error(&why)));
+            }
+            Err(why) => return Err(why.into()),
+        }
+        Ok(())
+    }
+
+    async fn block(&mut self) -> Result<i64, Problem> {
+        let (link, _) = self.link().await?;
+        let number: i64 = link.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
+        number
+            .checked_mul(BLOCK)
+            .ok_or_else(|| Problem::Final(AuditError::new("the ids of records are used up")))
+    }
+
+    async fn recover(&mut self) -> Result<usize, Problem> {
+        let setup = self.setup.clone();
+        let (link, writer) = self.link().await?;
+        Ok(link.recover(&setup, writer).await?)
+    }
+
+    /// Writes rows in pieces, so that rows that the database refuses because of their content do not keep the others
+    /// from being written.
+    async fn write(&mut self, rows: &[Row]) -> Result<(usize, Option<AuditError>), Problem> {
+        let target = self.setup.target.clone();
+        let (link, writer) = self.link().await?;
+        let (mut lost, mut why, mut anew) = (0, None, true);
+        let mut left: Vec<Range<usize>> = rows::pieces(rows);
+        left.reverse();
+        while let Some(range) = left.pop() {
+            let Some(some) = rows.get(range.clone()) else { continue };
+            let written = link.write(&writer.owner, some).await;
+            let Err(error) = written else { continue };
+            let code = error.code();
+            if code == Some(&SqlState::CHECK_VIOLATION) && anew {
+                // Somebody has dropped a partition.
+                anew = false;
+                link.days.clear();
+                left.push(range);
+            } else if !class(&error).is_some_and(|class| ["22", "23", "54"].contains(&class)) {
+                return Err(error.into());
+            } else if some.len() > 1 {
+                let middle = range.start + some.len() / 2;
+                left.extend([middle..range.end, range.start..middle]);
+            } else {
+                lost += some.iter().map(|row| row.records).sum::<usize>();
+                why = Some(AuditError::new(target.error(&error)));
+            }
+        }
+        Ok((lost, why))
+    }
+}
+
+/// Log messages for operators.
+mod log {
+    use super::AuditError;
+
+    #[cfg(feature = "tracing")]
+    pub(super) fn neglected(why: &AuditError) {
+        tracing::warn!(target: "toolgen::audit", error = %why, "The audit database could not be looked after");
+    }
+
+    #[cfg(not(feature = "tracing"))]
+    pub(super) fn neglected(_: &AuditError) {}
+}

@@ -1,0 +1,343 @@
+//! Records in an SQLite database.
+
+mod log;
+mod owner;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, params};
+
+use crate::sqlite::file::{prepared, transact};
+pub(super) use log::Log;
+use owner::Owner;
+use toolgen_kernel::base::private;
+use toolgen_kernel::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+
+/// Creates the table if it does not exist: one row per call. Queries of other systems know its first nine columns.
+const TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS tool_executions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL,
+        agent_id TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        parameters JSON,
+        result JSON,
+        error TEXT,
+        duration_ms INTEGER,
+        timestamp DATETIME DEFAULT CURRENT_TIMESTAMP
+    );
+    CREATE INDEX IF NOT EXISTS tool_executions_timestamp ON tool_executions (timestamp);";
+
+/// The columns that a table with only the first nine lacks.
+const COLUMNS: &[(&str, &str)] = &[
+    ("tool_call_id", "TEXT"),
+    ("is_error", "INTEGER"),
+    ("error_code", "TEXT"),
+    ("spec_hash", "TEXT"),
+    ("attempt", "INTEGER"),
+    ("status", "TEXT"),
+    ("approved", "INTEGER"),
+    ("approved_by", "TEXT"),
+    ("principal", "TEXT"),
+    ("owner", "TEXT"),
+    ("turn", "INTEGER"),
+    ("parent", "INTEGER"),
+];
+
+/// How many records are kept by default while the database cannot be written.
+const KEPT: usize = 8192;
+
+/// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
+/// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
+/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal`, `owner`, which
+/// distinguishes the sinks that write to the table, `turn`, which is counted for each owner, and `parent`, the `id` of
+/// the call that made this one.
+///
+/// A table that has only the first nine columns gets the others. The database is in WAL mode, so that others can read
+/// while the sink writes. A running call has the status `started`, and so has a call that was running when its program
+/// ended, see [`recover`](Self::recover).
+///
+/// While the database is locked or full, records are kept in memory, up to a limit, and written once that is possible.
+/// A durable call does not wait for that: it is refused.
+///
+/// As long as the sink lives there is a file next to the database, `{database}-writer-{owner}`, by whose lock others
+/// see that it does.
+#[derive(Debug)]
+pub struct SqliteSink {
+    connection: Connection,
+    owner: Owner,
+    /// The rows of running calls.
+    rows: BTreeMap<u64, i64>,
+    /// The records that are not committed.
+    waiting: Vec<Waiting>,
+    kept: usize,
+    durable: bool,
+}
+
+/// A record that is not committed.
+#[derive(Debug)]
+struct Waiting {
+    intent: AuditIntent,
+    outcome: Option<AuditOutcome>,
+}
+
+impl SqliteSink {
+    /// Opens the database at `path`, which is created if necessary: on Unix, readable by its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be opened or written, or is not such a database.
+    pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
+        private::database(path.as_ref());
+        SqliteSink::new(Connection::open(path).map_err(failed)?)
+    }
+
+    /// Uses a connection that is already open.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be written, or its table has a different form.
+    pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
+        let made = || {
+            let connection = prepared(connection)?;
+            // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            transact(&connection, migrate)?;
+            let owner = Owner::of(&connection)?;
+            let (rows, waiting) = (BTreeMap::new(), Vec::new());
+            Ok(SqliteSink { connection, owner, rows, waiting, kept: KEPT, durable: false })
+        };
+        made().map_err(failed)
+    }
+
+    /// Sets how long to wait for other writers of the same database; five seconds by default.
+    ///
+    /// # Errors
+    ///
+    /// If the time is longer than SQLite can wait.
+    pub fn with_busy_timeout(self, timeout: Duration) -> Result<SqliteSink, AuditError> {
+        self.connection.busy_timeout(timeout).map_err(failed)?;
+        Ok(self)
+    }
+
+    /// Sets how many records are kept while the database cannot be written; 8192 by default. Later ones are lost and
+    /// counted in [`Auditor::errors`](toolgen_kernel::layers::audit::Auditor::errors). A call has two records.
+    #[must_use]
+    pub fn with_kept(mut self, records: usize) -> SqliteSink {
+        self.kept = records;
+        self
+    }
+
+    /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are. What
+    /// they did until then is unknown. Calls of other sinks that still exist, in this program or in another, stay as
+    /// they are.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be read or written.
+    pub fn recover(&mut self) -> Result<usize, AuditError> {
+        self.recovered().map_err(failed)
+    }
+
+    fn recovered(&self) -> Result<usize, rusqlite::Error> {
+        let text = "the program ended before the outcome was recorded";
+        let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
+        let mut owners =
+            self.connection.prepare("SELECT DISTINCT owner FROM tool_executions WHERE status = ?1")?;
+        let owners = owners.query_map([started], |row| row.get(0))?;
+        let mut rows = 0;
+        for owner in owners.collect::<Result<Vec<Option<String>>, _>>()? {
+            if owner.as_deref().is_some_and(|owner| self.owner.is_alive(owner)) {
+                continue;
+            }
+            rows += self.connection.execute(
+                "UPDATE tool_executions SET status = ?1, error = ?2, error_code = 'UNKNOWN', is_error = 1 \
+                 WHERE status = ?3 AND owner IS ?4",
+                params![unknown, text, started, owner],
+            )?;
+        }
+        Ok(rows)
+    }
+
+    /// Writes everything that waits in one transaction. Returns how many records the database refuses because of their
+    /// content, and why. After an error, nothing is written.
+    fn commit(&mut self) -> Result<(usize, Option<rusqlite::Error>), rusqlite::Error> {
+        let (mut rows, mut ended, mut refused) = (BTreeMap::new(), Vec::new(), (0, None));
+        transact(&self.connection, |connection| {
+            for Waiting { intent, outcome } in &self.waiting {
+                let known = || rows.get(&intent.key).or_else(|| self.rows.get(&intent.key)).copied();
+                let parent = rows.get(&intent.parent).or_else(|| self.rows.get(&intent.parent)).copied();
+                let written = match (outcome, outcome.as_ref().and_then(|_| known())) {
+                    (Some(outcome), Some(row)) => {
+                        ended.push(intent.key);
+                        self.update(row, outcome).and_then(|updated| match updated {
+                            0 => self.insert(intent, parent, Some(outcome)).map(drop),
+                            _ => Ok(()),
+                        })
+                    }
+                    (Some(outcome), None) => self.insert(intent, parent, Some(outcome)).map(drop),
+                    (None, _) => self.insert(intent, parent, None).map(|row| {
+                        rows.insert(intent.key, row);
+                    }),
+                };
+                match written {
+                    Ok(()) => {}
+                    // Some errors, such as a full disk, end the transaction.
+                    Err(why) if may_pass(&why) || connection.is_autocommit() => return Err(why),
+                    Err(why) => refused = (refused.0 + 1, Some(why)),
+                }
+            }
+            Ok(())
+        })?;
+        self.rows.append(&mut rows);
+        for key in ended {
+            self.rows.remove(&key);
+        }
+        Ok(refused)
+    }
+
+    fn insert(
+        &self,
+        intent: &AuditIntent,
+        parent: Option<i64>,
+        outcome: Option<&AuditOutcome>,
+    ) -> Result<i64, rusqlite::Error> {
+        let status = outcome.map_or(AuditStatus::Started, |outcome| outcome.status);
+        let parameters = intent.parameters.to_string();
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO tool_executions (session_id, agent_id, tool_name, parameters, timestamp, tool_call_id, \
+             spec_hash, attempt, approved, approved_by, principal, owner, turn, parent, status, result, error, \
+             error_code, is_error, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        let columns = outcome.map(Columns::of).unwrap_or_default();
+        statement.execute(params![
+            intent.session_id.as_str(),
+            intent.agent_id.as_str(),
+            intent.tool_name.as_str(),
+            parameters,
+            intent.timestamp,
+            intent.tool_call_id.as_str(),
+            intent.spec_hash.as_str(),
+            intent.attempt,
+            intent.approved,
+            intent.approved_by.as_deref(),
+            intent.principal.as_str(),
+            self.owner.id(),
+            i64::try_from(intent.turn).ok().filter(|turn| *turn > 0),
+            parent,
+            status.as_str(),
+            columns.result,
+            columns.error,
+            columns.code,
+            columns.is_error,
+            columns.duration_ms,
+        ])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    fn update(&self, row: i64, outcome: &AuditOutcome) -> Result<usize, rusqlite::Error> {
+        let mut statement = self.connection.prepare_cached(
+            "UPDATE tool_executions SET status = ?, result = ?, error = ?, error_code = ?, is_error = ?, \
+             duration_ms = ? WHERE id = ?",
+        )?;
+        let Columns { result, error, code, is_error, duration_ms } = Columns::of(outcome);
+        statement.execute(params![outcome.status.as_str(), result, error, code, is_error, duration_ms, row])
+    }
+}
+
+/// The columns that an outcome fills.
+#[derive(Default)]
+struct Columns<'a> {
+    result: Option<String>,
+    error: Option<&'a str>,
+    code: Option<&'a str>,
+    is_error: Option<bool>,
+    duration_ms: Option<i64>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(outcome: &'a AuditOutcome) -> Columns<'a> {
+        Columns {
+            // SQL's NULL, not the text of JSON's null.
+            result: (!outcome.result.is_null()).then(|| outcome.result.to_string()),
+            error: outcome.error.as_deref(),
+            code: outcome.error_code.as_deref(),
+            is_error: Some(outcome.is_error),
+            duration_ms: Some(outcome.duration_ms()),
+        }
+    }
+}
+
+fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.execute_batch(TABLE)?;
+    let mut known = connection.prepare("SELECT name FROM pragma_table_info('tool_executions')")?;
+    let known = known.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    for (name, kind) in COLUMNS {
+        if !known.iter().any(|known| known == name) {
+            connection.execute_batch(&format!("ALTER TABLE tool_executions ADD COLUMN {name} {kind}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether an error is about the database as it is now, and not about what was written.
+fn may_pass(why: &rusqlite::Error) -> bool {
+    let passing = [
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+        ErrorCode::DiskFull,
+        ErrorCode::SystemIoFailure,
+        ErrorCode::OutOfMemory,
+        ErrorCode::CannotOpen,
+        ErrorCode::ReadOnly,
+    ];
+    why.sqlite_error_code().is_some_and(|code| passing.contains(&code))
+}
+
+impl AuditSink for SqliteSink {
+    fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
+        self.waiting.push(Waiting { intent: intent.clone(), outcome: None });
+        Ok(())
+    }
+
+    fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
+        self.waiting.push(Waiting { intent: intent.clone(), outcome: Some(outcome.clone()) });
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), AuditError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        match self.commit() {
+            Ok((refused, why)) => {
+                self.waiting.clear();
+                why.map_or(Ok(()), |why| Err(failed(why).with_kept(0, refused)))
+            }
+            Err(why) => {
+                let before = self.waiting.len();
+                if self.durable {
+                    // Calls whose intent is not on disk are refused. What the others did stays to be written.
+                    self.waiting.retain(|it| self.rows.contains_key(&it.intent.key));
+                }
+                self.waiting.truncate(self.kept);
+                let kept = self.waiting.len();
+                Err(failed(why).with_kept(kept, before - kept))
+            }
+        }
+    }
+
+    fn make_durable(&mut self) -> Result<(), AuditError> {
+        // Every commit waits for the disk.
+        self.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        self.durable = true;
+        Ok(())
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` takes")]
+fn failed(why: rusqlite::Error) -> AuditError {
+    AuditError::new(why.to_string())
+}

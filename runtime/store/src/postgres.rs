@@ -1,0 +1,397 @@
+//! A store in a PostgreSQL database.
+
+pub(super) mod target;
+mod tls;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error};
+
+use super::server::{Connect, Failure, OnChange, Server, StoreChange};
+use super::{millis, part_of};
+use target::{Target, breaks, text};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
+
+/// Creates the tables, and the function that counts. Times are milliseconds since 1970.
+///
+/// The function runs each of its statements on what others committed before, and lets those that count at the same place
+/// wait for each other. Its transaction does not wait for the disk. Once in a while it removes counters that are over.
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS toolgen_rows (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        value BYTEA NOT NULL,
+        expires_at BIGINT NOT NULL,
+        PRIMARY KEY (kind, key)
+    );
+    CREATE INDEX IF NOT EXISTS toolgen_rows_expires_at ON toolgen_rows (expires_at);
+    CREATE TABLE IF NOT EXISTS toolgen_counts (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        part BIGINT NOT NULL,
+        calls BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL,
+        PRIMARY KEY (kind, key, part)
+    );
+    CREATE INDEX IF NOT EXISTS toolgen_counts_expires_at ON toolgen_counts (expires_at);
+    CREATE OR REPLACE FUNCTION toolgen_count(of_kind TEXT, keys TEXT[], most BIGINT[], length BIGINT) RETURNS BOOLEAN
+    LANGUAGE plpgsql AS $$
+    DECLARE
+        micros BIGINT;
+        now_part BIGINT;
+        until BIGINT;
+    BEGIN
+        PERFORM set_config('synchronous_commit', 'off', true);
+        PERFORM pg_advisory_xact_lock(hashtextextended(of_kind || ':' || of.key, 0))
+            FROM (SELECT DISTINCT key FROM unnest(keys) AS key ORDER BY key) AS of;
+        micros := (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT;
+        now_part := micros / length;
+        until := micros / 1000 + length * 66 / 1000 + 1;
+        DELETE FROM toolgen_counts WHERE kind = of_kind AND key = ANY (keys) AND part < now_part - 64;
+        FOR at IN 1 .. array_length(keys, 1) LOOP
+            IF (SELECT coalesce(sum(calls), 0) FROM toolgen_counts
+                WHERE kind = of_kind AND key = keys[at]) >= most[at] THEN
+                RETURN false;
+            END IF;
+        END LOOP;
+        INSERT INTO toolgen_counts SELECT of_kind, key, now_part, 1, until FROM unnest(keys) AS key
+            ON CONFLICT (kind, key, part) DO UPDATE SET calls = toolgen_counts.calls + 1;
+        IF random() < 0.01 THEN
+            DELETE FROM toolgen_counts WHERE (kind, key, part) IN (
+                SELECT kind, key, part FROM toolgen_counts WHERE expires_at <= micros / 1000
+                LIMIT 1000 FOR UPDATE SKIP LOCKED);
+        END IF;
+        RETURN true;
+    END $$";
+
+/// Whether everything is there.
+const THERE: &str = "SELECT to_regclass('toolgen_rows') IS NOT NULL AND to_regclass('toolgen_counts') IS NOT NULL \
+                     AND to_regproc('toolgen_count') IS NOT NULL";
+
+/// Waits until no other program is creating the tables, and keeps others from it until the end of the transaction.
+const ALONE: &str =
+    "SELECT pg_advisory_xact_lock(hashtext('toolgen store tables'), hashtext(current_schema()))";
+
+/// Makes a commit be on disk when it is answered, and a statement see what was committed before it, whatever the defaults
+/// of the server.
+const SESSION: &str = "
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+    SET default_transaction_isolation = 'read committed';
+    SET client_min_messages = warning;
+    SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4";
+
+/// Before another row is written: some of those that are over are removed, unless somebody else is about to.
+const PAST: &str = "\
+    WITH past AS (DELETE FROM toolgen_rows WHERE (kind, key) IN (
+        SELECT kind, key FROM toolgen_rows
+        WHERE expires_at <= extract(epoch FROM clock_timestamp()) * 1000 AND (kind <> $1 OR key <> $2)
+        LIMIT 100 FOR UPDATE SKIP LOCKED))";
+
+/// The time of the server, in microseconds.
+const MICROS: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT";
+
+/// How long a request may take by default, with the connection that it may need.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Keeps rows and counters in a PostgreSQL database (14 or later), shared by all programs that use it. Clones share the
+/// connection. The database may be that of the records of calls, a
+/// [`PostgresSink`](super::audit::PostgresSink), whose documentation says what the URL means.
+///
+/// The table `toolgen_rows` has the rows: `kind` (the name of their table), `key`, `version`, `value` and `expires_at` in
+/// milliseconds since 1970; `toolgen_counts` has the counters, which the function `toolgen_count` counts up. Deployments
+/// that share a database need schemas of their own (`?options=-csearch_path%3Dshop`).
+///
+/// What is stored is on disk when it is answered, except for counters: if the machine of the server loses its power, the
+/// last calls may be missing from them. A request whose answer is lost may have had its effect, so none is repeated.
+///
+/// ```no_run
+/// use toolgen_runtime::layers::approval::Approvals;
+/// use toolgen_runtime::store::PostgresStore;
+/// use toolgen_runtime::{Provider, Registry};
+///
+/// # async fn queued(registry: &Registry, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+/// # let url = "postgres://me@localhost/audit";
+/// let approvals = Approvals::on(PostgresStore::connect(url).await?).with_worker("worker-1");
+/// let provider = Provider::builder(registry).approval_key(key).approval_queue(approvals).build()?;
+/// # Ok(provider)
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct PostgresStore(Arc<Server<Database>>);
+
+/// Builds a [`PostgresStore`].
+pub struct PostgresBuilder {
+    url: String,
+    timeout: Duration,
+    on_change: Option<OnChange>,
+}
+
+impl PostgresBuilder {
+    /// Sets how long a request may take at most, including the connection that it may need: five seconds by default. No
+    /// call waits longer for one.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> PostgresBuilder {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
+    /// alarms. The request that noticed calls it, and waits for it.
+    #[must_use]
+    pub fn on_change(mut self, told: impl Fn(&StoreChange) + Send + Sync + 'static) -> PostgresBuilder {
+        self.on_change = Some(Box::new(told));
+        self
+    }
+
+    /// Builds the store. Nothing is connected yet, see [`PostgresStore::ping`]. The tables are created by the first
+    /// connection, if they do not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not that of a database.
+    pub fn build(self) -> Result<PostgresStore, StoreError> {
+        self.made(true)
+    }
+
+    fn made(self, makes_tables: bool) -> Result<PostgresStore, StoreError> {
+        let target = Target::of(&self.url).map_err(StoreError::new)?.writable();
+        let database = Database { target, makes_tables };
+        Ok(PostgresStore(Arc::new(Server::new(database, self.timeout, self.on_change))))
+    }
+}
+
+struct Database {
+    target: Target,
+    makes_tables: bool,
+}
+
+impl Connect for Database {
+    type Connection = Arc<Client>;
+
+    async fn connect(&self) -> Result<Arc<Client>, Failure> {
+        let opened = async {
+            let mut client = self.target.connect().await?;
+            client.batch_execute(SESSION).await?;
+            if self.makes_tables {
+                make_tables(&mut client).await?;
+            }
+            Ok(Arc::new(client))
+        };
+        opened.await.map_err(|why: Error| Failure::Lost(text(&why)))
+    }
+
+    fn is_open(client: &Arc<Client>) -> bool {
+        !client.is_closed()
+    }
+
+    fn shown(&self) -> String {
+        self.target.shown.clone()
+    }
+}
+
+/// Creates the tables if they do not exist. Several programs may do so at once.
+async fn make_tables(client: &mut Client) -> Result<(), Error> {
+    // Most programs find everything in place, and may lack the right to make it.
+    if client.query_one(THERE, &[]).await?.get(0) {
+        return Ok(());
+    }
+    let alone = client.transaction().await?;
+    alone.batch_execute(ALONE).await?;
+    alone.batch_execute(TABLES).await?;
+    alone.commit().await
+}
+
+impl PostgresStore {
+    /// Begins a store in the database of a URL.
+    #[must_use]
+    pub fn builder(url: impl Into<String>) -> PostgresBuilder {
+        PostgresBuilder { url: url.into(), timeout: TIMEOUT, on_change: None }
+    }
+
+    /// Connects to a database, and creates the tables if they do not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not that of a database, or the database cannot be reached or written.
+    pub async fn connect(url: &str) -> Result<PostgresStore, StoreError> {
+        let store = PostgresStore::builder(url).build()?;
+        store.ping().await?;
+        Ok(store)
+    }
+
+    /// Connects to a database if it has a store, and creates nothing: for those who show approvals in it or decide about
+    /// them. `None` if the database has no store.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not that of a database, or the database cannot be reached.
+    pub async fn connect_existing(url: &str) -> Result<Option<PostgresStore>, StoreError> {
+        let store = PostgresStore::builder(url).made(false)?;
+        let there = store.asked(THERE, &[]).await?;
+        Ok(there.first().is_some_and(|row| row.get(0)).then_some(store))
+    }
+
+    /// Asks the server whether it is there, so that a program can refuse to start without it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be reached, does not let this program in, or does not answer in time.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.asked("SELECT 1", &[]).await.map(drop)
+    }
+
+    /// Returns whether the last request was answered. `true` before the first one.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.0.is_up()
+    }
+
+    /// Sends a statement, in one round trip.
+    async fn asked(
+        &self,
+        text: &str,
+        values: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
+        self.0
+            .request(async |client: Arc<Client>| {
+                client.query_typed(text, values).await.map_err(|why| failure(&why))
+            })
+            .await
+    }
+
+    /// Returns rows in the order of their keys.
+    async fn rows(&self, which: &str, table: &str, key: &str) -> Result<Vec<Row>, StoreError> {
+        let statement = format!(
+            "SELECT key, version, value, expires_at - {MICROS} / 1000 FROM toolgen_rows \
+             WHERE kind = $1 AND {which} AND expires_at > {MICROS} / 1000 ORDER BY key COLLATE \"C\""
+        );
+        let found = self.asked(&statement, &[(&table, Type::TEXT), (&key, Type::TEXT)]).await?;
+        let row = |row: &tokio_postgres::Row| {
+            let number = |index| Ok::<_, Error>(u64::try_from(row.try_get::<_, i64>(index)?).unwrap_or(0));
+            let left = Duration::from_millis(number(3)?);
+            Ok(Row { key: row.try_get(0)?, version: number(1)?, value: row.try_get(2)?, left })
+        };
+        found.iter().map(row).collect::<Result<_, Error>>().map_err(|why| self.0.error(&why.to_string()))
+    }
+}
+
+fn failure(why: &Error) -> Failure {
+    if breaks(why) { Failure::Lost(text(why)) } else { Failure::Refused(text(why)) }
+}
+
+impl Store for PostgresStore {
+    fn get<'a>(&'a self, table: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<Row>, StoreError>> {
+        Box::pin(async move { Ok(self.rows("key = $2", table, key).await?.pop()) })
+    }
+
+    fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        Box::pin(self.rows("starts_with(key, $2)", table, prefix))
+    }
+
+    fn put<'a>(
+        &'a self,
+        table: &'a str,
+        key: &'a str,
+        value: &'a [u8],
+        ttl: Duration,
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        Box::pin(async move {
+            let ttl = millis(ttl);
+            // A version is a time, so that a row that was deleted has no version again that it had.
+            let set = format!(
+                "version = greatest({MICROS}, row.version + 1), value = $3, expires_at = {MICROS} / 1000 + $4"
+            );
+            let (statement, known) = match expected {
+                Expected::Version(version) => (
+                    format!(
+                        "UPDATE toolgen_rows AS row SET {set} WHERE kind = $1 AND key = $2 AND version = $5 \
+                         AND expires_at > {MICROS} / 1000 RETURNING version"
+                    ),
+                    version.cast_signed(),
+                ),
+                _ => (
+                    format!(
+                        "INSERT INTO toolgen_rows AS row VALUES ($1, $2, {MICROS}, $3, {MICROS} / 1000 + $4) \
+                         ON CONFLICT (kind, key) DO UPDATE SET {set} \
+                         WHERE $5 = 1 OR row.expires_at <= {MICROS} / 1000 RETURNING version"
+                    ),
+                    i64::from(expected == Expected::Any),
+                ),
+            };
+            let values: [(&(dyn ToSql + Sync), Type); 5] = [
+                (&table, Type::TEXT),
+                (&key, Type::TEXT),
+                (&value, Type::BYTEA),
+                (&ttl, Type::INT8),
+                (&known, Type::INT8),
+            ];
+            let found = self.asked(&format!("{PAST} {statement}"), &values).await?;
+            let version = found.first().map(|row| row.try_get::<_, i64>(0)).transpose();
+            let version = version.map_err(|why| self.0.error(&why.to_string()))?;
+            Ok(version.map(i64::cast_unsigned))
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        table: &'a str,
+        key: &'a str,
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let statement = format!(
+                "DELETE FROM toolgen_rows WHERE kind = $1 AND key = $2 AND ($3 < 0 OR version = $3) \
+                 AND expires_at > {MICROS} / 1000 RETURNING version"
+            );
+            // No row has the version 0.
+            let known = match expected {
+                Expected::Any => -1,
+                Expected::Absent => 0,
+                Expected::Version(version) => version.cast_signed(),
+            };
+            let values: [(&(dyn ToSql + Sync), Type); 3] =
+                [(&table, Type::TEXT), (&key, Type::TEXT), (&known, Type::INT8)];
+            Ok(!self.asked(&statement, &values).await?.is_empty())
+        })
+    }
+
+    fn count<'a>(
+        &'a self,
+        table: &'a str,
+        counters: &'a [(&'a str, u32)],
+        window: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let keys: Vec<&str> = counters.iter().map(|(key, _)| *key).collect();
+            let most: Vec<i64> = counters.iter().map(|(_, most)| i64::from(*most)).collect();
+            let length = part_of(window);
+            let values: [(&(dyn ToSql + Sync), Type); 4] = [
+                (&table, Type::TEXT),
+                (&keys, Type::TEXT_ARRAY),
+                (&most, Type::INT8_ARRAY),
+                (&length, Type::INT8),
+            ];
+            let counted = self.asked("SELECT toolgen_count($1, $2, $3, $4)", &values).await?;
+            Ok(counted.first().is_some_and(|row| row.get(0)))
+        })
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").field("server", &self.0).finish()
+    }
+}
+
+impl fmt::Debug for PostgresBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may contain a password.
+        f.debug_struct("PostgresBuilder").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,235 @@
+//! The database that a URL means, and how to reach it.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::tls::Tls;
+
+/// How long it may take to make a connection, unless the URL says.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// A database. Its password is in `config`, which is shown nowhere.
+#[derive(Clone)]
+pub(crate) struct Target {
+    config: Config,
+    tls: Option<Tls>,
+    /// The URL without the password and the options.
+    pub(crate) shown: String,
+}
+
+/// The form of a URL, for errors. The URL itself is never in one: a password may be anywhere in it.
+const FORM: &str = "write it as postgres://user:password@host:5432/database, with `%40` for `@` and `%2F` for `/` in a \
+                    password";
+
+impl Target {
+    /// Reads a URL as PostgreSQL's own programs do, except for `sslmode`: modes that are less than verified for them
+    /// are verified here, and modes that may fall back to plain text are refused.
+    pub(crate) fn of(url: &str) -> Result<Target, String> {
+        let scheme = ["postgres://", "postgresql://"].into_iter().find(|scheme| url.starts_with(scheme));
+        if scheme.is_none() {
+            return Err(format!("this is not the URL of a PostgreSQL database: {FORM}"));
+        }
+        // The last one: a password may have one, too.
+        let (place, options) = url.rsplit_once('?').unwrap_or((url, ""));
+        let (mut mode, mut roots, mut others) = (None, None, Vec::new());
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
+            match name {
+                "sslmode" => mode = Some(value()),
+                "sslrootcert" => roots = Some(value()).filter(|file| file != "system").map(PathBuf::from),
+                _ => others.push(option),
+            }
+        }
+        let rest = if others.is_empty() { place.to_owned() } else { format!("{place}?{}", others.join("&")) };
+        let mut config: Config = rest.parse().map_err(|_| {
+            format!(
+                "the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, \
+                 such as `sslmode`, `sslrootcert`, `connect_timeout` and `options`"
+            )
+        })?;
+        let is_named = |host: &Host| *host != Host::Tcp(String::new());
+        if config.get_hostaddrs().is_empty() && !config.get_hosts().iter().any(is_named) {
+            return Err(format!("the URL of the PostgreSQL database names no host: {FORM}"));
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("toolgen");
+        }
+        let secret = match mode.as_deref() {
+            None => !is_here(&config),
+            Some("verify-full" | "verify-ca" | "require") => true,
+            Some("disable") => false,
+            Some("prefer" | "allow") => {
+                return Err(String::from(
+                    "`sslmode`: `prefer` and `allow` may send everything in plain text without a word; write \
+                     `verify-full`, or `disable` for plain text",
+                ));
+            }
+            Some(_) => {
+                return Err(String::from(
+                    "`sslmode` is not known; it is `verify-full` (`require` and `verify-ca` mean the same) or `disable`",
+                ));
+            }
+        };
+        config.ssl_mode(if secret { SslMode::Require } else { SslMode::Disable });
+        let tls = if secret { Some(Tls::trusting(roots.as_deref())?) } else { None };
+        let shown = shown(&config);
+        Ok(Target { config, tls, shown })
+    }
+
+    /// Requires a server that can be written to, which matters if the URL names several.
+    pub(crate) fn writable(mut self) -> Target {
+        self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        self
+    }
+
+    /// Connects. The returned client works as long as the runtime in which this was called.
+    pub(crate) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        // The other half carries bytes until the client is dropped, and the client learns of its errors.
+        Ok(match &self.tls {
+            Some(tls) => {
+                let (client, carrier) = self.config.connect(tls.clone()).await?;
+                tokio::spawn(carrier);
+                client
+            }
+            None => {
+                let (client, carrier) = self.config.connect(NoTls).await?;
+                tokio::spawn(carrier);
+                client
+            }
+        })
+    }
+
+    /// Says what went wrong, and where.
+    pub(crate) fn error(&self, why: &tokio_postgres::Error) -> String {
+        format!("{}: {}", self.shown, text(why))
+    }
+}
+
+/// Returns the class of an error, the first two characters of its code. `None` if the server did not send it.
+pub(crate) fn class(why: &tokio_postgres::Error) -> Option<&str> {
+    why.code().and_then(|code| code.code().get(..2))
+}
+
+/// Whether an error leaves a connection unusable: it is broken, or leads to a server that stops or is a standby.
+pub(crate) fn breaks(why: &tokio_postgres::Error) -> bool {
+    class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
+}
+
+/// Whether an error is likely to be over soon: a connection, a conflict, a server that stops or starts, or is a standby.
+pub(crate) fn may_pass(why: &tokio_postgres::Error) -> bool {
+    class(why).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
+}
+
+/// The text of an error with its causes. Errors of the server show only their message and code: their details repeat
+/// what was written.
+pub(crate) fn text(why: &tokio_postgres::Error) -> String {
+    if let Some(said) = why.as_db_error() {
+        return format!("{} (SQLSTATE {})", said.message(), said.code().code());
+    }
+    let mut text = why.to_string();
+    let mut cause = std::error::Error::source(why);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+/// Whether all that is sent stays on this machine.
+fn is_here(config: &Config) -> bool {
+    if !config.get_hostaddrs().is_empty() {
+        return config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+    }
+    config.get_hosts().iter().all(|host| match host {
+        Host::Tcp(name) => {
+            let name = name.trim_start_matches('[').trim_end_matches(']');
+            name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    })
+}
+
+fn shown(config: &Config) -> String {
+    let ports = config.get_ports();
+    let mut hosts = Vec::new();
+    for (index, host) in config.get_hosts().iter().enumerate() {
+        let port = ports.get(index).or(ports.first()).map_or(String::new(), |port| format!(":{port}"));
+        hosts.push(match host {
+            Host::Tcp(name) => format!("{name}{port}"),
+            #[cfg(unix)]
+            Host::Unix(path) => format!("{}{port}", path.display()),
+        });
+    }
+    if hosts.is_empty() {
+        hosts.extend(config.get_hostaddrs().iter().map(IpAddr::to_string));
+    }
+    let user = config.get_user().map_or(String::new(), |user| format!("{user}@"));
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    format!("postgres://{user}{}/{database}", hosts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown_of(url: &str) -> (String, bool) {
+        let target = Target::of(url).unwrap();
+        assert_eq!(target.config.get_ssl_mode() == SslMode::Require, target.tls.is_some());
+        (target.shown, target.tls.is_some())
+    }
+
+    #[test]
+    fn what_leaves_the_machine_is_secret_unless_the_url_says_otherwise() {
+        for (url, shown, secret) in [
+            ("postgres://me:pw@db.example:5433/audit", "postgres://me@db.example:5433/audit", true),
+            (
+                "postgresql://me@db.example/audit?sslmode=disable",
+                "postgres://me@db.example:5432/audit",
+                false,
+            ),
+            ("postgres://me@db.example/a?sslmode=require", "postgres://me@db.example:5432/a", true),
+            ("postgres://me@db.example/a?sslmode=verify-ca", "postgres://me@db.example:5432/a", true),
+            ("postgres://me:a%40b@localhost/a", "postgres://me@localhost:5432/a", false),
+            ("postgres://me@127.0.0.9/a", "postgres://me@127.0.0.9:5432/a", false),
+            ("postgres://me@[::1]/a", "postgres://me@::1:5432/a", false),
+            ("postgres://me@localhost/a?sslmode=verify-full", "postgres://me@localhost:5432/a", true),
+            ("postgres://me:a?b@db.example/a", "postgres://me@db.example:5432/a", true),
+            ("postgres://me:a?b@db.example/a?sslmode=disable", "postgres://me@db.example:5432/a", false),
+            // One of several hosts is elsewhere.
+            ("postgres://me@localhost,db.example/a", "postgres://me@localhost:5432,db.example:5432/a", true),
+            // The name says nothing where the address is given.
+            ("postgres://me@localhost/a?hostaddr=192.0.2.1", "postgres://me@localhost:5432/a", true),
+            ("postgres://me@%2Frun%2Fpg/a", "postgres://me@/run/pg:5432/a", false),
+        ] {
+            assert_eq!(shown_of(url), (shown.to_owned(), secret), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_url_is_said_without_what_is_in_it() {
+        for (url, said) in [
+            ("mysql://me:hunter2@db/a", "not the URL of a PostgreSQL database"),
+            ("host=db password=hunter2", "not the URL of a PostgreSQL database"),
+            ("postgres://me:hunter2@db/a?hunter2=x", "cannot be read"),
+            ("postgres://me:hunter2@db:port/a", "cannot be read"),
+            ("postgres://me:hunter2@/a", "names no host"),
+            ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without a word"),
+            ("postgres://me:hunter2@db/a?sslmode=full", "`sslmode` is not known"),
+            ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),
+        ] {
+            let why = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();
+            assert!(why.contains(said), "{url}: {why}");
+            assert!(!why.contains("hunter2") && !why.contains("ter2"), "{why}");
+        }
+    }
+}

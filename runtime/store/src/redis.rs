@@ -1,0 +1,433 @@
+//! A store on a server of Redis or Valkey.
+//!
+//! A row is a hash under `NAMESPACE:TABLE:KEY`, with its `version` and its `value`. Tables have an index,
+//! `NAMESPACE:index:TABLE`, of the keys in the order in which they expire. A counter is a hash with the count of each part
+//! of its window. Each method is one script, which runs atomically and by the clock of the server.
+
+mod place;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Cmd, Value};
+use tokio::task::JoinHandle;
+
+use super::server::{Connect, Failure, OnChange, Server, StoreChange};
+use super::{millis, part_of};
+use place::Place;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
+
+/// How long a request may take by default, with the connection that it may need.
+const TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How many rows one request reads, so that none holds up the server for long.
+const AT_ONCE: usize = 200;
+
+/// Stores a row if it has a version, and returns the new one, or nothing. Versions are times, so that a row that was
+/// deleted, or forgotten by the server, has no version again that it had.
+///
+/// KEYS: the row, the index. ARGV: the version, `any`, or nothing for no row; the value; the milliseconds until it
+/// expires; its key in the index.
+const PUT: &str = "\
+local known = redis.call('HGET', KEYS[1], 'version')
+if ARGV[1] ~= 'any' and ARGV[1] ~= (known or '') then return false end
+local time = redis.call('TIME')
+local version = math.max(time[1] * 1000000 + time[2], (tonumber(known) or 0) + 1)
+version = string.format('%.0f', version)
+redis.call('HSET', KEYS[1], 'version', version)
+redis.call('HSET', KEYS[1], 'value', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
+redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[3]), ARGV[4])
+if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[2], ARGV[3]) end
+return version";
+
+/// Deletes a row if it has a version, and returns 1 if it did.
+///
+/// KEYS: the row, the index. ARGV: the version or `any`; its key in the index.
+const DELETE: &str = "\
+local known = redis.call('HGET', KEYS[1], 'version')
+if not known or (ARGV[1] ~= 'any' and ARGV[1] ~= known) then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[2])
+return 1";
+
+/// Returns rows, with what is left of their time, and the keys of further ones, in two lists. A row that cannot be read
+/// has the error as its value.
+///
+/// KEYS: an index, or none. ARGV: how many rows to read, the beginning of the keys of rows, and the keys to read, or the
+/// prefix of those in the index.
+const READ: &str = "\
+local keys = {}
+if KEYS[1] then
+  for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+    if string.sub(key, 1, #ARGV[3]) == ARGV[3] then keys[#keys + 1] = key end
+  end
+else
+  for at = 3, #ARGV do keys[#keys + 1] = ARGV[at] end
+end
+local found, rest = {}, {}
+for at, key in ipairs(keys) do
+  if at > tonumber(ARGV[1]) then
+    rest[#rest + 1] = key
+  else
+    local row = redis.pcall('HMGET', ARGV[2] .. key, 'version', 'value')
+    if row.err then
+      found[#found + 1] = { key, '0', row.err, 0 }
+    elseif row[1] then
+      found[#found + 1] = { key, row[1], row[2] or '', redis.call('PTTL', ARGV[2] .. key) }
+    end
+  end
+end
+return { found, rest }";
+
+/// Counts all counters up, unless one has reached its maximum, and returns 1 if it did.
+///
+/// KEYS: the counters. ARGV: the length of a part in microseconds, the milliseconds until nothing counts any longer, and
+/// the maximum of each counter.
+const COUNT: &str = "\
+local time = redis.call('TIME')
+local part = math.floor((time[1] * 1000000 + time[2]) / ARGV[1])
+for at, key in ipairs(KEYS) do
+  local parts, sum = redis.call('HGETALL', key), 0
+  for of = 1, #parts, 2 do
+    if tonumber(parts[of]) < part - 64 then redis.call('HDEL', key, parts[of]) else sum = sum + parts[of + 1] end
+  end
+  if sum >= tonumber(ARGV[at + 2]) then return 0 end
+end
+for _, key in ipairs(KEYS) do
+  redis.call('HINCRBY', key, string.format('%.0f', part), 1)
+  redis.call('PEXPIRE', key, ARGV[2])
+end
+return 1";
+
+/// Keeps rows and counters on a server of Redis or Valkey, shared with the other processes of the same namespace. Clones
+/// share the connection.
+///
+/// All requests go over one connection, several at once. It is opened by the first request, so a program can start
+/// before its server, and opened again when it is lost. The effect of a lost request is unknown, so none is repeated.
+///
+/// All keys begin with the namespace, such as the name of the deployment, and expire by themselves. The server must not
+/// evict them (`maxmemory-policy noeviction`, its default): a count that is evicted is a limit that does not hold. What
+/// is kept is as durable as the server is. One that forgets, because it restarts without persistence or because a replica
+/// that lacks the last writes takes over, lets an approval be used again. If that must not happen, run it with
+/// `appendonly yes` and `appendfsync always` and without such replicas, or use a database on disk for approvals.
+///
+/// Any server works that has the commands of Redis 5, such as Valkey. State is kept on one server, behind one address.
+///
+/// ```no_run
+/// use toolgen_runtime::layers::approval::Approvals;
+/// use toolgen_runtime::layers::rate::WindowLimit;
+/// use toolgen_runtime::store::{OnFailure, RedisStore};
+/// use toolgen_runtime::{Provider, Registry};
+///
+/// # fn shared(registry: &Registry) -> Result<Provider, Box<dyn std::error::Error>> {
+/// let store = RedisStore::builder("redis://127.0.0.1:6379", "shop-production").build()?;
+/// let limit = WindowLimit::new().with_per_tool(10).shared(store.clone()).on_failure(OnFailure::Degrade);
+/// let provider = Provider::builder(registry).rate_limit(limit).approval_store(Approvals::on(store)).build()?;
+/// # Ok(provider)
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RedisStore(Arc<Inner>);
+
+struct Inner {
+    server: Server<Place>,
+    namespace: Text,
+}
+
+/// Builds a [`RedisStore`].
+pub struct RedisBuilder {
+    url: String,
+    namespace: Text,
+    timeout: Duration,
+    roots: Vec<Vec<u8>>,
+    on_change: Option<OnChange>,
+}
+
+impl RedisBuilder {
+    /// Sets how long a request may take at most, including the connection that it may need: 500 milliseconds by
+    /// default. No call waits longer for one.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> RedisBuilder {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Trusts a certificate besides those of the system, as PEM text, for a server with `rediss` whose authority is
+    /// private.
+    #[must_use]
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> RedisBuilder {
+        self.roots.push(pem.into());
+        self
+    }
+
+    /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
+    /// alarms. The request that noticed calls it, and waits for it.
+    #[must_use]
+    pub fn on_change(mut self, told: impl Fn(&StoreChange) + Send + Sync + 'static) -> RedisBuilder {
+        self.on_change = Some(Box::new(told));
+        self
+    }
+
+    /// Builds the store. Nothing is connected yet, see [`RedisStore::ping`].
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not that of a server, a certificate cannot be read, or the namespace is blank.
+    pub fn build(self) -> Result<RedisStore, StoreError> {
+        if self.namespace.trim().is_empty() {
+            return Err(StoreError::new(
+                "the namespace of the shared state is blank: name the deployment whose processes share it",
+            ));
+        }
+        let place = Place::parse(&self.url, &self.roots)?;
+        let server = Server::new(place, self.timeout, self.on_change);
+        Ok(RedisStore(Arc::new(Inner { server, namespace: self.namespace })))
+    }
+}
+
+/// A connection, and the task that carries its bytes, which ends when it is lost.
+#[derive(Clone)]
+pub(super) struct Open {
+    connection: MultiplexedConnection,
+    driver: Arc<JoinHandle<()>>,
+}
+
+impl Connect for Place {
+    type Connection = Open;
+
+    async fn connect(&self) -> Result<Open, Failure> {
+        let lost = |why: String| Failure::Lost(format!("cannot connect: {why}"));
+        let stream = self.open().await.map_err(|why| lost(why.to_string()))?;
+        // Our own clock limits the time.
+        let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
+        let made = MultiplexedConnection::new_with_config(&self.login, stream, config).await;
+        let (connection, driver) = made.map_err(|why| lost(why.to_string()))?;
+        Ok(Open { connection, driver: Arc::new(tokio::spawn(driver)) })
+    }
+
+    fn is_open(open: &Open) -> bool {
+        !open.driver.is_finished()
+    }
+
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl RedisStore {
+    /// Begins a store at a URL: `redis://[[user]:password@]host[:port][/database]`, with `rediss` for TLS.
+    ///
+    /// The namespace separates deployments on one server: only processes with the same namespace share state.
+    #[must_use]
+    pub fn builder(url: impl Into<String>, namespace: impl Into<Text>) -> RedisBuilder {
+        let (url, namespace) = (url.into(), namespace.into());
+        RedisBuilder { url, namespace, timeout: TIMEOUT, roots: Vec::new(), on_change: None }
+    }
+
+    /// Asks the server whether it is there, so that a program can refuse to start without it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be reached, does not let this program in, or does not answer in time.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.request(&redis::cmd("PING")).await.map(drop)
+    }
+
+    /// Returns whether the last request was answered. `true` before the first one.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.0.server.is_up()
+    }
+
+    /// Returns the beginning of the keys of a table.
+    fn prefix(&self, table: &str) -> String {
+        format!("{}:{table}:", self.0.namespace)
+    }
+
+    fn key(&self, table: &str, key: &str) -> String {
+        self.prefix(table) + key
+    }
+
+    /// Runs a script on keys, atomically and in one round trip, and returns its answer.
+    async fn script(&self, script: &str, keys: &[String], args: &[&[u8]]) -> Result<Value, StoreError> {
+        // The text is sent each time: it is short, and a server that has restarted does not know it by its digest.
+        let mut command = redis::cmd("EVAL");
+        command.arg(script).arg(keys.len()).arg(keys);
+        for arg in args {
+            command.arg(*arg);
+        }
+        self.request(&command).await
+    }
+
+    async fn request(&self, command: &Cmd) -> Result<Value, StoreError> {
+        let send = async |mut open: Open| match open.connection.send_packed_command(command).await {
+            Ok(Value::ServerError(why)) => Err(Failure::Refused(why.to_string())),
+            Ok(answer) => Ok(answer),
+            // A server that became a replica answers, too, but is no longer the one that is wanted.
+            Err(why) if why.is_io_error() || why.is_unrecoverable_error() => {
+                Err(Failure::Lost(why.to_string()))
+            }
+            Err(why) => Err(Failure::Refused(why.to_string())),
+        };
+        self.0.server.request(send).await
+    }
+
+    /// Returns rows, and the keys of those that are still to be read.
+    async fn read(
+        &self,
+        table: &str,
+        index: Option<String>,
+        keys: &[&str],
+    ) -> Result<(Vec<Row>, Vec<String>), StoreError> {
+        let (most, prefix) = (AT_ONCE.to_string(), self.prefix(table));
+        let mut args = vec![most.as_bytes(), prefix.as_bytes()];
+        args.extend(keys.iter().map(|key| key.as_bytes()));
+        let answer = self.script(READ, index.as_slice(), &args).await?;
+        let parts = || {
+            let Value::Array(parts) = &answer else { return None };
+            let [Value::Array(found), Value::Array(rest)] = parts.as_slice() else { return None };
+            let rows = found.iter().map(row).collect::<Option<_>>()?;
+            let rest = rest.iter().map(|key| Some(String::from_utf8_lossy(bytes(key)?).into_owned()));
+            Some((rows, rest.collect::<Option<_>>()?))
+        };
+        parts().ok_or_else(|| self.unexpected(&answer))
+    }
+
+    /// Returns the error for an unexpected answer.
+    fn unexpected(&self, answer: &Value) -> StoreError {
+        let shown: String = format!("{answer:?}").chars().take(100).collect();
+        self.0.server.error(&format!("an answer that was not expected: {shown}"))
+    }
+}
+
+fn bytes(value: &Value) -> Option<&[u8]> {
+    match value {
+        Value::BulkString(bytes) => Some(bytes),
+        Value::SimpleString(text) => Some(text.as_bytes()),
+        _ => None,
+    }
+}
+
+fn row(found: &Value) -> Option<Row> {
+    let Value::Array(fields) = found else { return None };
+    let [key, version, value, Value::Int(left)] = fields.as_slice() else { return None };
+    let version = std::str::from_utf8(bytes(version)?).ok().and_then(|version| version.parse().ok());
+    Some(Row {
+        key: String::from_utf8_lossy(bytes(key)?).into_owned(),
+        // Something else wrote it.
+        version: version.unwrap_or(0),
+        value: bytes(value)?.to_vec(),
+        left: Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
+    })
+}
+
+/// Returns what a script expects of a row.
+fn expectation(expected: Expected) -> String {
+    match expected {
+        Expected::Any => "any".to_owned(),
+        Expected::Absent => String::new(),
+        Expected::Version(version) => version.to_string(),
+    }
+}
+
+impl Store for RedisStore {
+    fn get<'a>(&'a self, table: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<Row>, StoreError>> {
+        Box::pin(async move { Ok(self.read(table, None, &[key]).await?.0.pop()) })
+    }
+
+    fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        Box::pin(async move {
+            let (mut rows, rest) = self.read(table, Some(self.key("index", table)), &[prefix]).await?;
+            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+            for keys in rest.chunks(AT_ONCE) {
+                rows.extend(self.read(table, None, keys).await?.0);
+            }
+            rows.sort_by(|one, other| one.key.cmp(&other.key));
+            Ok(rows)
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        table: &'a str,
+        key: &'a str,
+        value: &'a [u8],
+        ttl: Duration,
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        Box::pin(async move {
+            // The server refuses zero.
+            let (expected, ttl) = (expectation(expected), millis(ttl).max(1).to_string());
+            let keys = [self.key(table, key), self.key("index", table)];
+            let args = [expected.as_bytes(), value, ttl.as_bytes(), key.as_bytes()];
+            let answer = self.script(PUT, &keys, &args).await?;
+            if answer == Value::Nil {
+                return Ok(None);
+            }
+            let version = bytes(&answer).and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+            version.map(Some).ok_or_else(|| self.unexpected(&answer))
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        table: &'a str,
+        key: &'a str,
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let keys = [self.key(table, key), self.key("index", table)];
+            match self.script(DELETE, &keys, &[expectation(expected).as_bytes(), key.as_bytes()]).await? {
+                Value::Int(deleted) => Ok(deleted == 1),
+                other => Err(self.unexpected(&other)),
+            }
+        })
+    }
+
+    fn count<'a>(
+        &'a self,
+        table: &'a str,
+        counters: &'a [(&'a str, u32)],
+        window: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let keys: Vec<String> = counters.iter().map(|(key, _)| self.key(table, key)).collect();
+            // Longer than the last call counts.
+            let (part, life) = (part_of(window), millis(window.saturating_mul(66) / 64).saturating_add(1));
+            let numbers = [part.to_string(), life.to_string()];
+            let most = counters.iter().map(|(_, most)| most.to_string());
+            let args: Vec<String> = numbers.into_iter().chain(most).collect();
+            let args: Vec<&[u8]> = args.iter().map(String::as_bytes).collect();
+            match self.script(COUNT, &keys, &args).await? {
+                Value::Int(counted) => Ok(counted == 1),
+                other => Err(self.unexpected(&other)),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore")
+            .field("namespace", &self.0.namespace)
+            .field("server", &self.0.server)
+            .finish()
+    }
+}
+
+impl fmt::Debug for RedisBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may contain a password.
+        f.debug_struct("RedisBuilder")
+            .field("namespace", &self.namespace)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

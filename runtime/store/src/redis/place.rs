@@ -1,0 +1,131 @@
+//! The address of a server, and the stream to it.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+use redis::RedisConnectionInfo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use url::{Host, Url};
+
+use toolgen_kernel::base::tls::trusting;
+use toolgen_kernel::call::store::StoreError;
+
+/// The port of servers whose URL names none.
+const PORT: u16 = 6379;
+
+/// Both kinds of streams.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// Where a server is. Its text contains no password.
+pub(super) struct Place {
+    host: String,
+    port: u16,
+    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    /// The user that connects, and the database.
+    pub(super) login: RedisConnectionInfo,
+}
+
+impl Place {
+    /// Reads `redis://[[user]:password@]host[:port][/database]`; `rediss` is the same over TLS.
+    pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Place, StoreError> {
+        // The text itself is not shown: it may contain a password.
+        let form = "write redis://HOST:PORT/DATABASE, or rediss:// for TLS";
+        let wrong =
+            |why: String| StoreError::new(format!("the URL of the shared state is not valid: {why}; {form}"));
+        let url = Url::parse(text).map_err(|why| wrong(why.to_string()))?;
+        let secure = match url.scheme() {
+            "redis" | "valkey" => false,
+            "rediss" | "valkeys" => true,
+            other => return Err(wrong(format!("`{other}` is not a scheme of it"))),
+        };
+        let host = match url.host() {
+            None => return Err(wrong(String::from("it names no host"))),
+            Some(Host::Ipv6(address)) => address.to_string(),
+            Some(host) => host.to_string(),
+        };
+        let database = match url.path().trim_matches('/') {
+            "" => 0,
+            number => number
+                .parse::<u32>()
+                .map_err(|_| wrong(format!("the database `{number}` is not a number")))?,
+        };
+        let mut login = RedisConnectionInfo::default().set_db(database.into()).set_skip_set_lib_name();
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        if !url.username().is_empty() {
+            login = login.set_username(decoded(url.username()));
+        }
+        if let Some(password) = url.password() {
+            login = login.set_password(decoded(password));
+        }
+        let tls = if secure {
+            let config = trusting(roots).map_err(|why| StoreError::new(format!("TLS: {why}")))?;
+            let name = ServerName::try_from(host.clone());
+            let name = name.map_err(|why| wrong(format!("`{host}` can have no certificate: {why}")))?;
+            Some((Arc::new(config.with_no_client_auth()), name))
+        } else {
+            None
+        };
+        Ok(Place { host, port: url.port().unwrap_or(PORT), tls, login })
+    }
+
+    /// Connects.
+    pub(super) async fn open(&self) -> io::Result<Box<dyn Stream>> {
+        let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
+        // A request is one small packet, whose answer a call waits for.
+        stream.set_nodelay(true)?;
+        match &self.tls {
+            None => Ok(Box::new(stream)),
+            Some((config, name)) => {
+                let connector = TlsConnector::from(Arc::clone(config));
+                Ok(Box::new(connector.connect(name.clone(), stream).await?))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls.is_some() { "rediss" } else { "redis" };
+        let (open, close) = if self.host.contains(':') { ("[", "]") } else { ("", "") };
+        write!(f, "{scheme}://{open}{}{close}:{}/{}", self.host, self.port, self.login.db())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_read_and_shown_without_their_password() {
+        let place = Place::parse("redis://app:s%3Acret@[::1]:7000/3", &[]).unwrap();
+        assert_eq!(place.to_string(), "redis://[::1]:7000/3");
+        assert_eq!((place.login.username(), place.login.password()), (Some("app"), Some("s:cret")));
+        assert_eq!(place.login.db(), 3);
+        let place = Place::parse("valkeys://cache.example", &[]).unwrap();
+        assert_eq!(
+            (place.to_string().as_str(), place.tls.is_some()),
+            ("rediss://cache.example:6379/0", true)
+        );
+    }
+
+    #[test]
+    fn what_is_no_url_of_a_server_is_told_without_what_it_may_hide() {
+        for (text, said) in [
+            ("localhost:6379", "`localhost` is not a scheme"),
+            ("redis://:s3cret@host/zero", "the database `zero` is not a number"),
+            ("s3cret", "write redis://HOST:PORT/DATABASE"),
+            ("redis:///", "names no host"),
+        ] {
+            let why = Place::parse(text, &[]).err().unwrap().to_string();
+            assert!(why.contains(said) && !why.contains("s3cret"), "{why}");
+        }
+    }
+}

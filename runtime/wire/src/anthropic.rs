@@ -1,0 +1,189 @@
+//! Anthropic Messages.
+
+use serde_json::{Value, json};
+
+use super::AnswerOptions;
+use super::calls::{Call, Item, arguments, text};
+use super::content::{self, Media};
+use super::format::{Conversation, Format};
+use super::layout::{Ending, Layout};
+use super::request::Request;
+use super::tools::{self, object};
+use super::turn::{Stop, Usage, count};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{ANTHROPIC, Dialect};
+use toolgen_kernel::spec::ToolSpec;
+
+pub(super) static FORMAT: Format = Format {
+    name: "anthropic",
+    dialect: &ANTHROPIC,
+    ids_optional: false,
+    layout: Layout {
+        title: "Anthropic Messages",
+        path: &["content"],
+        is_block: |block| !matches!(text(block, "type"), "" | "message" | "error"),
+        is_piece,
+        ending,
+        ..Layout::EMPTY
+    },
+    item,
+    answer,
+    message: "content",
+    tool,
+    beside: |message| message.get("content").and_then(Value::as_str).map(said).into_iter().collect(),
+    usage,
+    keep: |message, blocks| keep(message, blocks, "content"),
+    assemble: super::stream::anthropic::assemble,
+    conversation: Some(Conversation { user: |text| json!({ "type": "text", "text": text }), model, request }),
+    ..Format::EMPTY
+};
+
+fn ending(message: &Value) -> Ending<'_> {
+    let word = text(message, "stop_reason");
+    let stop = match word {
+        "" => Stop::Unknown,
+        "end_turn" | "stop_sequence" => Stop::End,
+        "tool_use" => Stop::Calls,
+        "pause_turn" => Stop::Paused,
+        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+        "refusal" => Stop::Refused,
+        _ => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+/// Returns what a message says whose content is a single text.
+fn said(text: &str) -> (&'static str, Item<'_>) {
+    ("text", Item::Text(text.into()))
+}
+
+/// Reads the tokens: Anthropic counts those of the cache separately.
+fn usage(message: &Value) -> Usage {
+    let of = |key: &str| count(message, &format!("/usage/{key}"));
+    let cached = of("cache_read_input_tokens");
+    let input = of("input_tokens").saturating_add(cached).saturating_add(of("cache_creation_input_tokens"));
+    Usage::new(input, of("output_tokens"), cached, of("output_tokens_details/thinking_tokens"))
+}
+
+/// Keeps a message of the assistant whose blocks are under a key, or nothing if it has none. Providers refuse what they
+/// themselves may write: texts without a letter, and arguments that are not an object.
+pub(super) fn keep(message: &Value, blocks: &[Value], key: &str) -> Vec<Value> {
+    let content = match message.get(key) {
+        Some(Value::String(text)) if !text.trim().is_empty() => Value::from(text.as_str()),
+        _ => blocks.iter().filter(|block| !is_blank(block)).map(sound).collect(),
+    };
+    if content.as_array().is_some_and(Vec::is_empty) {
+        return Vec::new();
+    }
+    vec![object([("role", "assistant".into()), (key, content)])]
+}
+
+fn is_blank(block: &Value) -> bool {
+    // Texts of Bedrock have no type.
+    let is_text = matches!(text(block, "type"), "" | "text");
+    is_text && block.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty())
+}
+
+/// Returns a block with arguments that are an object. Anthropic documents this form for a text that is not JSON.
+fn sound(block: &Value) -> Value {
+    let mut block = block.clone();
+    let call = if block.get("toolUse").is_some() { &mut block["toolUse"] } else { &mut block };
+    if let Some(input) = call.get_mut("input").filter(|input| !input.is_object()) {
+        *input = match input.take() {
+            Value::Null => json!({}),
+            wrong => json!({ "INVALID_JSON": wrong }),
+        };
+    }
+    block
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!said.trim().is_empty()).then(|| json!({ "type": "text", "text": said }));
+    let calls = calls.iter().map(|call| {
+        let (id, input) = (call.id.as_str(), arguments(call));
+        object([
+            ("type", "tool_use".into()),
+            ("id", id.into()),
+            ("name", call.name.as_str().into()),
+            ("input", input),
+        ])
+    });
+    let content: Vec<Value> = text.into_iter().chain(calls).collect();
+    keep(&Value::Null, &content, "content")
+}
+
+/// How many tokens a model may write if the program does not say. Anthropic requires a number.
+const MAX_TOKENS: u64 = 4096;
+
+fn request(request: Request<'_>) -> Value {
+    Request::body([
+        ("model", request.model.into()),
+        ("max_tokens", MAX_TOKENS.into()),
+        ("system", request.system.into()),
+        ("tools", request.tools),
+        ("messages", Value::Array(request.messages)),
+        ("stream", if request.stream { Value::Bool(true) } else { Value::Null }),
+    ])
+}
+
+fn is_piece(event: &Value) -> bool {
+    let kind = text(event, "type");
+    kind.starts_with("content_block_") || kind.starts_with("message_")
+}
+
+fn item(block: &Value) -> Item<'_> {
+    match text(block, "type") {
+        "tool_use" => Item::Call(Call::of(block, "id", "/id", "input")),
+        "text" => Item::Text(text(block, "text").into()),
+        "thinking" => Item::Thinking(text(block, "thinking").into()),
+        // The provider runs `server_tool_use` and `mcp_tool_use`.
+        _ => Item::Skip,
+    }
+}
+
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let is_error = response.is_error();
+    let why_not = content::why_text_only(is_error, options);
+    let mut blocks =
+        content::blocks(response, why_not, |text| json!({ "type": "text", "text": text }), media);
+    let content = match (references(response, options), blocks.as_mut_slice()) {
+        (Some(found), _) => found,
+        (None, [only]) if only["type"] == "text" => only["text"].take(),
+        _ => Value::Array(blocks),
+    };
+    let (kind, id) = ("tool_result".into(), response.id.as_str().into());
+    let mut out = object([("type", kind), ("tool_use_id", id), ("content", content)]);
+    if is_error {
+        out["is_error"] = Value::Bool(true);
+    }
+    out
+}
+
+/// Returns references to the tools that a tool for searching found. Nothing else may be next to them: the provider
+/// shows the model the tools themselves.
+fn references(response: &ToolResponse, options: &AnswerOptions<'_>) -> Option<Value> {
+    if response.is_error() || options.search != Some(response.name.as_str()) {
+        return None;
+    }
+    let found = response.outcome.as_ref().ok()?.details.get("tools")?.as_array()?;
+    let named = found.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
+    let reference = |name: &Value| object([("type", "tool_reference".into()), ("tool_name", name.clone())]);
+    let references: Vec<Value> = named.map(reference).collect();
+    (!references.is_empty()).then_some(Value::Array(references))
+}
+
+fn media(media: &Media<'_>) -> Option<Value> {
+    let kind = if media.is_image() {
+        "image"
+    } else if media.is_pdf() {
+        "document"
+    } else {
+        return None;
+    };
+    let source = json!({ "type": "base64", "media_type": media.mime_type, "data": media.data });
+    Some(object([("type", kind.into()), ("source", source)]))
+}
+
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    tools::written(spec, "input_schema", schema, dialect)
+}

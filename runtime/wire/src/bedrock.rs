@@ -1,0 +1,160 @@
+//! Amazon Bedrock Converse.
+
+use serde_json::{Value, json};
+
+use super::calls::{Call, Item, arguments, text};
+use super::content::{self, Media, MediaKind};
+use super::format::{Conversation, Format};
+use super::layout::{Ending, Layout};
+use super::request::{Request, parts};
+use super::tools::{self, object};
+use super::turn::{Stop, Usage, count};
+use super::{AnswerOptions, anthropic};
+use toolgen_kernel::base::sha256::sha256;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{BEDROCK, Dialect};
+use toolgen_kernel::spec::ToolSpec;
+
+pub(super) static FORMAT: Format = Format {
+    name: "bedrock",
+    // Bedrock has few rules of its own; each model has those of its maker. Claude's are the narrowest that still
+    // express a whole schema.
+    dialect: &BEDROCK,
+    ids_optional: false,
+    layout: Layout {
+        title: "Bedrock Converse",
+        path: &["output", "message", "content"],
+        is_block: |block| block.get("toolUse").is_some(),
+        is_piece: |event| EVENTS.iter().any(|key| event.get(key).is_some()),
+        ending,
+        ..Layout::EMPTY
+    },
+    item,
+    answer,
+    message: "content",
+    tool,
+    list: |tools| object([("tools", Value::Array(tools))]),
+    usage,
+    keep: |message, blocks| anthropic::keep(message, blocks, "content"),
+    assemble: super::stream::bedrock::assemble,
+    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request }),
+    ..Format::EMPTY
+};
+
+/// The keys of the events of `ConverseStream`.
+const EVENTS: [&str; 5] =
+    ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"];
+
+fn ending(response: &Value) -> Ending<'_> {
+    let word = text(response, "stopReason");
+    let stop = match word {
+        "" => Stop::Unknown,
+        "end_turn" | "stop_sequence" => Stop::End,
+        "tool_use" => Stop::Calls,
+        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+        "guardrail_intervened" | "content_filtered" => Stop::Refused,
+        _ => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+/// Reads the tokens: Bedrock counts those of the cache separately.
+fn usage(response: &Value) -> Usage {
+    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    let cached = of("cacheReadInputTokens");
+    let input = of("inputTokens").saturating_add(cached).saturating_add(of("cacheWriteInputTokens"));
+    Usage::new(input, of("outputTokens"), cached, 0)
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!said.trim().is_empty()).then(|| json!({ "text": said }));
+    let calls = calls.iter().map(|call| {
+        let (id, name) = (call.id.as_str().into(), call.name.as_str().into());
+        object([("toolUse", object([("toolUseId", id), ("name", name), ("input", arguments(call))]))])
+    });
+    let content: Vec<Value> = text.into_iter().chain(calls).collect();
+    anthropic::keep(&Value::Null, &content, "content")
+}
+
+fn request(request: Request<'_>) -> Value {
+    // The tools are wrapped already; a configuration without tools is refused.
+    let tools = if request.tools.get("tools").is_some_and(|tools| *tools == json!([])) {
+        Value::Null
+    } else {
+        request.tools
+    };
+    Request::body([
+        ("system", parts(request.system)),
+        ("toolConfig", tools),
+        ("messages", Value::Array(request.messages)),
+    ])
+}
+
+fn item(block: &Value) -> Item<'_> {
+    let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else {
+        let cited = block.pointer("/citationsContent/content/0/text");
+        return match (block.get("text").or(cited), block.pointer("/reasoningContent/reasoningText")) {
+            (Some(Value::String(said)), _) => Item::Text(said.into()),
+            (_, Some(thought)) => Item::Thinking(text(thought, "text").into()),
+            _ => Item::Skip,
+        };
+    };
+    // The provider runs `server_tool_use`.
+    if !text(call, "type").is_empty() {
+        return Item::Skip;
+    }
+    Item::Call(Call::of(call, "toolUseId", "/toolUse/toolUseId", "input"))
+}
+
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let is_error = response.is_error();
+    let why_not = content::why_text_only(is_error, options);
+    let mut content = content::blocks(response, why_not, |text| json!({ "text": text }), media);
+    let documents = content.iter_mut().filter_map(|block| block.get_mut("document"));
+    for (index, document) in documents.enumerate() {
+        document["name"] = document_name(&response.id, index).into();
+    }
+    let id = response.id.as_str().into();
+    let mut out = object([("toolUseId", id), ("content", Value::Array(content))]);
+    // Success is the default, and some models refuse the key.
+    if is_error {
+        out["status"] = Value::from("error");
+    }
+    object([("toolResult", out)])
+}
+
+/// The formats of documents, by media type.
+const DOCUMENTS: &[(&str, &str)] = &[
+    ("application/pdf", "pdf"),
+    ("application/msword", "doc"),
+    ("application/vnd.ms-excel", "xls"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("text/csv", "csv"),
+    ("text/html", "html"),
+    ("text/markdown", "md"),
+    ("text/plain", "txt"),
+];
+
+fn media(media: &Media<'_>) -> Option<Value> {
+    if media.is_image() {
+        let format = media.mime_type.trim_start_matches("image/");
+        return Some(json!({ "image": { "format": format, "source": { "bytes": media.data } } }));
+    }
+    if media.kind != MediaKind::Resource {
+        return None;
+    }
+    let (_, format) = DOCUMENTS.iter().find(|(mime_type, _)| media.mime_type == *mime_type)?;
+    Some(json!({ "document": { "format": format, "name": "", "source": { "bytes": media.data } } }))
+}
+
+/// Returns a unique document name, since duplicates in a conversation are refused. It consists of letters, digits and
+/// hyphens and has no meaning: a model may take a name for an instruction.
+fn document_name(id: &str, index: usize) -> String {
+    format!("document-{:.16}-{}", sha256(id.as_bytes()), index + 1)
+}
+
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    let schema = object([("json", schema)]);
+    object([("toolSpec", tools::written(spec, "inputSchema", schema, dialect))])
+}

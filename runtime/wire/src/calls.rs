@@ -1,0 +1,256 @@
+//! Reading calls: the part that all formats share.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::Format;
+use super::ids::{self, Id};
+use super::layout::Found;
+use super::turn::{Said, Stop, kind};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::ToolCall;
+use toolgen_kernel::call::blocked::Blocked;
+
+/// A place where a response does not match its provider's format.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WireError {
+    /// The place in the response, as a JSON pointer.
+    pub pointer: String,
+    /// The problem.
+    pub message: String,
+}
+
+impl WireError {
+    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> WireError {
+        WireError { pointer: pointer.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", self.pointer, self.message)
+    }
+}
+
+toolgen_core::__readable_debug!(WireError);
+
+impl std::error::Error for WireError {}
+
+/// The calls of a response, in order. Dereferences to the list of calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Calls {
+    /// Every call that can be answered. Calls that must not run are [blocked](ToolCall::blocked), with a reason.
+    pub calls: Vec<ToolCall>,
+    /// What cannot be answered, such as a call without an ID, and calls that this crate does not run.
+    pub problems: Vec<WireError>,
+    /// Why the provider stopped the model, in the provider's own word. If set, all calls are blocked.
+    pub stopped: Option<Text>,
+}
+
+impl std::ops::Deref for Calls {
+    type Target = [ToolCall];
+
+    fn deref(&self) -> &[ToolCall] {
+        &self.calls
+    }
+}
+
+impl IntoIterator for Calls {
+    type Item = ToolCall;
+    type IntoIter = std::vec::IntoIter<ToolCall>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.calls.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Calls {
+    type Item = &'a ToolCall;
+    type IntoIter = std::slice::Iter<'a, ToolCall>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.calls.iter()
+    }
+}
+
+/// A block of a response.
+#[derive(Clone, Debug)]
+pub enum Item<'v> {
+    /// Something else, which only the same provider reads again.
+    Skip,
+    /// A text for the user.
+    Text(Cow<'v, str>),
+    /// A text of the model's reasoning.
+    Thinking(Cow<'v, str>),
+    /// A call that the program must answer, but of a kind that this crate does not run.
+    Foreign(&'v str),
+    /// A call.
+    Call(Call<'v>),
+}
+
+/// A call as written in a response.
+#[derive(Clone)]
+pub struct Call<'v> {
+    /// The ID; `None` if there is none; an error if it has the wrong type.
+    pub(super) id: Result<Option<Cow<'v, str>>, ()>,
+    /// The place of the ID, relative to the block.
+    pub(super) id_pointer: &'static str,
+    /// What the answer must know about the call besides its ID.
+    pub(super) kind: Id,
+    /// The name; empty if it is not text.
+    pub(super) name: &'v str,
+    /// The arguments.
+    pub(super) arguments: Option<Cow<'v, Value>>,
+    /// Why the call must not run, if so.
+    pub(super) blocked: Option<Blocked>,
+}
+
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WrittenCall").field("id", &self.id).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<'v> Call<'v> {
+    /// Creates a usual call from an object with a name, and with an ID and arguments under these keys. The pointer is
+    /// that of the ID, relative to the block.
+    #[must_use]
+    pub fn of(owner: &'v Value, id: &'static str, id_pointer: &'static str, arguments: &str) -> Call<'v> {
+        Call {
+            id: text_id(owner, id),
+            id_pointer,
+            kind: Id::Usual,
+            name: text(owner, "name"),
+            arguments: owner.get(arguments).map(Cow::Borrowed),
+            blocked: None,
+        }
+    }
+
+    /// Marks a call as incomplete, if it is.
+    #[must_use]
+    pub fn cut_if(mut self, cut: bool) -> Call<'v> {
+        if cut {
+            self.blocked = Some(Blocked::Truncated);
+        }
+        self
+    }
+}
+
+/// Returns the ID under a key of a block, which must be text.
+pub(super) fn text_id<'v>(owner: &'v Value, key: &str) -> Result<Option<Cow<'v, str>>, ()> {
+    match owner.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) if id.is_empty() => Ok(None),
+        Some(Value::String(id)) => Ok(Some(Cow::Borrowed(id))),
+        Some(_) => Err(()),
+    }
+}
+
+/// Returns the text under a key, or an empty one.
+#[must_use]
+pub fn text<'v>(owner: &'v Value, key: &str) -> &'v str {
+    owner.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Reads all calls, and what else the blocks say. Returns them with the blocks and the end of the response.
+pub(super) fn read<'v>(
+    format: &Format,
+    response: &'v Value,
+    ended: bool,
+    said: &mut Said,
+) -> Result<(Calls, Found<'v>), WireError> {
+    let mut found = format.layout.find(response)?;
+    if !ended && found.ending.stop == Stop::Unknown {
+        found.ending.stop = Stop::Interrupted;
+    }
+    let mut read = Calls::default();
+    let stop = found.ending.stop;
+    if stop.is_stopped() {
+        let why = if found.ending.word.is_empty() { stop.as_str() } else { found.ending.word };
+        read.stopped = Some(Text::copy_of(why));
+    }
+    for (kind, item) in (format.beside)(found.owner) {
+        said.add(&item, kind);
+    }
+    let last = found.blocks.len().saturating_sub(1);
+    for (index, block) in found.blocks.iter().enumerate() {
+        let at = || if found.single { found.pointer.clone() } else { format!("{}/{index}", found.pointer) };
+        if !block.is_object() {
+            read.problems.push(WireError::new(at(), "is not an object"));
+            continue;
+        }
+        let item = (format.item)(block);
+        said.add(&item, kind(block));
+        said.signature(block);
+        match item {
+            Item::Skip | Item::Text(_) | Item::Thinking(_) => {}
+            Item::Foreign(kind) => {
+                let why = format!("is a `{kind}`, which only the program itself can answer");
+                read.problems.push(WireError::new(at(), why));
+            }
+            Item::Call(call) => match id(&call, format.ids_optional) {
+                Ok(id) => {
+                    let cut = stop.is_cut() && (index == last || call.is_broken());
+                    read.calls.push(call.cut_if(cut).finish(id, read.stopped.as_ref()));
+                }
+                Err(why) => read.problems.push(WireError::new(at() + call.id_pointer, why)),
+            },
+        }
+    }
+    Ok((read, found))
+}
+
+impl Call<'_> {
+    /// Whether the arguments are a text that is not JSON.
+    fn is_broken(&self) -> bool {
+        let text = self.arguments.as_deref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        text.is_some_and(|text| serde_json::from_str::<serde_core::de::IgnoredAny>(text).is_err())
+    }
+
+    fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {
+        let nameless = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
+        let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(nameless);
+        let call = ToolCall::new(id, self.name, given(self.arguments));
+        match blocked {
+            Some(why) => call.blocked(why),
+            None => call,
+        }
+    }
+}
+
+fn id(call: &Call<'_>, optional: bool) -> Result<String, &'static str> {
+    match &call.id {
+        Ok(Some(id)) => Ok(call.kind.mark(id)),
+        Ok(None) if optional => Ok(ids::made_up(call.kind)),
+        Ok(None) => Err("is missing, so the call cannot be answered"),
+        Err(()) => Err("is not a text, so the call cannot be answered"),
+    }
+}
+
+fn given(arguments: Option<Cow<'_, Value>>) -> Value {
+    match arguments.as_deref() {
+        None | Some(Value::Null) => json!({}),
+        Some(Value::String(text)) if text.trim().is_empty() => json!({}),
+        Some(_) => arguments.map(Cow::into_owned).unwrap_or_default(),
+    }
+}
+
+/// Returns the arguments of a call as an object, for formats that accept nothing else.
+pub(super) fn arguments(call: &ToolCall) -> Value {
+    match &call.arguments {
+        Value::Object(_) => call.arguments.clone(),
+        Value::Null => json!({}),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(fields)) => Value::Object(fields),
+            _ => json!({ "INVALID_JSON": text }),
+        },
+        wrong => json!({ "INVALID_JSON": wrong }),
+    }
+}

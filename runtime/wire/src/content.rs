@@ -1,0 +1,195 @@
+//! The content of a result, for formats that cannot carry all of it.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::AnswerOptions;
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::call::ToolResponse;
+use toolgen_kernel::call::result::{Content, ResourceData};
+
+/// The text of a success without content: some providers refuse an empty answer.
+const NOTHING: &str = "Tool executed successfully";
+/// The text of an error without a message.
+const FAILED: &str = "Tool failed";
+
+/// Binary data of a result.
+pub(super) struct Media<'r> {
+    pub(super) kind: MediaKind,
+    /// The media type in lower case, without parameters.
+    pub(super) mime_type: String,
+    /// The bytes, as base64.
+    pub(super) data: &'r str,
+    /// The URI. May be empty.
+    pub(super) uri: &'r str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MediaKind {
+    Image,
+    Audio,
+    Resource,
+}
+
+/// The images that every provider with image support accepts.
+pub(super) const IMAGES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+impl Media<'_> {
+    /// Whether this is an image, sent as such or as a resource.
+    pub(super) fn is_image(&self) -> bool {
+        self.kind != MediaKind::Audio && IMAGES.contains(&self.mime_type.as_str())
+    }
+
+    pub(super) fn is_pdf(&self) -> bool {
+        self.kind == MediaKind::Resource && self.mime_type == "application/pdf"
+    }
+
+    /// Returns the URL `data:image/png;base64,…`.
+    pub(super) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime_type, self.data)
+    }
+
+    /// Returns the last part of the URI, or an empty text.
+    pub(super) fn file_name(&self) -> &str {
+        let path = self.uri.split(['?', '#']).next().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Returns `[image image/png, 12345 bytes, not shown: this format takes text only]`.
+    fn note(&self, why: &str) -> String {
+        let what = match self.kind {
+            MediaKind::Image => "image",
+            MediaKind::Audio => "audio",
+            MediaKind::Resource => "resource",
+        };
+        let mut note = format!("[{what}");
+        for word in [self.uri, &self.mime_type] {
+            if !word.is_empty() {
+                note.push(' ');
+                note.push_str(word);
+            }
+        }
+        format!("{note}, {} bytes, not shown: {why}]", bytes(self.data))
+    }
+}
+
+/// Returns the number of bytes that a base64 text encodes.
+fn bytes(base64: &str) -> usize {
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits / 4 * 3 + digits % 4 * 3 / 4
+}
+
+/// A piece of content, as the formats distinguish them.
+enum Piece<'r> {
+    Text(String),
+    Media(Media<'r>),
+}
+
+fn piece(content: &Content) -> Piece<'_> {
+    let media = |kind, uri, mime_type: &str, data| {
+        let mime_type = match essence(mime_type) {
+            wrong if wrong == "image/jpg" => String::from("image/jpeg"),
+            right => right,
+        };
+        Piece::Media(Media { kind, mime_type, data, uri })
+    };
+    match content {
+        Content::Text(text) => Piece::Text(text.clone()),
+        Content::Image { data, mime_type } => media(MediaKind::Image, "", mime_type, data),
+        Content::Audio { data, mime_type } => media(MediaKind::Audio, "", mime_type, data),
+        Content::Resource { uri, mime_type, data } => match data {
+            ResourceData::Base64(data) => media(MediaKind::Resource, uri, mime_type, data),
+            ResourceData::Text(text) => {
+                let space = if mime_type.is_empty() { "" } else { " " };
+                Piece::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
+            }
+            other => unknown(other),
+        },
+        Content::Link { uri, name, mime_type, size } => {
+            let words = [name.as_str(), mime_type, uri].into_iter().filter(|word| !word.is_empty());
+            let words = words.collect::<Vec<_>>().join(" ");
+            let size = size.map_or_else(String::new, |size| format!(", {size} bytes"));
+            Piece::Text(format!("[link {words}{size}]"))
+        }
+        other => unknown(other),
+    }
+}
+
+/// Contents of a kind that is newer than the formats.
+fn unknown(content: &dyn fmt::Debug) -> Piece<'static> {
+    let shown = format!("{content:?}");
+    Piece::Text(format!(
+        "[{} that cannot be shown to a model]",
+        shown.split([' ', '(']).next().unwrap_or_default()
+    ))
+}
+
+/// Why binary data is left out of an answer.
+pub(super) const TEXT_ONLY: &str = "this format takes text only";
+/// Why binary data is left out of an error.
+const TEXT_ONLY_ERROR: &str = "an error takes text only";
+/// Returns why binary data is left out of an answer of Claude, on any host. Its API says:
+/// `all content must be type "text" if "is_error" is true`.
+pub(super) fn why_text_only(is_error: bool, options: &AnswerOptions<'_>) -> Option<&'static str> {
+    match (options.text_only, is_error) {
+        (true, _) => Some(TEXT_ONLY),
+        (false, true) => Some(TEXT_ONLY_ERROR),
+        (false, false) => None,
+    }
+}
+
+/// Why binary data is left out of an answer.
+const NOT_TAKEN: &str = "this format does not take it";
+
+/// Returns the pieces of an answer: at least one, and no empty text.
+///
+/// `media` renders binary data, or returns `None` if it cannot be sent; `why_not` is set if no binary data can be sent.
+pub(super) fn blocks(
+    response: &ToolResponse,
+    why_not: Option<&str>,
+    text: impl Fn(String) -> Value,
+    media: impl Fn(&Media<'_>) -> Option<Value>,
+) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    for content in response.content().iter() {
+        match piece(content) {
+            Piece::Text(told) if told.trim().is_empty() => {}
+            Piece::Text(told) => blocks.push(text(told)),
+            Piece::Media(bytes) => {
+                let sent = if why_not.is_none() { media(&bytes) } else { None };
+                blocks.push(sent.unwrap_or_else(|| text(bytes.note(why_not.unwrap_or(NOT_TAKEN)))));
+            }
+        }
+    }
+    if blocks.is_empty() {
+        blocks.push(text(String::from(if response.is_error() { FAILED } else { NOTHING })));
+    }
+    blocks
+}
+
+/// Returns the texts of an answer, one per line, and the media to send with them.
+pub(super) fn text_and_media(
+    response: &ToolResponse,
+    why_not: Option<&str>,
+    media: impl Fn(&Media<'_>) -> Option<Value>,
+) -> (String, Vec<Value>) {
+    let (mut texts, mut sent) = (Vec::new(), Vec::new());
+    // Texts are rendered as strings and all other pieces as objects.
+    for block in blocks(response, why_not, Value::String, media) {
+        match block {
+            Value::String(text) => texts.push(text),
+            block => sent.push(block),
+        }
+    }
+    if texts.is_empty() && response.is_error() {
+        texts.push(FAILED.to_owned());
+    }
+    (texts.join("\n"), sent)
+}
+
+/// Returns the text of an answer for a format without an error flag.
+pub(super) fn flagged_text(response: &ToolResponse, text: String) -> String {
+    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if response.is_error() && !response.skipped && !says_so { format!("Error: {text}") } else { text }
+}

@@ -1,0 +1,62 @@
+//! Messages of a conversation, added one after the other.
+
+use serde_json::Value;
+
+use super::tools::object;
+use super::{AnswerOptions, WireError, WireFormat};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+
+/// The messages of a conversation in one format.
+///
+/// Messages of the user and answers to calls go into one message if a format requires that users and models take
+/// turns.
+#[derive(Clone)]
+#[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
+pub struct Conversation {
+    format: WireFormat,
+    pub messages: Vec<Value>,
+}
+
+impl Conversation {
+    pub fn new(format: WireFormat) -> Conversation {
+        Conversation { format, messages: Vec::new() }
+    }
+
+    /// Adds a message of the user. One without a letter, which providers refuse, is left out.
+    pub fn user(&mut self, text: &str) -> Result<(), WireError> {
+        let written = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
+        if !text.trim().is_empty() {
+            self.of_user((written.user)(text));
+        }
+        Ok(())
+    }
+
+    /// Adds a turn of a model as it came.
+    pub fn kept(&mut self, messages: &[Value]) {
+        self.messages.extend_from_slice(messages);
+    }
+
+    /// Adds a turn of a model of any provider.
+    pub fn model(&mut self, text: &str, calls: &[ToolCall]) -> Result<(), WireError> {
+        let written = self.format.format().conversation.ok_or_else(|| self.format.no_conversation())?;
+        self.messages.extend((written.model)(text, calls));
+        Ok(())
+    }
+
+    /// Adds the answer to a call.
+    pub fn answer(&mut self, response: &ToolResponse, options: &AnswerOptions<'_>) {
+        self.of_user((self.format.format().answer)(response, options));
+    }
+
+    fn of_user(&mut self, block: Value) {
+        let key = self.format.format().message;
+        if key.is_empty() {
+            return self.messages.push(block);
+        }
+        let last = self.messages.last_mut().filter(|last| last["role"] == "user");
+        match last.and_then(|last| last.get_mut(key)?.as_array_mut()) {
+            Some(blocks) => blocks.push(block),
+            None => self.messages.push(object([("role", "user".into()), (key, vec![block].into())])),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Tools that a provider loads when a model finds them.
+//!
+//! Two formats have a search of their own: the request holds all tools, the provider shows the model few of them, and
+//! adds what its search finds. The calls come back as usual; traces of the search in a reply are skipped by
+//! [`WireFormat::calls`], and must be kept in the conversation as they came.
+//!
+//! | format | the search | tools that are not loaded | groups |
+//! |---|---|---|---|
+//! | Anthropic | `tool_search_tool_bm25_20251119` or `tool_search_tool_regex_20251119` | `defer_loading` | – |
+//! | OpenAI Responses | `tool_search`, run by the server | `defer_loading` | `namespace` |
+//!
+//! At Anthropic, a [tool of yours](Deferred::searched_by) may search instead.
+//!
+//! The fields are those of anthropic-sdk-python 2.12.0 and openai-python 3.54.0, checked on 2026-11-22. For the other
+//! formats, [`discovery`](toolgen_kernel::registry::discovery) does the same with three ordinary tools.
+//!
+//! ```
+//! use toolgen_runtime::wire::{Deferred, WireFormat};
+//! use toolgen_runtime::{ToolName, ToolSpec};
+//!
+//! let tools = ["get_pet", "list_pets"].map(|name| ToolSpec { name: ToolName::new(name), ..ToolSpec::EMPTY });
+//! let deferred = Deferred::new().load(["get_pet"]);
+//! let list = WireFormat::Anthropic.tools_deferred(&deferred, &tools)?;
+//! assert_eq!(list[0]["type"], "tool_search_tool_bm25_20251119");
+//! assert_eq!((&list[1]["defer_loading"], &list[2]["defer_loading"]), (&false.into(), &true.into()));
+//! # Ok::<(), toolgen_runtime::wire::DeferredError>(())
+//! ```
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::{RefusedTools, WireFormat};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::spec::toolset::Toolset;
+
+/// Which tools a provider loads only when a model finds them; see the module.
+#[derive(Clone, Debug, Default)]
+#[must_use = "it is given to `WireFormat::tools_deferred`"]
+pub struct Deferred {
+    loaded: Vec<Text>,
+    regex: bool,
+    search: Option<Text>,
+    groups: Vec<Toolset>,
+}
+
+impl Deferred {
+    /// Defers all tools, which are searched by words.
+    pub fn new() -> Deferred {
+        Deferred::default()
+    }
+
+    /// Loads these tools at once, in addition to those named before: the three to five that are called most.
+    pub fn load<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Deferred {
+        self.loaded.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lets the model search names and descriptions by regular expressions if the format supports that: Anthropic.
+    pub fn by_regex(mut self) -> Deferred {
+        self.regex = true;
+        self
+    }
+
+    /// Lets this tool search in place of the provider's own search if the format supports that: Anthropic. It must be
+    /// among the tools, and is loaded; its answers become references by
+    /// [`AnswerOptions::found_by`](super::AnswerOptions::found_by). `search_tools` of a
+    /// [`discovery`](toolgen_kernel::registry::discovery) is such a tool.
+    pub fn searched_by(mut self, tool: impl Into<Text>) -> Deferred {
+        self.search = Some(tool.into());
+        self
+    }
+
+    /// Puts the tools of a set into a namespace with its name and description if the format has namespaces: OpenAI
+    /// Responses. A tool in several sets is in the first.
+    pub fn namespace(mut self, set: Toolset) -> Deferred {
+        self.groups.push(set);
+        self
+    }
+
+    /// Returns the namespace of a tool.
+    fn group(&self, name: &str) -> Option<usize> {
+        self.groups.iter().position(|set| set.members.iter().any(|member| **member == *name))
+    }
+
+    /// The tools that are loaded at once.
+    fn at_once(&self) -> impl Iterator<Item = &Text> {
+        self.loaded.iter().chain(&self.search)
+    }
+
+    fn marked(&self, mut tool: Value) -> Value {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        tool["defer_loading"] = Value::Bool(!self.at_once().any(|loaded| **loaded == *name));
+        tool
+    }
+
+    fn anthropic(&self, tools: Vec<Value>) -> Vec<Value> {
+        let kind = if self.regex { "regex" } else { "bm25" };
+        let name = format!("tool_search_tool_{kind}");
+        let search = || json!({ "type": format!("{name}_20251119"), "name": name });
+        let search = self.search.is_none().then(search);
+        search.into_iter().chain(tools.into_iter().map(|tool| self.marked(tool))).collect()
+    }
+
+    fn responses(&self, tools: Vec<Value>) -> Vec<Value> {
+        let mut list = vec![json!({ "type": "tool_search", "execution": "server" })];
+        let mut groups: Vec<Vec<Value>> = vec![Vec::new(); self.groups.len()];
+        for tool in tools {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let place = self.group(name).and_then(|at| groups.get_mut(at)).unwrap_or(&mut list);
+            place.push(self.marked(tool));
+        }
+        for (set, tools) in self.groups.iter().zip(groups).filter(|(_, tools)| !tools.is_empty()) {
+            // The description is required.
+            let about = if set.description.is_empty() { &set.name } else { &set.description };
+            list.push(json!({
+                "type": "namespace", "name": set.name.as_str(), "description": about.as_str(), "tools": tools,
+            }));
+        }
+        list
+    }
+}
+
+/// Why tools cannot be deferred.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeferredError {
+    /// The provider of the format has no search for tools.
+    Unsupported(WireFormat),
+    /// The provider of the format takes no references to tools that another tool found.
+    SearchedByTool(WireFormat),
+    /// These tools are to be loaded and are not among the tools.
+    UnknownTools(Vec<Text>),
+    /// Tools that the dialect cannot express.
+    Refused(RefusedTools),
+}
+
+impl fmt::Display for DeferredError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeferredError::Unsupported(format) => write!(
+                f,
+                "{format} cannot defer tools; give the provider a discovery (`ProviderBuilder::discovery`) instead"
+            ),
+            DeferredError::SearchedByTool(format) => write!(
+                f,
+                "{format} takes no references to tools that another tool found; leave `Deferred::searched_by` out, so \
+                 that the provider searches"
+            ),
+            DeferredError::UnknownTools(names) => {
+                let names: Vec<&str> = names.iter().map(Text::as_str).collect();
+                write!(f, "to be loaded, but not among the tools: {}", names.join(", "))
+            }
+            DeferredError::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+toolgen_core::__readable_debug!(DeferredError);
+
+impl std::error::Error for DeferredError {}
+
+impl WireFormat {
+    /// Whether the provider of the format searches tools itself, so that [`tools_deferred`](Self::tools_deferred) works.
+    #[must_use]
+    pub fn defers(self) -> bool {
+        matches!(self, WireFormat::Anthropic | WireFormat::OpenAiResponses)
+    }
+
+    /// Renders the tools for a request as [`tools`](Self::tools) does, so that the provider loads them only when the model
+    /// finds them. The same tools give the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the format [cannot](Self::defers), or cannot let a [tool of yours](Deferred::searched_by) search, if a tool that
+    /// is to be loaded is not among the tools, and for tools that the dialect cannot express.
+    pub fn tools_deferred<'a>(
+        self,
+        deferred: &Deferred,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<Value, DeferredError> {
+        self.tools_deferred_in(self.dialect(), deferred, specs)
+    }
+
+    /// As [`tools_deferred`](Self::tools_deferred), with schemas in a dialect other than the default.
+    ///
+    /// # Errors
+    ///
+    /// As [`tools_deferred`](Self::tools_deferred).
+    pub fn tools_deferred_in<'a>(
+        self,
+        dialect: &Dialect,
+        deferred: &Deferred,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<Value, DeferredError> {
+        let write = match self {
+            WireFormat::Anthropic => Deferred::anthropic,
+            WireFormat::OpenAiResponses if deferred.search.is_some() => {
+                return Err(DeferredError::SearchedByTool(self));
+            }
+            WireFormat::OpenAiResponses => Deferred::responses,
+            _ => return Err(DeferredError::Unsupported(self)),
+        };
+        let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+        let is_known = |name: &&Text| specs.iter().any(|spec| spec.name.as_str() == name.as_str());
+        let unknown: Vec<Text> = deferred.at_once().filter(|name| !is_known(name)).cloned().collect();
+        if !unknown.is_empty() {
+            return Err(DeferredError::UnknownTools(unknown));
+        }
+        match self.tools_in(dialect, specs).map_err(DeferredError::Refused)? {
+            Value::Array(tools) => Ok(Value::Array(write(deferred, tools))),
+            other => Ok(other),
+        }
+    }
+}

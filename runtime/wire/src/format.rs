@@ -1,0 +1,151 @@
+//! Formats as data: a program can write its own and use it as [`WireFormat::Custom`](super::WireFormat).
+//!
+//! A format is a constant made of functions without state. What it does not set comes from [`Format::EMPTY`]:
+//!
+//! ```
+//! use serde_json::{Value, json};
+//! use toolgen_runtime::call::ToolResponse;
+//! use toolgen_runtime::wire::WireFormat;
+//! use toolgen_runtime::wire::format::{Format, Item, Layout, WrittenCall, text};
+//!
+//! static LINES: Format = Format {
+//!     name: "lines",
+//!     layout: Layout { title: "Lines", path: &["said"], is_block: |block| block.get("do").is_some(), ..Layout::EMPTY },
+//!     item: |block| match block.get("do") {
+//!         Some(call) => Item::Call(WrittenCall::of(call, "id", "/do/id", "with")),
+//!         None => Item::Text(text(block, "say").into()),
+//!     },
+//!     answer: |response, _| json!({ "did": response.id.as_str(), "gave": response.text() }),
+//!     ..Format::EMPTY
+//! };
+//!
+//! # fn main() -> Result<(), toolgen_runtime::wire::WireError> {
+//! let format = WireFormat::Custom(&LINES);
+//! let turn = format.turn(&json!({ "said": [
+//!     { "say": "Let me look." },
+//!     { "do": { "id": "1", "name": "clock", "with": {} } },
+//! ] }))?;
+//! assert_eq!((turn.text.as_str(), turn.calls[0].name.as_str()), ("Let me look.", "clock"));
+//! # Ok(())
+//! # }
+//! ```
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde_json::Value;
+
+use super::AnswerOptions;
+use super::request::Request;
+use super::tools::{self, ToolWriter};
+use super::turn::Usage;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
+
+pub use super::calls::{Call as WrittenCall, Item, text};
+pub use super::layout::{Ending, Layout};
+pub use super::stream::assembly::Assembly;
+pub use super::turn::count;
+
+/// A wire format: its names and the functions that read and write it. Two formats are the same if their names are.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// The name, in lower case and with hyphens. Transcripts are marked with it, so it must not change.
+    pub name: &'static str,
+    /// The dialect of the schemas of tools.
+    pub dialect: &'static Dialect,
+    /// Writes a tool from its specification and the schema of its arguments in a dialect.
+    pub tool: ToolWriter,
+    /// Turns the list of tools into the value in a request.
+    pub list: fn(Vec<Value>) -> Value,
+    /// Where a response holds its blocks.
+    pub layout: Layout,
+    /// Reads a block.
+    pub item: for<'v> fn(&'v Value) -> Item<'v>,
+    /// Reads what is next to the blocks, in the object that holds them, each with a name of its kind.
+    pub beside: for<'v> fn(&'v Value) -> Vec<(&'static str, Item<'v>)>,
+    /// Whether calls without an ID can be answered.
+    pub ids_optional: bool,
+    /// Reads the tokens of a response.
+    pub usage: fn(&Value) -> Usage,
+    /// Returns the messages of a request that hold a turn as it came: from the object that holds the blocks (or null),
+    /// and the blocks.
+    pub keep: fn(&Value, &[Value]) -> Vec<Value>,
+    /// Writes the answer to a call.
+    pub answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
+    /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
+    pub message: &'static str,
+    /// Adds an event of a stream to the response that is assembled from it.
+    pub assemble: fn(&mut Assembly, &Value) -> Result<(), super::WireError>,
+    /// How a conversation is written; `None` if the format has only calls and answers.
+    pub conversation: Option<Conversation>,
+}
+
+/// How a format writes a conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversation {
+    /// Writes a message of the user: a block of one if [`Format::message`] names the key of blocks, otherwise a whole one.
+    pub user: fn(&str) -> Value,
+    /// Writes a turn of a model of another provider, from its text and its calls.
+    pub model: fn(&str, &[ToolCall]) -> Vec<Value>,
+    /// Writes a request.
+    pub request: fn(Request<'_>) -> Value,
+}
+
+impl Format {
+    /// The base of every literal: JSON Schema, a list of tools, no answers, no conversation, and a stream whose only event
+    /// is the whole response.
+    pub const EMPTY: Format = Format {
+        name: "",
+        dialect: &JSON_SCHEMA,
+        tool: |spec, schema, dialect| tools::written(spec, "parameters", schema, dialect),
+        list: Value::Array,
+        layout: Layout::EMPTY,
+        item: |_| Item::Skip,
+        beside: |_| Vec::new(),
+        ids_optional: false,
+        usage: |_| Usage::default(),
+        keep: |_, blocks| blocks.to_vec(),
+        answer: |_, _| Value::Null,
+        message: "",
+        assemble: |assembly, event| {
+            assembly.whole = event.clone();
+            assembly.end();
+            Ok(())
+        },
+        conversation: None,
+    };
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Format").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl PartialOrd for Format {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Format {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(other.name)
+    }
+}
+
+impl Hash for Format {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}

@@ -1,0 +1,186 @@
+//! Google Gemini, `generateContent`.
+//!
+//! The wire format uses names like `functionCall`, Python programs `function_call`. Both are read.
+
+use serde_json::{Value, json};
+
+use super::calls::{Call, Item, arguments, text};
+use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
+use super::format::{Conversation, Format};
+use super::layout::{Ending, Layout};
+use super::request::{Request, parts};
+use super::tools::{named, object};
+use super::turn::{Stop, Usage, count};
+use super::{AnswerOptions, is_made_up};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, GEMINI, Nulls};
+use toolgen_kernel::spec::ToolSpec;
+
+pub(super) static FORMAT: Format = Format {
+    name: "gemini",
+    dialect: &GEMINI,
+    ids_optional: true,
+    layout: Layout {
+        title: "Gemini",
+        path: &["candidates", "0", "content", "parts"],
+        // A stopped candidate has no content.
+        optional: "content",
+        message: &["role"],
+        is_block: |part| function_call(part).is_some(),
+        ending,
+        ..Layout::EMPTY
+    },
+    item,
+    answer,
+    message: "parts",
+    tool,
+    list: |tools| Value::Array(vec![object([("functionDeclarations", Value::Array(tools))])]),
+    usage,
+    keep,
+    assemble: super::stream::gemini::assemble,
+    conversation: Some(Conversation { user: |text| json!({ "text": text }), model, request }),
+    ..Format::EMPTY
+};
+
+fn ending(candidate: &Value) -> Ending<'_> {
+    let reason = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
+    let word = reason.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
+    let stop = match word {
+        "" | "FINISH_REASON_UNSPECIFIED" => return refused_prompt(candidate),
+        "STOP" => Stop::End,
+        "MAX_TOKENS" => Stop::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "MODEL_ARMOR" => Stop::Refused,
+        _ => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+/// Returns how a response ended whose prompt was refused: it has no candidates.
+fn refused_prompt(response: &Value) -> Ending<'_> {
+    let feedback = response.get("promptFeedback").or_else(|| response.get("prompt_feedback"));
+    let reason = |feedback| ["blockReason", "block_reason"].map(|key| text(feedback, key));
+    let word = feedback.map(reason).into_iter().flatten().find(|word| !word.is_empty());
+    word.map_or(Ending::UNKNOWN, |word| Ending { stop: Stop::Refused, word })
+}
+
+/// Reads the tokens: Gemini counts those of thoughts separately from candidates, and those of tool results from the
+/// prompt.
+fn usage(response: &Value) -> Usage {
+    let of = |camel: &str, snake: &str| {
+        count(response, &format!("/usageMetadata/{camel}"))
+            .max(count(response, &format!("/usage_metadata/{snake}")))
+    };
+    let thoughts = of("thoughtsTokenCount", "thoughts_token_count");
+    let prompt = of("promptTokenCount", "prompt_token_count");
+    let input = prompt.saturating_add(of("toolUsePromptTokenCount", "tool_use_prompt_token_count"));
+    let output = of("candidatesTokenCount", "candidates_token_count").saturating_add(thoughts);
+    Usage::new(input, output, of("cachedContentTokenCount", "cached_content_token_count"), thoughts)
+}
+
+fn keep(content: &Value, parts: &[Value]) -> Vec<Value> {
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    if content.get("role").is_some() {
+        return vec![content.clone()];
+    }
+    vec![object([("role", "model".into()), ("parts", parts.to_vec().into())])]
+}
+
+/// The signature that Google documents for a call that another model made: Gemini 3 refuses calls of the current turn
+/// without one.
+const NOT_SIGNED: &str = "skip_thought_signature_validator";
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!said.is_empty()).then(|| json!({ "text": said }));
+    let calls = calls.iter().enumerate().map(|(index, call)| {
+        let (id, name) = (call.id.as_str().into(), call.name.as_str().into());
+        let mut part =
+            object([("functionCall", object([("id", id), ("name", name), ("args", arguments(call))]))]);
+        // Of calls beside each other, only the first is signed.
+        if index == 0 {
+            part["thoughtSignature"] = NOT_SIGNED.into();
+        }
+        part
+    });
+    keep(&Value::Null, &text.into_iter().chain(calls).collect::<Vec<_>>())
+}
+
+fn request(request: Request<'_>) -> Value {
+    // Without functions, the list holds an empty declaration.
+    let declared = request.tools.pointer("/0/functionDeclarations/0").is_some();
+    let system = match parts(request.system) {
+        Value::Null => Value::Null,
+        parts => object([("parts", parts)]),
+    };
+    Request::body([
+        ("systemInstruction", system),
+        ("tools", if declared { request.tools } else { Value::Null }),
+        ("contents", Value::Array(request.messages)),
+    ])
+}
+
+fn function_call(part: &Value) -> Option<&Value> {
+    let call = part.get("functionCall").or_else(|| part.get("function_call"));
+    call.filter(|call| !call.is_null())
+}
+
+fn item(part: &Value) -> Item<'_> {
+    let Some(call) = function_call(part) else {
+        return match part.get("text") {
+            Some(Value::String(thought)) if part.get("thought") == Some(&Value::Bool(true)) => {
+                Item::Thinking(thought.into())
+            }
+            Some(Value::String(said)) => Item::Text(said.into()),
+            _ => Item::Skip,
+        };
+    };
+    let goes_on = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
+    Item::Call(Call::of(call, "id", "/functionCall/id", "args").cut_if(goes_on == Some(true)))
+}
+
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let why_not = options.text_only.then_some(TEXT_ONLY);
+    let (text, media) = content::text_and_media(response, why_not, media);
+    let mut out = json!({});
+    if !is_made_up(&response.id) {
+        out["id"] = Value::from(response.id.as_str());
+    }
+    out["name"] = Value::from(response.name.as_str());
+    let key = if response.is_error() { "error" } else { "output" };
+    out["response"] = json!({ key: text });
+    if !media.is_empty() {
+        out["parts"] = Value::Array(media);
+    }
+    object([("functionResponse", out)])
+}
+
+/// The media types that Gemini 3 accepts in a function's answer (pydantic-ai 2.68.0, `models/google.py`).
+fn media(media: &Media<'_>) -> Option<Value> {
+    let is_image = media.kind != MediaKind::Audio
+        && media.mime_type != "image/gif"
+        && IMAGES.contains(&media.mime_type.as_str());
+    let taken = is_image || media.is_pdf();
+    taken.then(|| json!({ "inlineData": { "mimeType": media.mime_type, "data": media.data } }))
+}
+
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    let mut tool = named(spec);
+    // Gemini refuses an object without properties.
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if properties.is_none_or(|properties| !properties.is_empty()) {
+        // One field holds the subset of OpenAPI, the other JSON Schema.
+        let key = if dialect.nulls == Nulls::Keyword { "parameters" } else { "parametersJsonSchema" };
+        tool[key] = schema;
+    }
+    tool
+}

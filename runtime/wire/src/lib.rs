@@ -1,0 +1,269 @@
+//! The wire formats in which providers write tool calls and read answers.
+//!
+//! A [`WireFormat`] renders the list of tools for a request, reads the calls of a response, and renders the answers. It
+//! handles no connections: the host sends and receives the JSON.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::call::ToolResponse;
+//! use toolgen_runtime::wire::WireFormat;
+//! use toolgen_runtime::ToolResult;
+//!
+//! # fn main() -> Result<(), toolgen_runtime::wire::WireError> {
+//! let format = WireFormat::Anthropic;
+//! let message = json!({
+//!     "role": "assistant", "stop_reason": "tool_use",
+//!     "content": [
+//!         {"type": "text", "text": "Let me look."},
+//!         {"type": "tool_use", "id": "toolu_1", "name": "clock", "input": {}},
+//!     ],
+//! });
+//! let calls = format.calls(&message)?;
+//! let responses: Vec<_> =
+//!     calls.iter().map(|call| ToolResponse::new(call, Ok(ToolResult::text("noon")))).collect();
+//! assert_eq!(
+//!     format.answers(&responses),
+//!     [json!({"role": "user", "content": [
+//!         {"type": "tool_result", "tool_use_id": "toolu_1", "content": "noon"},
+//!     ]})]
+//! );
+//! # Ok(())
+//! # }
+//! ```
+
+mod anthropic;
+mod bedrock;
+mod calls;
+mod content;
+#[doc(hidden)]
+pub mod conversation;
+mod deferred;
+pub mod format;
+mod gemini;
+mod ids;
+mod layout;
+pub mod mcp;
+mod openai_chat;
+mod openai_responses;
+mod plan;
+mod request;
+mod stream;
+mod tools;
+mod turn;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use format::Format;
+
+use toolgen_kernel::call::ToolResponse;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::spec::{ToolSchema, ToolSpec};
+
+pub use calls::{Calls, WireError};
+pub use deferred::{Deferred, DeferredError};
+pub use ids::is_made_up;
+pub use plan::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
+pub use request::{Request, merge};
+pub use stream::{MAX_STREAM, Piece, Stream, StreamError};
+pub use tools::{RefusedTool, RefusedTools, ToolWriter};
+pub use turn::{Kept, Stop, Turn, Usage};
+
+/// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
+macro_rules! formats {
+    ($($(#[$doc:meta])+ $format:ident = $module:ident;)+) => {
+        /// The wire format in which a provider writes tool calls and reads answers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum WireFormat {
+            $($(#[$doc])+ $format,)+
+            /// A format of the program itself.
+            Custom(&'static Format),
+        }
+
+        impl WireFormat {
+            /// All formats of this crate.
+            pub const ALL: [WireFormat; [$(WireFormat::$format),+].len()] = [$(WireFormat::$format),+];
+
+            fn format(self) -> &'static Format {
+                match self {
+                    $(WireFormat::$format => &$module::FORMAT,)+
+                    WireFormat::Custom(format) => format,
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    /// OpenAI Chat Completions, and the many hosts that imitate it (openai-python 3.54.0, `types/chat`).
+    OpenAiChat = openai_chat;
+    /// OpenAI Responses (openai-python 3.54.0, `types/responses`).
+    OpenAiResponses = openai_responses;
+    /// Anthropic Messages (anthropic-sdk-python 2.12.0, `types`).
+    Anthropic = anthropic;
+    /// Google Gemini, `generateContent` (google-genai 3.4.0, `types`).
+    Gemini = gemini;
+    /// Amazon Bedrock Converse (botocore 1.44.5, `bedrock-runtime`) over its HTTP interface, where bytes are base64
+    /// text.
+    Bedrock = bedrock;
+    /// The server side of the Model Context Protocol: calls are JSON-RPC requests (revision 2025-11-25).
+    Mcp = mcp;
+}
+
+impl WireFormat {
+    /// The name: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock` or `mcp`, or that of a custom format.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.format().name
+    }
+
+    /// Returns the format of this crate that has this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<WireFormat> {
+        WireFormat::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The dialect of the schemas in [`tools`](Self::tools) and of the arguments that come back. Set it in the context
+    /// of the calls with [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
+    #[must_use]
+    pub fn dialect(self) -> &'static Dialect {
+        self.format().dialect
+    }
+
+    /// Renders the tools for a request, in the order given. The same tools give the same bytes.
+    ///
+    /// For OpenAI, Anthropic and Gemini this is the value of `tools`; for Bedrock the value of `toolConfig`; for MCP
+    /// the result of `tools/list`.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect cannot express, with all reasons.
+    pub fn tools<'a>(self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Result<Value, RefusedTools> {
+        self.tools_in(self.dialect(), specs)
+    }
+
+    /// As [`tools`](Self::tools), with schemas in a dialect other than the default, such as
+    /// [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT). A strict dialect also sets the flag that requests it.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the dialect cannot express, with all reasons.
+    pub fn tools_in<'a>(
+        self,
+        dialect: &Dialect,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<Value, RefusedTools> {
+        let format = self.format();
+        tools::render(specs, dialect, format.tool).map(format.list)
+    }
+
+    /// Writes one tool as it is shown in a dialect, without the list around it.
+    #[must_use]
+    pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, shown: ToolSchema<'_>) -> Value {
+        tools::entry(spec, shown, dialect, self.format().tool)
+    }
+
+    /// Reads the calls of a response, in order. Takes a whole response, its message, its list of blocks or a single
+    /// block.
+    ///
+    /// - Every call that can be answered is included, since providers demand an answer to each. A call that must not
+    ///   run says so in [`blocked`](toolgen_kernel::call::ToolCall::blocked), and is answered with the reason.
+    /// - Blocked calls are: all calls of a response that the provider stopped, such as for its content; the last call
+    ///   if the model hit its token limit, even if its arguments are complete JSON; and calls without a name.
+    /// - IDs stay unchanged. If a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
+    ///   `function_call`), unique ones are generated, which are not sent back. OpenAI's custom tools have their own
+    ///   kind of answer, which a prefix of the ID marks.
+    /// - Absent, `null` or empty arguments become `{}`. Text stays text: the code that runs the call parses it and
+    ///   refuses invalid JSON ([`tool::arguments`](toolgen_kernel::call::tool::arguments)). The text of a custom tool becomes
+    ///   its argument `input`.
+    /// - Only the first of several alternative choices is read. Blocks of unknown types and calls that the provider
+    ///   runs itself are skipped.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
+    /// in [problems](Calls::problems) instead.
+    pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
+        let (calls, _) = calls::read(self.format(), response, true, &mut turn::Said::default())?;
+        Ok(calls)
+    }
+
+    /// Renders the answers for the conversation: one message per call for OpenAI, one message with all answers for
+    /// Anthropic, Gemini and Bedrock, one JSON-RPC response per call for MCP. Each response gives one answer, in order;
+    /// no responses give nothing. The same responses give the same bytes.
+    ///
+    /// Content that a format cannot carry is replaced by a text that says so. If a format has no error flag, the text
+    /// starts with `Error: `, unless it already does or the call was skipped.
+    #[must_use]
+    pub fn answers(self, responses: &[ToolResponse]) -> Vec<Value> {
+        self.answers_with(responses, &AnswerOptions::default())
+    }
+
+    /// As [`answers`](Self::answers), with options.
+    #[must_use]
+    pub fn answers_with(self, responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
+        let format = self.format();
+        let answers: Vec<Value> =
+            responses.iter().map(|response| (format.answer)(response, options)).collect();
+        if responses.is_empty() || format.message.is_empty() {
+            return answers;
+        }
+        vec![tools::object([("role", "user".into()), (format.message, answers.into())])]
+    }
+}
+
+/// Options for rendering answers.
+#[derive(Clone, Copy, Default)]
+pub struct AnswerOptions<'a> {
+    text_only: bool,
+    search: Option<&'a str>,
+    specs: Option<&'a SpecOf<'a>>,
+}
+
+/// A function that finds the specification of a tool by name.
+type SpecOf<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
+
+impl<'a> AnswerOptions<'a> {
+    /// Sends only text, for models that accept nothing else in a tool result: those of Bedrock other than Claude and
+    /// Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that says so.
+    #[must_use]
+    pub fn text_only(mut self) -> AnswerOptions<'a> {
+        self.text_only = true;
+        self
+    }
+
+    /// Answers calls of this tool, which [searches](Deferred::searched_by) tools, by references to those that it found
+    /// if the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
+    /// the details of the result; a result that names none stays as it is.
+    #[must_use]
+    pub fn found_by(mut self, tool: &'a str) -> AnswerOptions<'a> {
+        self.search = Some(tool);
+        self
+    }
+
+    /// Sets how to find the specification of a tool: MCP requires structured content of tools that declare an output.
+    /// Responses of a [`Provider`](toolgen_kernel::Provider) carry what their tools declare and do not need it.
+    #[must_use]
+    pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
+        self.specs = Some(specs);
+        self
+    }
+}
+
+impl fmt::Debug for AnswerOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnswerOptions")
+            .field("text_only", &self.text_only)
+            .field("search", &self.search)
+            .field("specs", &self.specs.is_some())
+            .finish()
+    }
+}
+
+impl fmt::Display for WireFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

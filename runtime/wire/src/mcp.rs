@@ -1,0 +1,208 @@
+//! The server side of the Model Context Protocol.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use toolgen_core::internal::json_bytes;
+
+use super::AnswerOptions;
+use super::calls::{Call, Item, text};
+use super::content::{self, TEXT_ONLY};
+use super::format::Format;
+use super::layout::Layout;
+use super::tools::{named, object};
+use toolgen_kernel::call::ToolResponse;
+use toolgen_kernel::call::blocked::MALFORMED_CALL;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ToolResult};
+use toolgen_kernel::call::structured::no_structured_result;
+use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_kernel::schema::shape::render::render_output;
+use toolgen_kernel::spec::output::StructuredOutput;
+use toolgen_kernel::spec::{Effects, Network, ToolSpec};
+
+pub(super) static FORMAT: Format = Format {
+    name: "mcp",
+    dialect: &JSON_SCHEMA,
+    ids_optional: false,
+    // A list is a batch, as in revision 2025-03-26.
+    layout: Layout {
+        title: "MCP",
+        is_block: |request| request.get("jsonrpc").is_some() || request.get("method").is_some(),
+        ..Layout::EMPTY
+    },
+    item,
+    answer,
+    message: "",
+    tool,
+    list: |tools| object([("tools", Value::Array(tools))]),
+    // Each event of a stream is a request; what comes before and after it does not matter.
+    assemble: |assembly, event| {
+        match &mut assembly.whole {
+            Value::Array(batch) => batch.push(event.clone()),
+            whole => *whole = Value::Array(vec![event.clone()]),
+        }
+        assembly.end();
+        Ok(())
+    },
+    ..Format::EMPTY
+};
+
+fn item(request: &Value) -> Item<'_> {
+    if text(request, "method") != "tools/call" {
+        return Item::Skip;
+    }
+    let params = request.get("params").unwrap_or(&Value::Null);
+    Item::Call(Call { id: read_id(request), ..Call::of(params, "", "/id", "arguments") })
+}
+
+/// Reads a JSON-RPC ID, which is a text or a number; `1` differs from `"1"`. A text that could be taken for a number,
+/// or for a quoted text, is quoted.
+fn read_id(request: &Value) -> Result<Option<Cow<'_, str>>, ()> {
+    match request.get("id") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) if written_id(id) == *id => Ok(Some(Cow::Borrowed(id))),
+        Some(id @ (Value::String(_) | Value::Number(_))) => Ok(Some(Cow::Owned(id.to_string()))),
+        Some(_) => Err(()),
+    }
+}
+
+fn written_id(id: &str) -> Value {
+    match serde_json::from_str(id) {
+        Ok(written @ (Value::Number(_) | Value::String(_))) => written,
+        _ => Value::from(id),
+    }
+}
+
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let id = written_id(&response.id);
+    if let Some(text) = refusal(response) {
+        let error = json!({ "code": -32602, "message": text });
+        return json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    }
+    object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
+}
+
+/// Returns what was wrong with the request itself, as an error of the protocol. A failure of the tool is a result
+/// instead.
+#[doc(hidden)]
+pub fn refusal(response: &ToolResponse) -> Option<String> {
+    let why = response.outcome.as_ref().err()?;
+    // A tool that was called through another is named in the arguments of a request that is right.
+    let is_unknown = matches!(why, ToolError::NotFound { name, .. } if *name == *response.name);
+    let is_of_protocol = is_unknown || why.code() == MALFORMED_CALL;
+    is_of_protocol.then(|| response.text())
+}
+
+/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`. A
+/// value that is not an object, such as a list, is wrapped in one as its `result`, since the protocol allowed nothing
+/// else before 2026-07-28; the content has it as it is.
+///
+/// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients refuse
+/// any other answer except an error. So if the structured result is missing, too large for the limit of results, or does
+/// not match, the answer is an error that says so, followed by the content.
+///
+/// A tool whose results [may differ](toolgen_kernel::ToolSpec::output_may_differ) from what it declares publishes no schema: a
+/// service that answers differently from its document has still answered. Its answer is `structuredContent` as it came:
+/// an object, or the `result` of one if the document declares something else.
+///
+/// Responses of a [`Provider`](toolgen_kernel::Provider) carry what the tool declares; for others, set
+/// [`specs`](AnswerOptions::specs).
+#[must_use]
+pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let mut content: Vec<Value> = if options.text_only {
+        content::blocks(response, Some(TEXT_ONLY), |text| Content::Text(text).to_json(), |_| None)
+    } else {
+        response.content().iter().map(Content::to_json).collect()
+    };
+    let mut is_error = response.is_error();
+    let mut structured = None;
+    if let (Ok(result), false) = (&response.outcome, is_error)
+        && let Some(declared) = declared(response, options)
+    {
+        match structured_content(result, &declared) {
+            Ok(value) => structured = Some((value, declared)),
+            Err(_) if declared.may_differ => {}
+            Err(why) => {
+                is_error = true;
+                content.insert(0, Content::Text(no_structured_result(&why)).to_json());
+            }
+        }
+    }
+    let mut out = object([("content", Value::Array(content))]);
+    if let Some((value, declared)) = structured {
+        stand_alone(&mut out["content"], &value);
+        out["structuredContent"] = declared.as_object(value);
+    }
+    if is_error {
+        out["isError"] = Value::Bool(true);
+    }
+    out
+}
+
+/// Puts the structured result in a block of its own if it follows other words in a text, as the answer of a service
+/// follows its status: clients without structured content read JSON from a block (revision 2025-06-18, "Structured
+/// Content").
+fn stand_alone(content: &mut Value, structured: &Value) {
+    let Some(blocks) = content.as_array_mut() else { return };
+    let split = blocks.iter().enumerate().find_map(|(index, block)| {
+        let (head, body) = block.get("text")?.as_str()?.split_once("\n\n")?;
+        let is_result = serde_json::from_str::<Value>(body).is_ok_and(|body| body == *structured);
+        is_result.then(|| (index, [head, body].map(|text| Content::Text(text.to_owned()).to_json())))
+    });
+    if let Some((index, apart)) = split {
+        blocks.splice(index..=index, apart);
+    }
+}
+
+/// Returns the structured result that the tool of a response declares.
+fn declared<'a>(
+    response: &'a ToolResponse,
+    options: &AnswerOptions<'_>,
+) -> Option<Cow<'a, StructuredOutput>> {
+    let by_name = || options.specs.and_then(|specs| specs(&response.name))?.structured_output();
+    response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
+}
+
+/// Returns the structured result, if it matches the declaration, or fits in its place if it may differ from that.
+fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
+    let value = result.structured()?.into_owned();
+    if declared.may_differ && (declared.wrapped || value.is_object()) {
+        return Ok(value);
+    }
+    match declared.problems(&value).first() {
+        None => Ok(value),
+        Some(problem) => Err(format!("it is not as declared: {}", problem.of_result())),
+    }
+}
+
+fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
+    let mut tool = named(spec);
+    if !spec.label.is_empty() {
+        tool["title"] = Value::from(spec.label.as_str());
+    }
+    tool["inputSchema"] = schema;
+    if let Some(output) = spec.structured_output().filter(|output| !output.may_differ) {
+        // Plain JSON Schema refuses nothing; without a schema, results are just not structured.
+        let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
+        if let Ok(schema) = rendered.map(|rendered| output.object_schema(rendered.schema)) {
+            // Calls need what is there already; a result is structured with and without its schema.
+            let room = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
+            if json_bytes(&schema) <= room {
+                tool["outputSchema"] = schema;
+            }
+        }
+    }
+    tool["annotations"] = annotations(&spec.effects);
+    tool
+}
+
+/// The hints of revision 2025-03-26 and later. All are written, because the protocol's defaults are the worst.
+fn annotations(effects: &Effects) -> Value {
+    json!({
+        "readOnlyHint": effects.read_only,
+        "destructiveHint": effects.destructive,
+        "idempotentHint": effects.idempotent,
+        "openWorldHint": effects.open_world || effects.network == Network::Any,
+    })
+}

@@ -1,0 +1,214 @@
+//! OpenAI Chat Completions.
+//!
+//! Imitations are supported too: a message alone, arguments as an object, and calls without IDs, whose answers carry
+//! the name of the tool instead, as in Ollama. So is the `function_call` of OpenAI's first models.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::AnswerOptions;
+use super::calls::{Call, Item, text, text_id};
+use super::content::{self, TEXT_ONLY};
+use super::format::{Conversation, Format};
+use super::ids::{Id, is_made_up};
+use super::layout::{Ending, Layout};
+use super::request::Request;
+use super::tools::{self, object};
+use super::turn::{Stop, Usage, count};
+use toolgen_kernel::call::blocked::Blocked;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
+use toolgen_kernel::spec::ToolSpec;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-chat",
+    dialect: &OPENAI,
+    ids_optional: true,
+    layout: Layout {
+        title: "OpenAI Chat Completions",
+        path: &["choices", "0", "message", "tool_calls"],
+        message: &["content", "role", "function_call"],
+        lone: "function_call",
+        is_block: |call| call.get("function").is_some() || call.get("custom").is_some(),
+        is_piece,
+        ending,
+        ..Layout::EMPTY
+    },
+    item,
+    answer,
+    message: "",
+    tool,
+    beside,
+    usage,
+    keep,
+    assemble: super::stream::openai_chat::assemble,
+    conversation: Some(Conversation {
+        user: |text| json!({ "role": "user", "content": text }),
+        model,
+        request,
+    }),
+    ..Format::EMPTY
+};
+
+fn ending(choice: &Value) -> Ending<'_> {
+    // Ollama uses `done_reason`; Mistral has a second limit.
+    let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
+    let of = |word: &str| match word {
+        "" => Stop::Unknown,
+        "length" | "model_length" => Stop::Length,
+        "tool_calls" | "function_call" => Stop::Calls,
+        word => {
+            STOPPED.iter().find(|(start, _)| word.starts_with(start)).map_or(Stop::End, |(_, stop)| *stop)
+        }
+    };
+    let [word, other] = reasons.map(|word| Ending { stop: of(word), word });
+    // An imitation may have both.
+    if word.stop == Stop::Unknown || (other.stop.is_early() && !word.stop.is_cut()) { other } else { word }
+}
+
+/// The prefixes of finish reasons that mean the model was stopped. Many hosts have their own words for other ends, so
+/// all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in this
+/// format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
+/// `insufficient_system_resource` by DeepSeek.
+const STOPPED: [(&str, Stop); 6] = [
+    ("content_filter", Stop::Refused),
+    ("function_call_filter", Stop::Refused),
+    ("error", Stop::Failed),
+    ("sensitive", Stop::Refused),
+    ("network_error", Stop::Failed),
+    ("insufficient_system_resource", Stop::Failed),
+];
+
+/// Returns what a message says besides its calls: a text or parts, a refusal, and the reasoning that many hosts show.
+fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
+    let mut items = Vec::new();
+    for key in THOUGHTS {
+        if let Some(Value::String(thought)) = message.get(key).filter(|thought| **thought != "") {
+            items.push((key, Item::Thinking(thought.into())));
+        }
+    }
+    match message.get("content") {
+        Some(Value::String(said)) => items.push(("text", Item::Text(said.into()))),
+        Some(Value::Array(parts)) => items.extend(parts.iter().map(part)),
+        _ => {}
+    }
+    if let Some(Value::String(refusal)) = message.get("refusal") {
+        items.push(("refusal", Item::Text(refusal.into())));
+    }
+    items
+}
+
+/// The keys of reasoning: of DeepSeek and vLLM, of OpenRouter and Groq, and of Ollama.
+pub(super) const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// Reads a part of a message, as Mistral writes them.
+fn part(part: &Value) -> (&'static str, Item<'_>) {
+    match text(part, "type") {
+        "text" => ("text", Item::Text(text(part, "text").into())),
+        "thinking" => {
+            let thoughts = part.get("thinking").and_then(Value::as_array).into_iter().flatten();
+            ("thinking", Item::Thinking(thoughts.map(|thought| text(thought, "text")).collect()))
+        }
+        _ => ("part", Item::Skip),
+    }
+}
+
+/// Reads the tokens; the second names are Ollama's.
+fn usage(response: &Value) -> Usage {
+    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    Usage::new(
+        of("prompt_tokens").max(count(response, "/prompt_eval_count")),
+        of("completion_tokens").max(count(response, "/eval_count")),
+        of("prompt_tokens_details/cached_tokens"),
+        of("completion_tokens_details/reasoning_tokens"),
+    )
+}
+
+fn keep(message: &Value, calls: &[Value]) -> Vec<Value> {
+    if !message.is_object() {
+        return if calls.is_empty() {
+            Vec::new()
+        } else {
+            vec![json!({ "role": "assistant", "tool_calls": calls })]
+        };
+    }
+    // A message without any of these is refused.
+    let says = ["content", "tool_calls", "function_call", "refusal", "audio"].into_iter().any(|key| {
+        message.get(key).is_some_and(|value| !value.is_null() && *value != "" && *value != json!([]))
+    });
+    if says { vec![message.clone()] } else { Vec::new() }
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let calls = calls.iter().map(|call| {
+        let arguments = call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
+        let function = json!({ "name": call.name.as_str(), "arguments": arguments });
+        json!({ "id": call.id.as_str(), "type": "function", "function": function })
+    });
+    let calls: Vec<Value> = calls.collect();
+    let mut message = json!({ "role": "assistant", "content": said });
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    keep(&message, &[])
+}
+
+fn request(request: Request<'_>) -> Value {
+    let system = (!request.system.is_empty()).then(|| json!({ "role": "system", "content": request.system }));
+    let messages: Vec<Value> = system.into_iter().chain(request.messages).collect();
+    let (stream, options) = match request.stream {
+        true => (Value::Bool(true), json!({ "include_usage": true })),
+        false => (Value::Null, Value::Null),
+    };
+    Request::body([
+        ("model", request.model.into()),
+        ("messages", messages.into()),
+        ("tools", request.tools),
+        ("stream", stream),
+        ("stream_options", options),
+    ])
+}
+
+fn is_piece(chunk: &Value) -> bool {
+    text(chunk, "object") == "chat.completion.chunk" || chunk.pointer("/choices/0/delta").is_some()
+}
+
+fn item(block: &Value) -> Item<'_> {
+    let kind = text(block, "type");
+    // The old `function_call` of a message has neither.
+    if kind.is_empty() && block.get("function").is_none() {
+        return Item::Call(Call { kind: Id::Function, ..Call::of(block, "id", "/id", "arguments") });
+    }
+    let id = text_id(block, "id");
+    if let Some(custom) = block.get("custom") {
+        return Item::Call(Call { id, arguments: given(custom), ..Call::of(custom, "", "/id", "") });
+    }
+    let function = block.get("function").unwrap_or(&Value::Null);
+    let mut call = Call { id, ..Call::of(function, "", "/id", "arguments") };
+    if function.is_null() && kind != "function" {
+        call.blocked = Some(Blocked::Malformed(format!("there are no calls of the kind `{kind}`").into()));
+    }
+    Item::Call(call)
+}
+
+/// Returns the arguments of a custom tool's call, which has a single text.
+pub(super) fn given(call: &Value) -> Option<Cow<'_, Value>> {
+    Some(Cow::Owned(json!({ "input": call.get("input") })))
+}
+
+fn answer(response: &ToolResponse, _: &AnswerOptions<'_>) -> Value {
+    let (told, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
+    let told = content::flagged_text(response, told);
+    let (role, key, name) = match Id::of(&response.id) {
+        (Id::Function, _) => ("function", "name", &response.name),
+        _ if is_made_up(&response.id) => ("tool", "tool_name", &response.name),
+        _ => ("tool", "tool_call_id", &response.id),
+    };
+    json!({ "role": role, key: name.as_str(), "content": told })
+}
+
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    let function = tools::written(spec, "parameters", schema, dialect);
+    object([("type", "function".into()), ("function", function)])
+}

@@ -1,0 +1,164 @@
+//! OpenAI Responses.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::AnswerOptions;
+use super::calls::{Call, Item, text};
+use super::content::{self, Media, TEXT_ONLY};
+use super::format::{Conversation, Format};
+use super::ids::Id;
+use super::layout::{Ending, Layout};
+use super::openai_chat::given;
+use super::request::Request;
+use super::tools::{named, object};
+use super::turn::{Stop, Usage, count};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
+use toolgen_kernel::spec::ToolSpec;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-responses",
+    dialect: &OPENAI,
+    ids_optional: false,
+    layout: Layout {
+        title: "OpenAI Responses",
+        path: &["output"],
+        is_block: |item| item.get("type").is_some_and(Value::is_string),
+        is_piece,
+        ending,
+        ..Layout::EMPTY
+    },
+    item,
+    answer,
+    message: "",
+    tool,
+    usage,
+    assemble: super::stream::openai_responses::assemble,
+    conversation: Some(Conversation {
+        user: |text| json!({ "role": "user", "content": text }),
+        model,
+        request,
+    }),
+    ..Format::EMPTY
+};
+
+fn ending(response: &Value) -> Ending<'_> {
+    let why = response.get("incomplete_details").map(|details| text(details, "reason"));
+    let (status, why) = (text(response, "status"), why.unwrap_or_default());
+    let word = if why.is_empty() { status } else { why };
+    let stop = match (status, why) {
+        (_, "max_output_tokens") => Stop::Length,
+        (_, "content_filter") => Stop::Refused,
+        ("failed" | "cancelled" | "incomplete", "") => Stop::Failed,
+        ("completed", "") => Stop::End,
+        (_, "") => Stop::Unknown,
+        (_, _) => Stop::Failed,
+    };
+    Ending { stop, word }
+}
+
+fn usage(response: &Value) -> Usage {
+    let of = |key: &str| count(response, &format!("/usage/{key}"));
+    let (cached, reasoning) =
+        (of("input_tokens_details/cached_tokens"), of("output_tokens_details/reasoning_tokens"));
+    Usage::new(of("input_tokens"), of("output_tokens"), cached, reasoning)
+}
+
+/// The texts of a list of parts, such as those of a message or of a summary.
+fn texts<'v>(item: &'v Value, lists: &[&str], keys: &[&str]) -> Cow<'v, str> {
+    let lists = lists.iter().filter_map(|list| item.get(list)?.as_array()).flatten();
+    let mut texts = lists.filter_map(|part| keys.iter().find_map(|key| part.get(key)?.as_str()));
+    match (texts.next(), texts.next()) {
+        (None, _) => "".into(),
+        (Some(only), None) => only.into(),
+        (Some(first), Some(second)) => {
+            [first, second].into_iter().chain(texts).collect::<Vec<_>>().concat().into()
+        }
+    }
+}
+
+fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let message = (!said.trim().is_empty()).then(|| json!({ "role": "assistant", "content": said }));
+    let calls = calls.iter().map(|call| {
+        let arguments = call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
+        let (id, name) = (call.id.as_str(), call.name.as_str());
+        json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments })
+    });
+    message.into_iter().chain(calls).collect()
+}
+
+fn request(request: Request<'_>) -> Value {
+    Request::body([
+        ("model", request.model.into()),
+        ("instructions", request.system.into()),
+        ("input", Value::Array(request.messages)),
+        ("tools", request.tools),
+        ("stream", if request.stream { Value::Bool(true) } else { Value::Null }),
+    ])
+}
+
+/// Whether the value is a stream event, or a response that is still in progress.
+fn is_piece(value: &Value) -> bool {
+    let unfinished = matches!(text(value, "status"), "in_progress" | "queued");
+    match text(value, "type") {
+        "" => unfinished && value.get("output").is_some(),
+        kind => kind.starts_with("response."),
+    }
+}
+
+fn item(item: &Value) -> Item<'_> {
+    let cut = matches!(text(item, "status"), "incomplete" | "in_progress");
+    let call = Call::of(item, "call_id", "/call_id", "arguments").cut_if(cut);
+    match text(item, "type") {
+        "function_call" => Item::Call(call),
+        "custom_tool_call" => Item::Call(Call { kind: Id::Custom, arguments: given(item), ..call }),
+        "message" => Item::Text(texts(item, &["content"], &["text", "refusal"])),
+        "reasoning" => Item::Thinking(texts(item, &["summary", "content"], &["text"])),
+        kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
+            Item::Foreign(kind)
+        }
+        // Other items are not calls, or the provider runs them.
+        _ => Item::Skip,
+    }
+}
+
+fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+    let why_not = options.text_only.then_some(TEXT_ONLY);
+    let (told, media) = content::text_and_media(response, why_not, media);
+    let told = content::flagged_text(response, told);
+    let output = if media.is_empty() {
+        Value::String(told)
+    } else {
+        let text = (!told.is_empty()).then(|| json!({ "type": "input_text", "text": told }));
+        text.into_iter().chain(media).collect()
+    };
+    let (kind, id) = match Id::of(&response.id) {
+        (Id::Custom, id) => ("custom_tool_call_output", id),
+        (_, id) => ("function_call_output", id),
+    };
+    object([("type", kind.into()), ("call_id", id.into()), ("output", output)])
+}
+
+fn media(media: &Media<'_>) -> Option<Value> {
+    if media.is_image() {
+        return Some(json!({ "type": "input_image", "image_url": media.data_url() }));
+    }
+    media.is_pdf().then(|| {
+        let name = media.file_name();
+        let name = if name.is_empty() { "document.pdf" } else { name };
+        json!({ "type": "input_file", "filename": name, "file_data": media.data_url() })
+    })
+}
+
+fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
+    let mut tool = object([("type", "function".into())]);
+    if let (Value::Object(tool), Value::Object(named)) = (&mut tool, named(spec)) {
+        tool.extend(named);
+    }
+    // Without the key, the server makes the schema strict itself, and a model has to invent optional values.
+    tool["parameters"] = schema;
+    tool["strict"] = Value::Bool(dialect.strict);
+    tool
+}

@@ -1,0 +1,341 @@
+//! The plan of a request: which of its tools have strict schemas, under the limits that hold for all tools together.
+//!
+//! A strict schema binds the model, but a provider takes only a limited number of them: each takes a place, and fields
+//! that may be left out or have several types cost more. The plan makes as many tools strict as fit, the cheapest
+//! first, and of equal ones those that are given first. The others, and those that the strict dialect refuses, are
+//! shown in the lax dialect of the same provider. The same tools give the same plan.
+
+mod needs;
+mod reason;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+
+use serde_json::Value;
+use toolgen_core::internal::Forms;
+
+use self::needs::{Needs, Over};
+pub use self::reason::{Decision, Reason};
+use super::WireFormat;
+use super::format::Format;
+use super::tools::{self, RefusedTool, RefusedTools};
+use toolgen_kernel::call::Dialects;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::schema::shape::render::Loss;
+use toolgen_kernel::spec::{ToolSchema, ToolSpec};
+
+/// The tools of a request, each shown in the dialect that suits it.
+#[derive(Clone, Debug)]
+pub struct ToolPlan {
+    wanted: &'static Dialect,
+    tools: Value,
+    decisions: Vec<Decision>,
+}
+
+/// How tools are planned.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlanOptions {
+    cut: bool,
+}
+
+impl PlanOptions {
+    /// Leaves out the last tools, if there are more than a request takes. The plan says which. Otherwise, too many
+    /// tools are an error.
+    #[must_use]
+    pub fn cut(mut self) -> PlanOptions {
+        self.cut = true;
+        self
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// These tools cannot be shown in the dialect that was wanted, nor in the lax one of the same provider.
+    Refused(RefusedTools),
+    /// There are more tools than a request takes.
+    TooMany {
+        /// The provider.
+        provider: &'static str,
+        /// The number of tools given.
+        given: usize,
+        /// The number of tools that a request may have.
+        most: usize,
+    },
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Refused(refused) => refused.fmt(f),
+            PlanError::TooMany { provider, given, most } => write!(
+                f,
+                "{given} tools are too many for a request to {provider}, which takes {most}: offer those of a few \
+                 toolsets, let the model search for tools, or ask for a plan that leaves out the last ones \
+                 (`PlanOptions::cut`)"
+            ),
+        }
+    }
+}
+
+toolgen_core::__readable_debug!(PlanError);
+
+impl std::error::Error for PlanError {}
+
+impl ToolPlan {
+    /// The tools for the request, as [`WireFormat::tools`] returns them.
+    #[must_use]
+    pub fn tools(&self) -> &Value {
+        &self.tools
+    }
+
+    /// As [`tools`](Self::tools), without a copy.
+    #[must_use]
+    pub fn into_tools(self) -> Value {
+        self.tools
+    }
+
+    /// How each tool is shown and why, in the order given.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// The dialect in which a tool is shown; `None` if it is not.
+    #[must_use]
+    pub fn dialect_of(&self, tool: &str) -> Option<&'static Dialect> {
+        self.decisions.iter().find(|decision| decision.tool == *tool)?.dialect
+    }
+
+    /// The dialects in which the calls that come back are written, for
+    /// [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
+    #[must_use]
+    pub fn dialects(&self) -> Dialects {
+        let shown = self.decisions.iter().filter_map(|it| Some((it.tool.to_string(), it.dialect?)));
+        Dialects::except(self.wanted, shown)
+    }
+}
+
+/// A tool whose place in the request is being decided.
+struct Candidate<'a> {
+    spec: &'a ToolSpec,
+    forms: Forms<'a>,
+    dialect: &'static Dialect,
+    /// The tool as it is shown; `None` if not decided yet.
+    told: Option<ToolSchema<'a>>,
+    /// What it needs as a strict tool.
+    needs: Needs,
+    reason: Reason,
+}
+
+impl WireFormat {
+    /// Plans the tools of a request that wants them in a dialect such as
+    /// [`ANTHROPIC_STRICT`](toolgen_kernel::schema::dialect::ANTHROPIC_STRICT): a tool that the dialect refuses, or that its limits
+    /// on all tools of a request leave no room for, is shown in the lax dialect of the same provider.
+    ///
+    /// ```
+    /// use toolgen_runtime::schema::dialect::OPENAI_STRICT;
+    /// use toolgen_runtime::wire::WireFormat;
+    /// use toolgen_runtime::{AgentTool as _, ToolContext, tool, toolset};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(undocumented)]
+    /// fn add(a: i32, b: i32) -> i32 {
+    ///     a + b
+    /// }
+    ///
+    /// # fn main() -> Result<(), toolgen_runtime::wire::PlanError> {
+    /// let tools = toolset![add];
+    /// let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, tools.iter().map(|tool| tool.spec()))?;
+    /// assert_eq!(plan.tools()[0]["strict"], true);
+    /// assert_eq!(plan.decisions()[0].to_string(), "add: openai-strict");
+    ///
+    /// // The calls of the reply are decoded in the dialects in which their tools were shown.
+    /// let turn = ToolContext::new("turn-1", "").with_dialect(plan.dialects());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All tools that neither dialect can express, or that there are too many tools.
+    pub fn plan<'a>(
+        self,
+        dialect: &'static Dialect,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+    ) -> Result<ToolPlan, PlanError> {
+        self.plan_with(dialect, specs, PlanOptions::default())
+    }
+
+    /// As [`plan`](Self::plan), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn plan_with<'a>(
+        self,
+        dialect: &'static Dialect,
+        specs: impl IntoIterator<Item = &'a ToolSpec>,
+        options: PlanOptions,
+    ) -> Result<ToolPlan, PlanError> {
+        let mut specs: Vec<&ToolSpec> = specs.into_iter().collect();
+        let most = dialect.requests.tools.unwrap_or(usize::MAX);
+        if specs.len() > most && !options.cut {
+            return Err(PlanError::TooMany { provider: dialect.title, given: specs.len(), most });
+        }
+        let cut = specs.split_off(specs.len().min(most));
+        let candidates = match (dialect.lax, dialect.requests.strict_tools) {
+            (Some(lax), Some(_)) => few(&specs, dialect, lax),
+            (lax, _) => {
+                let mut candidates = candidates(&specs, dialect)?;
+                lax.into_iter().for_each(|lax| relax(&mut candidates, dialect, lax));
+                candidates
+            }
+        };
+        let (tools, mut decisions) = written(candidates, self.format())?;
+        decisions.extend(cut.into_iter().map(|spec| Decision {
+            tool: spec.name.to_text(),
+            dialect: None,
+            reason: Reason::TooMany { most },
+            losses: Vec::new(),
+        }));
+        Ok(ToolPlan { wanted: dialect, tools: (self.format().list)(tools), decisions })
+    }
+}
+
+/// Shows each tool in the dialect that is wanted, or else in the lax one.
+fn candidates<'a>(
+    specs: &[&'a ToolSpec],
+    dialect: &'static Dialect,
+) -> Result<Vec<Candidate<'a>>, PlanError> {
+    let (mut candidates, mut refused) = (Vec::with_capacity(specs.len()), Vec::new());
+    for &spec in specs {
+        let forms = Forms::of(spec);
+        let mut add = |dialect, told: ToolSchema<'a>, reason, forms| {
+            let needs = if reason == Reason::Wanted { Needs::of(&told.schema) } else { Needs::default() };
+            candidates.push(Candidate { spec, forms, dialect, told: Some(told), needs, reason });
+        };
+        let lax = || dialect.lax.map(|lax| (lax, forms.schema(lax)));
+        let reasons = match forms.schema(dialect) {
+            Ok(told) => {
+                match (withheld(&told), lax()) {
+                    (Some(losses), Some((lax, Ok(told)))) => add(lax, told, Reason::Withheld(losses), forms),
+                    _ => add(dialect, told, Reason::Wanted, forms),
+                }
+                continue;
+            }
+            Err(reasons) => reasons,
+        };
+        match lax() {
+            Some((lax, Ok(told))) => add(lax, told, Reason::Refused(reasons), forms),
+            Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
+            None => refused.push(RefusedTool::of(spec, reasons)),
+        }
+    }
+    if refused.is_empty() { Ok(candidates) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
+}
+
+/// Returns the losses that keep a model from sending a value that the tool takes.
+fn withheld(told: &ToolSchema<'_>) -> Option<Vec<Loss>> {
+    let losses: Vec<Loss> = told.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
+    (!losses.is_empty()).then_some(losses)
+}
+
+/// Decides which tools do not fit the limits on strict ones, and shows them in the lax dialect.
+fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'static Dialect) {
+    let limits = &strict.requests;
+    let mut order: Vec<(u64, usize)> = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| candidate.dialect == strict)
+        .map(|(index, candidate)| (candidate.needs.cost(limits), index))
+        .collect();
+    order.sort_unstable();
+    let mut taken = Needs::default();
+    for (_, index) in order {
+        let Some(candidate) = candidates.get_mut(index) else { continue };
+        let Some(Over { of, most, needs, left }) = taken.over(candidate.needs, limits) else {
+            taken.add(candidate.needs);
+            continue;
+        };
+        candidate.told = None;
+        candidate.dialect = lax;
+        candidate.reason = Reason::Limit { of, most, needs, left };
+    }
+}
+
+/// Shows the few tools that cost least in the strict dialect, and the others in the lax one. The cost of a tool is
+/// known once it is rendered; since optional arguments always cost something, tools that have many are not rendered
+/// once there are enough others. So of a thousand tools only some are rendered twice.
+fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Dialect) -> Vec<Candidate<'a>> {
+    let limits = &strict.requests;
+    let candidate = |&spec: &&'a ToolSpec| Candidate {
+        spec,
+        forms: Forms::of(spec),
+        dialect: lax,
+        told: None,
+        needs: Needs::default(),
+        reason: Reason::Wanted,
+    };
+    let mut candidates: Vec<Candidate<'a>> = specs.iter().map(candidate).collect();
+    let least = |candidate: &Candidate<'_>| Needs::of_at_least(candidate.forms.optional().len());
+    // The cost, the tool, and whether that is all it costs.
+    let mut open: BinaryHeap<Reverse<(u64, usize, bool)>> = candidates
+        .iter()
+        .enumerate()
+        .map(|(index, candidate)| Reverse((least(candidate).cost(limits), index, false)))
+        .collect();
+    let mut taken = Needs::default();
+    while let Some(Reverse((_, index, is_known))) = open.pop() {
+        let Some(candidate) = candidates.get_mut(index) else { continue };
+        let needs = if is_known { candidate.needs } else { Needs::of_at_least(0) };
+        let over = taken.over(needs, limits);
+        if !is_known && over.is_none() {
+            match candidate.forms.schema(strict).map(|told| (withheld(&told), told)) {
+                Ok((Some(losses), _)) => candidate.reason = Reason::Withheld(losses),
+                Ok((None, told)) => {
+                    candidate.needs = Needs::of(&told.schema);
+                    candidate.told = Some(told);
+                    open.push(Reverse((candidate.needs.cost(limits), index, true)));
+                }
+                Err(reasons) => candidate.reason = Reason::Refused(reasons),
+            }
+        } else if let Some(Over { of, most, needs, left }) = over {
+            candidate.told = None;
+            candidate.reason = Reason::Limit { of, most, needs, left };
+        } else {
+            taken.add(needs);
+            candidate.dialect = strict;
+        }
+    }
+    candidates
+}
+
+/// Writes each tool as it is shown.
+fn written(
+    candidates: Vec<Candidate<'_>>,
+    format: &Format,
+) -> Result<(Vec<Value>, Vec<Decision>), PlanError> {
+    let (mut tools, mut decisions) =
+        (Vec::with_capacity(candidates.len()), Vec::with_capacity(candidates.len()));
+    let mut refused = Vec::new();
+    for Candidate { spec, forms, dialect, told, needs: _, reason } in candidates {
+        let mut told = match told.map_or_else(|| forms.schema(dialect), Ok) {
+            Ok(told) => told,
+            Err(reasons) => {
+                refused.push(RefusedTool::of(spec, reasons));
+                continue;
+            }
+        };
+        let losses = std::mem::take(&mut told.losses);
+        tools.push(tools::entry(spec, told, dialect, format.tool));
+        decisions.push(Decision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
+    }
+    if refused.is_empty() {
+        Ok((tools, decisions))
+    } else {
+        Err(PlanError::Refused(RefusedTools { tools: refused }))
+    }
+}

@@ -1,0 +1,83 @@
+//! How the tools of a plan are shown, and why.
+
+use std::fmt;
+
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::schema::shape::render::{Loss, Refusal};
+
+/// How a tool of a request is shown, and why.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The name of the tool.
+    pub tool: Text,
+    /// The dialect in which it is shown; `None` if it is left out.
+    pub dialect: Option<&'static Dialect>,
+    /// Why.
+    pub reason: Reason,
+    /// What the dialect cannot express of the arguments.
+    pub losses: Vec<Loss>,
+}
+
+/// Why a tool is shown as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The wanted dialect takes it.
+    Wanted,
+    /// The dialect that was wanted refuses the arguments, for these reasons.
+    Refused(Vec<Refusal>),
+    /// The dialect that was wanted has no form for values that the tool takes.
+    Withheld(Vec<Loss>),
+    /// One of the limits on all strict tools of a request does not hold with it.
+    Limit {
+        /// What is limited, such as `optional fields`.
+        of: &'static str,
+        /// The limit.
+        most: usize,
+        /// How much of it the tool needs.
+        needs: usize,
+        /// How much of it the strict tools leave.
+        left: usize,
+    },
+    /// The request has no place for more tools than this.
+    TooMany {
+        /// The number of tools that a request may have.
+        most: usize,
+    },
+}
+
+/// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.dialect.map_or("left out", |dialect| dialect.name);
+        write!(f, "{}: {shown}", self.tool)?;
+        if self.reason == Reason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Wanted => f.write_str("it was wanted"),
+            Reason::Refused(reasons) => {
+                let told: Vec<String> =
+                    reasons.iter().map(|why| format!("{}: {}", why.pointer, why.reason)).collect();
+                write!(f, "the strict dialect refuses it: {}", told.join("; "))
+            }
+            Reason::Withheld(losses) => {
+                let told: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
+                write!(
+                    f,
+                    "the strict dialect cannot send `null`, which stands for what is left out: {}",
+                    told.join(", ")
+                )
+            }
+            Reason::Limit { of, most, needs, left } => {
+                write!(f, "strict tools may have {most} {of} in all: it needs {needs}, and {left} are left")
+            }
+            Reason::TooMany { most } => write!(f, "a request takes {most} tools"),
+        }
+    }
+}

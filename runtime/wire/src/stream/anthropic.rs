@@ -1,0 +1,99 @@
+//! Streams of Anthropic Messages.
+
+use serde_json::{Value, json};
+
+use super::assembly::{Assembly, add_text, block, index, is_next, set, update};
+use crate::calls::{WireError, text};
+
+pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    match text(event, "type") {
+        "message_start" => start(assembly, event),
+        "content_block_start" => block_start(assembly, event),
+        "content_block_delta" => delta(assembly, event),
+        "content_block_stop" => {
+            let index = index(event, "index")?;
+            block(assembly.list("/content")?, index)?;
+            assembly.close(index);
+            Ok(())
+        }
+        "message_delta" => {
+            assembly.list("/content")?;
+            for (key, value) in event.get("delta").and_then(Value::as_object).into_iter().flatten() {
+                set(&mut assembly.whole, key, value.clone());
+            }
+            update(&mut assembly.whole, "usage", event.get("usage"));
+            Ok(())
+        }
+        "message_stop" => {
+            assembly.list("/content")?;
+            assembly.end();
+            Ok(())
+        }
+        // `ping`, and kinds that are yet to come.
+        _ => Ok(()),
+    }
+}
+
+fn start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    if !assembly.whole.is_null() {
+        return Err(WireError::new("", "begins a second message"));
+    }
+    let Some(message @ Value::Object(_)) = event.get("message") else {
+        return Err(WireError::new("/message", "is not an object"));
+    };
+    assembly.whole = message.clone();
+    if !message.get("content").is_some_and(Value::is_array) {
+        assembly.whole["content"] = json!([]);
+    }
+    Ok(())
+}
+
+fn block_start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    let index = index(event, "index")?;
+    let Some(block @ Value::Object(_)) = event.get("content_block") else {
+        return Err(WireError::new("/content_block", "is not an object"));
+    };
+    let blocks = assembly.list("/content")?;
+    is_next(blocks, index)?;
+    blocks.push(block.clone());
+    if block.get("input").is_some() {
+        assembly.open(index, format!("/content/{index}/input"));
+    }
+    match text(block, "type") {
+        "tool_use" => assembly.call(text(block, "id"), text(block, "name"))?,
+        "text" => assembly.text(text(block, "text")),
+        "thinking" => assembly.thinking(text(block, "thinking")),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    let index = index(event, "index")?;
+    let block = block(assembly.list("/content")?, index)?;
+    let delta = event.get("delta").unwrap_or(&Value::Null);
+    match text(delta, "type") {
+        "text_delta" => {
+            let said = text(delta, "text");
+            add_text(block, "text", said);
+            assembly.text(said);
+        }
+        "thinking_delta" => {
+            let thought = text(delta, "thinking");
+            add_text(block, "thinking", thought);
+            assembly.thinking(thought);
+        }
+        "signature_delta" => add_text(block, "signature", text(delta, "signature")),
+        "input_json_delta" => assembly.append(index, text(delta, "partial_json"))?,
+        "citations_delta" => {
+            if let Some(citation) = delta.get("citation") {
+                match block.get_mut("citations") {
+                    Some(Value::Array(citations)) => citations.push(citation.clone()),
+                    _ => set(block, "citations", json!([citation])),
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

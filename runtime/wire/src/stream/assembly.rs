@@ -1,0 +1,181 @@
+//! The response that is assembled from the events of a stream.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::Piece;
+use crate::calls::WireError;
+use toolgen_kernel::base::frozen::Text;
+
+/// A response that is being assembled from the events of a stream.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    /// The response so far. Null until the first event.
+    pub whole: Value,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) ended: bool,
+    /// The IDs of the calls.
+    ids: BTreeSet<String>,
+    /// Texts that become JSON: by key, their place and what has come of them.
+    open: BTreeMap<u64, (String, String)>,
+    /// The places of calls in the list of a format with numbered calls, by number.
+    pub(super) places: BTreeMap<u64, usize>,
+}
+
+impl Assembly {
+    /// Notes that the provider has said the turn is over.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// Passes on text for the user, unless it is empty.
+    pub fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.pieces.push(Piece::Text(text.to_owned()));
+        }
+    }
+
+    /// Passes on text of the model's reasoning, unless it is empty.
+    pub fn thinking(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.pieces.push(Piece::Thinking(text.to_owned()));
+        }
+    }
+
+    /// Reports that a call begins. An empty ID means none.
+    ///
+    /// # Errors
+    ///
+    /// If an earlier call has the same ID: their answers could not be told apart.
+    pub fn call(&mut self, id: &str, name: &str) -> Result<(), WireError> {
+        if !id.is_empty() && !self.ids.insert(id.to_owned()) {
+            return Err(WireError::new("", format!("begins a second call with the ID `{id}`")));
+        }
+        self.pieces.push(Piece::Call { id: Text::copy_of(id), name: Text::copy_of(name) });
+        Ok(())
+    }
+
+    /// Whether a call with this ID has begun.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// Begins a text under a key of the format's choice that becomes JSON at a place of the response, a JSON pointer,
+    /// when it is closed.
+    pub fn open(&mut self, key: u64, pointer: impl Into<String>) {
+        self.open.insert(key, (pointer.into(), String::new()));
+    }
+
+    /// Adds to a text that becomes JSON.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open.
+    pub fn append(&mut self, key: u64, more: &str) -> Result<(), WireError> {
+        match self.open.get_mut(&key) {
+            Some((_, text)) => {
+                text.push_str(more);
+                Ok(())
+            }
+            None => {
+                Err(WireError::new("", format!("adds to block {key}, which has no arguments or has ended")))
+            }
+        }
+    }
+
+    /// Closes a text that becomes JSON, if it is open. Without a text, the response stays as it is; a text that is not
+    /// JSON stays text.
+    pub fn close(&mut self, key: u64) {
+        let Some((pointer, text)) = self.open.remove(&key) else { return };
+        if text.trim().is_empty() {
+            return;
+        }
+        if let Some(place) = self.whole.pointer_mut(&pointer) {
+            *place = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        }
+    }
+
+    /// Returns the list of blocks at a place of the response, a JSON pointer.
+    ///
+    /// # Errors
+    ///
+    /// If the response has not begun, or the place is not a list.
+    pub fn list(&mut self, pointer: &str) -> Result<&mut Vec<Value>, WireError> {
+        if self.whole.is_null() {
+            return Err(WireError::new("", "comes before the beginning of a reply"));
+        }
+        let list = self.whole.pointer_mut(pointer).and_then(Value::as_array_mut);
+        list.ok_or_else(|| {
+            WireError::new("", format!("belongs to a list at {pointer}, where the reply has none"))
+        })
+    }
+
+    pub(super) fn finish(mut self) -> Value {
+        for key in self.open.keys().copied().collect::<Vec<_>>() {
+            self.close(key);
+        }
+        self.whole
+    }
+}
+
+/// Returns the number of the block that an event is about.
+pub(super) fn index(event: &Value, key: &str) -> Result<u64, WireError> {
+    let number = event.get(key).and_then(Value::as_u64);
+    number.ok_or_else(|| WireError::new(format!("/{key}"), "is not the number of a block"))
+}
+
+/// Returns the block with this number.
+pub(super) fn block(blocks: &mut [Value], index: u64) -> Result<&mut Value, WireError> {
+    let place = usize::try_from(index).ok().and_then(|index| blocks.get_mut(index));
+    place.ok_or_else(|| WireError::new("", format!("is about block {index}, which has not begun")))
+}
+
+/// Checks that a block that begins is the next one.
+pub(super) fn is_next(blocks: &[Value], index: u64) -> Result<(), WireError> {
+    if u64::try_from(blocks.len()) == Ok(index) {
+        return Ok(());
+    }
+    Err(WireError::new("", format!("begins block {index}, but the next one is {}", blocks.len())))
+}
+
+/// Appends to a text of an object, or sets it.
+pub(super) fn add_text(owner: &mut Value, key: &str, more: &str) {
+    match owner.get_mut(key) {
+        Some(Value::String(text)) => text.push_str(more),
+        _ => set(owner, key, more.into()),
+    }
+}
+
+/// Sets a member, if the owner is an object.
+pub(super) fn set(owner: &mut Value, key: &str, value: Value) {
+    if let Value::Object(fields) = owner {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+/// Returns the object under a key of an object, creating it if it is not one.
+pub(super) fn child<'v>(owner: &'v mut Value, key: &str) -> &'v mut Value {
+    for key in [None, Some(key)] {
+        let place = match key {
+            None => &mut *owner,
+            Some(key) => &mut owner[key],
+        };
+        if !place.is_object() {
+            *place = json!({});
+        }
+    }
+    &mut owner[key]
+}
+
+/// Returns the members of a value, or none.
+pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    value.and_then(Value::as_object).into_iter().flatten()
+}
+
+/// Sets members of an object that holds them under a key, and keeps the others.
+pub(super) fn update(owner: &mut Value, key: &str, with: Option<&Value>) {
+    for (name, value) in fields(with).filter(|(_, value)| !value.is_null()) {
+        set(child(owner, key), name, value.clone());
+    }
+}

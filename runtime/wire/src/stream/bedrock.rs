@@ -1,0 +1,122 @@
+//! Streams of Amazon Bedrock, `ConverseStream`.
+
+use serde_json::{Value, json};
+
+use super::assembly::{Assembly, add_text, block, child, fields, index, is_next, set};
+use crate::calls::{WireError, text};
+
+/// The place of the blocks.
+const CONTENT: &str = "/output/message/content";
+
+pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    for (kind, event) in fields(Some(event)) {
+        match kind.as_str() {
+            "messageStart" => start(assembly, event)?,
+            "contentBlockStart" => block_start(assembly, event)?,
+            "contentBlockDelta" => delta(assembly, event)?,
+            "contentBlockStop" => {
+                let index = index(event, "contentBlockIndex")?;
+                block(assembly.list(CONTENT)?, index)?;
+                assembly.close(index);
+            }
+            "messageStop" | "metadata" => {
+                assembly.list(CONTENT)?;
+                // `p` is padding, so that the length of an event tells nothing.
+                for (key, value) in fields(Some(event)).filter(|(key, _)| *key != "p") {
+                    set(&mut assembly.whole, key, value.clone());
+                }
+                if kind == "messageStop" {
+                    assembly.end();
+                }
+            }
+            kind if kind.ends_with("Exception") => {
+                let why = format!(
+                    "the provider sent an error in place of a reply: {kind}: {}",
+                    text(event, "message")
+                );
+                return Err(WireError::new("", why));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    if !assembly.whole.is_null() {
+        return Err(WireError::new("", "begins a second message"));
+    }
+    let role = event.get("role").cloned().unwrap_or_else(|| "assistant".into());
+    assembly.whole = json!({ "output": { "message": { "role": role, "content": [] } } });
+    Ok(())
+}
+
+fn block_start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    let index = index(event, "contentBlockIndex")?;
+    let blocks = assembly.list(CONTENT)?;
+    is_next(blocks, index)?;
+    let start = event.get("start").filter(|start| start.is_object()).cloned().unwrap_or_else(|| json!({}));
+    blocks.push(start.clone());
+    if let Some(call @ Value::Object(_)) = start.get("toolUse") {
+        let blocks = assembly.list(CONTENT)?;
+        set(child(block(blocks, index)?, "toolUse"), "input", json!({}));
+        assembly.open(index, format!("{CONTENT}/{index}/toolUse/input"));
+        if text(call, "type").is_empty() {
+            assembly.call(text(call, "toolUseId"), text(call, "name"))?;
+        }
+    }
+    Ok(())
+}
+
+fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    let index = index(event, "contentBlockIndex")?;
+    let blocks = assembly.list(CONTENT)?;
+    // Only calls have a beginning of their own.
+    if u64::try_from(blocks.len()) == Ok(index) {
+        blocks.push(json!({}));
+    }
+    let block = block(blocks, index)?;
+    let delta = event.get("delta").unwrap_or(&Value::Null);
+    if let Some(Value::String(said)) = delta.get("text") {
+        match block.pointer_mut("/citationsContent/content/0") {
+            Some(cited) => add_text(cited, "text", said),
+            None => add_text(block, "text", said),
+        }
+        assembly.text(said);
+    } else if let Some(call) = delta.get("toolUse") {
+        assembly.append(index, text(call, "input"))?;
+    } else if let Some(thought) = delta.get("reasoningContent") {
+        reason(child(block, "reasoningContent"), thought);
+        assembly.thinking(text(thought, "text"));
+    } else if let Some(citation) = delta.get("citation") {
+        cite(block, citation);
+    }
+    Ok(())
+}
+
+/// Adds to reasoning, which is a signed text or opaque bytes.
+fn reason(content: &mut Value, thought: &Value) {
+    if let Some(bytes) = thought.get("redactedContent") {
+        set(content, "redactedContent", bytes.clone());
+    }
+    for key in ["text", "signature"] {
+        if let Some(Value::String(more)) = thought.get(key) {
+            let signed = child(content, "reasoningText");
+            if signed.get("text").is_none() {
+                set(signed, "text", "".into());
+            }
+            add_text(signed, key, more);
+        }
+    }
+}
+
+/// Turns a text into one with citations, and adds one.
+fn cite(block: &mut Value, citation: &Value) {
+    match block.pointer_mut("/citationsContent/citations") {
+        Some(Value::Array(citations)) => citations.push(citation.clone()),
+        _ => {
+            let said = json!([{ "text": text(block, "text") }]);
+            *block = json!({ "citationsContent": { "content": said, "citations": [citation] } });
+        }
+    }
+}

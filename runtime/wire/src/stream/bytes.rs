@@ -1,0 +1,203 @@
+//! Reads events from the bytes of a connection, in whatever pieces these arrive.
+
+use serde_json::Value;
+
+use super::StreamError;
+use toolgen_kernel::base::sse::{Event, Reader};
+
+/// Decodes the bytes of a stream. Its own limits are those of the stream around it.
+#[derive(Debug, Default)]
+pub(super) enum Decoder {
+    /// No byte has come yet that shows how the others are framed.
+    #[default]
+    Unknown,
+    /// Server-sent events.
+    Sse(Box<Reader>),
+    /// JSON values, one after the other or in a list.
+    Json(JsonValues),
+    /// Frames of an AWS event stream.
+    Frames(Vec<u8>),
+}
+
+/// The events of a decoder: JSON, or the word with which OpenAI ends a stream.
+type Events = Vec<Option<Value>>;
+
+impl Decoder {
+    /// Adds bytes and returns the events that they complete.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Events, StreamError> {
+        let mut bytes = bytes;
+        if matches!(self, Decoder::Unknown) {
+            // Blank lines may come before anything else.
+            let blank = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            bytes = &bytes[blank..];
+            *self = match bytes.first() {
+                None => return Ok(Vec::new()),
+                Some(b'{' | b'[') => Decoder::Json(JsonValues::default()),
+                // The length of a frame, of which there are none of 16 MiB.
+                Some(0) => Decoder::Frames(Vec::new()),
+                Some(_) => Decoder::Sse(Box::new(Reader::new(usize::MAX))),
+            };
+        }
+        match self {
+            Decoder::Unknown => Ok(Vec::new()),
+            Decoder::Sse(reader) => {
+                let mut events = Vec::new();
+                reader.push(bytes, &mut events).map_err(|_| StreamError::TooLong(usize::MAX))?;
+                events.iter().filter(|event| !event.data.is_empty()).map(sse).collect()
+            }
+            Decoder::Json(values) => values.push(bytes),
+            Decoder::Frames(buffer) => {
+                buffer.extend_from_slice(bytes);
+                frames(buffer)
+            }
+        }
+    }
+
+    /// Returns the event that lacks only its end.
+    pub(super) fn finish(&mut self) -> Result<Events, StreamError> {
+        match self {
+            // Some servers leave out the last blank line. An event that was cut is not JSON, and says nothing.
+            Decoder::Sse(_) => Ok(self.push(b"\n\n").unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+fn sse(event: &Event) -> Result<Option<Value>, StreamError> {
+    if event.data.trim_ascii() == b"[DONE]" {
+        return Ok(None);
+    }
+    json(&event.data).map(Some)
+}
+
+fn json(bytes: &[u8]) -> Result<Value, StreamError> {
+    serde_json::from_slice(bytes).map_err(|why| StreamError::Bytes(format!("an event is not JSON: {why}")))
+}
+
+/// JSON objects; whatever only separates them is skipped.
+#[derive(Debug, Default)]
+pub(super) struct JsonValues {
+    /// The beginning of an object whose end has not come.
+    value: Vec<u8>,
+    depth: usize,
+    in_text: bool,
+    after_backslash: bool,
+}
+
+impl JsonValues {
+    fn push(&mut self, bytes: &[u8]) -> Result<Events, StreamError> {
+        let mut events = Vec::new();
+        for byte in bytes {
+            if self.depth == 0 {
+                match byte {
+                    b'{' => {}
+                    b'[' | b']' | b',' => continue,
+                    byte if byte.is_ascii_whitespace() => continue,
+                    _ => {
+                        let what = "there is something between its JSON objects that does not belong there";
+                        return Err(StreamError::Bytes(what.to_owned()));
+                    }
+                }
+            }
+            self.value.push(*byte);
+            match byte {
+                _ if std::mem::take(&mut self.after_backslash) => {}
+                b'\\' if self.in_text => self.after_backslash = true,
+                b'"' => self.in_text = !self.in_text,
+                b'{' | b'[' if !self.in_text => self.depth += 1,
+                b'}' | b']' if !self.in_text => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        events.push(Some(json(&std::mem::take(&mut self.value))?));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(events)
+    }
+}
+
+/// The bytes of a frame before its headers: its length, that of its headers, and their checksum.
+const PRELUDE: usize = 12;
+/// The checksum at the end.
+const CHECKSUM: usize = 4;
+/// The longest frame (AWS: 16 MiB of payload, 128 KiB of headers).
+const LONGEST: usize = (16 << 20) + (128 << 10) + PRELUDE + CHECKSUM;
+
+/// Takes the whole frames out of a buffer.
+fn frames(buffer: &mut Vec<u8>) -> Result<Events, StreamError> {
+    let mut events = Vec::new();
+    let mut taken = 0;
+    while let Some(prelude) = buffer[taken..].first_chunk::<PRELUDE>() {
+        let length = number(&prelude[0..4]);
+        let sound = (PRELUDE + CHECKSUM..=LONGEST).contains(&length)
+            && crc32(&prelude[0..8]) == number(&prelude[8..12]);
+        if !sound {
+            return Err(damaged());
+        }
+        let Some(frame) = buffer.get(taken..taken + length) else { break };
+        events.push(Some(frame_event(frame, number(&prelude[4..8])).ok_or_else(damaged)?));
+        taken += length;
+    }
+    buffer.drain(..taken);
+    Ok(events)
+}
+
+fn damaged() -> StreamError {
+    StreamError::Bytes("a frame of the AWS event stream is damaged".to_owned())
+}
+
+/// Returns the event of a whole frame: its payload under the name of its kind.
+fn frame_event(frame: &[u8], headers: usize) -> Option<Value> {
+    let (body, checksum) = frame.split_at_checked(frame.len() - CHECKSUM)?;
+    if crc32(body) != number(checksum) {
+        return None;
+    }
+    let (headers, payload) = body.get(PRELUDE..)?.split_at_checked(headers)?;
+    let payload = serde_json::from_slice(payload).unwrap_or(Value::Null);
+    let mut kind = String::new();
+    let mut rest = headers;
+    while let Some((name, value, after)) = header(rest) {
+        if matches!(name, b":event-type" | b":exception-type" | b":error-code") {
+            kind = String::from_utf8_lossy(value).into_owned();
+        }
+        rest = after;
+    }
+    rest.is_empty().then(|| Value::Object([(kind, payload)].into_iter().collect()))
+}
+
+/// Splits off a header: its name and its value. Values other than texts and bytes are skipped.
+fn header(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let (length, rest) = bytes.split_first()?;
+    let (name, rest) = rest.split_at_checked(usize::from(*length))?;
+    let (kind, rest) = rest.split_first()?;
+    let (size, rest) = match kind {
+        0 | 1 => (0, rest),
+        2 => (1, rest),
+        3 => (2, rest),
+        4 => (4, rest),
+        5 | 8 => (8, rest),
+        6 | 7 => {
+            let (size, rest) = rest.split_at_checked(2)?;
+            (number(size), rest)
+        }
+        9 => (16, rest),
+        _ => return None,
+    };
+    let (value, rest) = rest.split_at_checked(size)?;
+    Some((name, value, rest))
+}
+
+/// Reads a big-endian number of at most four bytes.
+fn number(bytes: &[u8]) -> usize {
+    bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+/// Returns the CRC-32 of IEEE 802.3.
+fn crc32(bytes: &[u8]) -> usize {
+    let crc = bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
+    });
+    usize::try_from(!crc).unwrap_or_default()
+}

@@ -1,0 +1,182 @@
+//! Streams of OpenAI Chat Completions, and those of Ollama.
+
+use serde_json::{Value, json};
+
+use super::assembly::{Assembly, add_text, child, fields, set};
+use crate::calls::{WireError, text};
+use crate::openai_chat::THOUGHTS;
+
+pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    if !event.is_object() {
+        return Err(WireError::new("", "is not an object"));
+    }
+    if assembly.whole.is_null() {
+        assembly.whole = json!({});
+    }
+    let own = ["choices", "message", "object"];
+    for (key, value) in
+        fields(Some(event)).filter(|(key, value)| !own.contains(&key.as_str()) && !value.is_null())
+    {
+        set(&mut assembly.whole, key, value.clone());
+    }
+    // Ollama's events are messages beside each other, without choices.
+    if let Some(message @ Value::Object(_)) = event.get("message") {
+        add_message(assembly, "/message", message)?;
+        if event.get("done") == Some(&Value::Bool(true)) {
+            assembly.end();
+        }
+        return Ok(());
+    }
+    let choices = event.get("choices").and_then(Value::as_array).into_iter().flatten();
+    // Only the first of several is read.
+    for choice in choices.filter(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0) {
+        if assembly.whole.pointer("/choices/0").is_none() {
+            set(&mut assembly.whole, "choices", json!([{ "index": 0, "message": { "role": "assistant" } }]));
+        }
+        if let Some(delta @ Value::Object(_)) = choice.get("delta").or_else(|| choice.get("message")) {
+            add_message(assembly, "/choices/0/message", delta)?;
+        }
+        let Some(into) = assembly.whole.pointer_mut("/choices/0") else { continue };
+        for (key, value) in fields(Some(choice)).filter(|(_, value)| !value.is_null()) {
+            if !matches!(key.as_str(), "delta" | "message" | "index" | "logprobs") {
+                set(into, key, value.clone());
+            }
+        }
+        if !text(choice, "finish_reason").is_empty() {
+            assembly.end();
+        }
+    }
+    Ok(())
+}
+
+/// Adds the part of a message in an event.
+fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
+    if assembly.whole.pointer(pointer).is_none() {
+        set(&mut assembly.whole, "message", json!({}));
+    }
+    for (key, value) in fields(Some(delta)).filter(|(_, value)| !value.is_null()) {
+        if key == "tool_calls" {
+            for call in value.as_array().into_iter().flatten() {
+                add_call(assembly, pointer, call)?;
+            }
+            continue;
+        }
+        let Some(message) = assembly.whole.pointer_mut(pointer) else { continue };
+        match (key.as_str(), value) {
+            ("function_call", call) => {
+                let begins = message.get(key).is_none();
+                let old = child(message, key);
+                add_function(old, call);
+                if begins {
+                    assembly.call("", text(call, "name"))?;
+                }
+            }
+            ("content" | "refusal", Value::String(said)) => {
+                add_content(message, key, said);
+                assembly.text(said);
+            }
+            (key, Value::String(thought)) if THOUGHTS.contains(&key) => {
+                add_text(message, key, thought);
+                assembly.thinking(thought);
+            }
+            (_, Value::Array(more)) => add_list(assembly, pointer, key, more),
+            (key, value) => set(message, key, value.clone()),
+        }
+    }
+    Ok(())
+}
+
+/// Adds text to the content, which is a text or, once there are other parts, a list of them.
+fn add_content(message: &mut Value, key: &str, said: &str) {
+    match message.get_mut(key) {
+        Some(Value::Array(parts)) => parts.push(json!({ "type": "text", "text": said })),
+        _ => add_text(message, key, said),
+    }
+}
+
+/// Adds parts, such as those of Mistral's content or of OpenRouter's reasoning.
+fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
+    let Some(message) = assembly.whole.pointer_mut(pointer) else { return };
+    match message.get_mut(key) {
+        Some(Value::Array(there)) => there.extend(more.iter().cloned()),
+        Some(Value::String(said)) => {
+            let before = (!said.is_empty()).then(|| json!({ "type": "text", "text": said }));
+            let all = before.into_iter().chain(more.iter().cloned()).collect();
+            set(message, key, all);
+        }
+        _ => set(message, key, more.to_vec().into()),
+    }
+    if key == "content" {
+        for part in more {
+            assembly.text(text(part, "text"));
+        }
+    }
+}
+
+/// Adds to a call, which its number identifies; hosts that leave the number out, or give all calls the same one, give
+/// a new ID to each call.
+fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
+    let list = format!("{pointer}/tool_calls");
+    if assembly.whole.pointer(&list).is_none()
+        && let Some(message) = assembly.whole.pointer_mut(pointer)
+    {
+        set(message, "tool_calls", json!([]));
+    }
+    let number = delta.get("index").and_then(Value::as_u64);
+    let id = text(delta, "id");
+    let inner = ["function", "custom"].into_iter().find_map(|key| delta.get(key)).unwrap_or(&Value::Null);
+    let name = text(inner, "name");
+    let calls = assembly.list(&list)?;
+    let (last, length) = (calls.len().checked_sub(1), calls.len());
+    let known = match number {
+        Some(number) => assembly.places.get(&number).copied(),
+        None if id.is_empty() && name.is_empty() => last,
+        None => None,
+    };
+    let other = |place: &usize| {
+        let there = assembly
+            .whole
+            .pointer(&list)
+            .and_then(|calls| calls.get(*place))
+            .map_or("", |call| text(call, "id"));
+        !id.is_empty() && !there.is_empty() && there != id
+    };
+    let place = match known {
+        Some(place) if !other(&place) => place,
+        Some(_) if name.is_empty() => {
+            let why = format!("adds to a call with the ID `{id}`, but that call has another");
+            return Err(WireError::new("/choices/0/delta/tool_calls", why));
+        }
+        _ if name.is_empty() && assembly.knows(id) => {
+            let why = format!("adds to the call `{id}` without saying its number");
+            return Err(WireError::new("/choices/0/delta/tool_calls", why));
+        }
+        _ => {
+            assembly.call(id, name)?;
+            assembly.list(&list)?.push(json!({}));
+            assembly.places.insert(number.unwrap_or_default(), length);
+            length
+        }
+    };
+    let Some(call) = assembly.list(&list)?.get_mut(place) else { return Ok(()) };
+    for (key, value) in fields(Some(delta)).filter(|(key, value)| *key != "index" && !value.is_null()) {
+        match key.as_str() {
+            "function" | "custom" => add_function(child(call, key), value),
+            // Some hosts repeat the ID as an empty text.
+            _ if *value == "" => {}
+            _ => set(call, key, value.clone()),
+        }
+    }
+    Ok(())
+}
+
+/// Adds to the function of a call: texts of arguments are appended, everything else is set.
+fn add_function(function: &mut Value, delta: &Value) {
+    for (key, value) in fields(Some(delta)).filter(|(_, value)| !value.is_null()) {
+        match (key.as_str(), value) {
+            ("arguments" | "input", Value::String(more)) => add_text(function, key, more),
+            ("name", Value::String(name)) if name.is_empty() => {}
+            (key, value) => set(function, key, value.clone()),
+        }
+    }
+}

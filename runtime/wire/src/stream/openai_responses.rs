@@ -1,0 +1,124 @@
+//! Streams of OpenAI Responses. Its last event holds the whole response; the others matter if it does not come.
+
+use serde_json::{Value, json};
+
+use super::assembly::{Assembly, add_text, block, fields, index, is_next, set};
+use crate::calls::{WireError, text};
+
+pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    match text(event, "type") {
+        "response.created" | "response.queued" | "response.in_progress" => begin(assembly, event),
+        "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
+            let Some(response @ Value::Object(_)) = event.get("response") else {
+                return Err(WireError::new("/response", "is not an object"));
+            };
+            // Some hosts leave out what they have sent already.
+            let sent = assembly.whole.get("output").filter(|sent| **sent != json!([])).cloned();
+            assembly.whole = response.clone();
+            if let Some(sent) =
+                sent.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))
+            {
+                set(&mut assembly.whole, "output", sent);
+            }
+            assembly.end();
+            Ok(())
+        }
+        "response.output_item.added" => item_added(assembly, event),
+        "response.output_item.done" => item_done(assembly, event),
+        kind => match kind.strip_suffix(".delta").and_then(|kind| kind.strip_prefix("response.")) {
+            Some(kind) => delta(assembly, kind, event),
+            None => Ok(()),
+        },
+    }
+}
+
+fn begin(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    if !assembly.whole.is_null() {
+        return if text(event, "type") == "response.created" {
+            Err(WireError::new("", "begins a second response"))
+        } else {
+            Ok(())
+        };
+    }
+    assembly.whole = json!({});
+    for (key, value) in
+        fields(event.get("response")).filter(|(key, _)| !matches!(key.as_str(), "status" | "output"))
+    {
+        set(&mut assembly.whole, key, value.clone());
+    }
+    set(&mut assembly.whole, "output", json!([]));
+    Ok(())
+}
+
+fn item_added(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    let index = index(event, "output_index")?;
+    let Some(item @ Value::Object(_)) = event.get("item") else {
+        return Err(WireError::new("/item", "is not an object"));
+    };
+    let items = assembly.list("/output")?;
+    is_next(items, index)?;
+    items.push(item.clone());
+    begun(assembly, item)
+}
+
+fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
+    let index = index(event, "output_index")?;
+    let Some(item @ Value::Object(_)) = event.get("item") else {
+        return Err(WireError::new("/item", "is not an object"));
+    };
+    let items = assembly.list("/output")?;
+    if u64::try_from(items.len()) == Ok(index) {
+        items.push(item.clone());
+        return begun(assembly, item);
+    }
+    let there = block(items, index)?;
+    if ["type", "call_id"].iter().any(|key| text(there, key) != text(item, key)) {
+        return Err(WireError::new("/item", format!("ends item {index} as another one than it began")));
+    }
+    *there = item.clone();
+    Ok(())
+}
+
+/// Reports that an item begins, if it is a call for the program.
+fn begun(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
+    if matches!(text(item, "type"), "function_call" | "custom_tool_call") {
+        assembly.call(text(item, "call_id"), text(item, "name"))?;
+    }
+    Ok(())
+}
+
+fn delta(assembly: &mut Assembly, kind: &str, event: &Value) -> Result<(), WireError> {
+    let Some(Value::String(more)) = event.get("delta") else { return Ok(()) };
+    // The list of parts of the item, the number of the part, its type and the key of its text.
+    let (list, number, part_type, key) = match kind {
+        "output_text" => ("content", "content_index", "output_text", "text"),
+        "refusal" => ("content", "content_index", "refusal", "refusal"),
+        "reasoning_text" => ("content", "content_index", "reasoning_text", "text"),
+        "reasoning_summary_text" => ("summary", "summary_index", "summary_text", "text"),
+        "function_call_arguments" => ("", "", "", "arguments"),
+        "custom_tool_call_input" => ("", "", "", "input"),
+        _ => return Ok(()),
+    };
+    let item = block(assembly.list("/output")?, index(event, "output_index")?)?;
+    if list.is_empty() {
+        add_text(item, key, more);
+        return Ok(());
+    }
+    if !item.get(list).is_some_and(Value::is_array) {
+        set(item, list, json!([]));
+    }
+    let parts = item.get_mut(list).and_then(Value::as_array_mut);
+    let number = event.get(number).and_then(Value::as_u64).unwrap_or_default();
+    if let Some(parts) = parts {
+        if u64::try_from(parts.len()) == Ok(number) {
+            parts.push(json!({ "type": part_type }));
+        }
+        add_text(block(parts, number)?, key, more);
+    }
+    if part_type.starts_with("reasoning") || list == "summary" {
+        assembly.thinking(more);
+    } else {
+        assembly.text(more);
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The list of tools of a request.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::Value;
+
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::schema::shape::render::Refusal;
+use toolgen_kernel::spec::{ToolSchema, ToolSpec};
+
+/// Tools that cannot be offered in a dialect.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedTools {
+    /// The tools, in the order given.
+    pub tools: Vec<RefusedTool>,
+}
+
+/// A tool that cannot be offered in a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedTool {
+    /// The name of the tool.
+    pub name: Text,
+    /// All reasons.
+    pub reasons: Vec<Refusal>,
+}
+
+impl RefusedTool {
+    pub(super) fn of(spec: &ToolSpec, reasons: Vec<Refusal>) -> RefusedTool {
+        RefusedTool { name: spec.name.to_text(), reasons }
+    }
+}
+
+impl fmt::Display for RefusedTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line_break = "";
+        for tool in &self.tools {
+            for reason in &tool.reasons {
+                write!(f, "{line_break}{}{}: {}", tool.name, reason.pointer, reason.reason)?;
+                line_break = "\n";
+            }
+        }
+        Ok(())
+    }
+}
+
+toolgen_core::__readable_debug!(RefusedTools);
+
+impl std::error::Error for RefusedTools {}
+
+/// Writes a tool with the schema of its arguments in a dialect.
+pub type ToolWriter = fn(&ToolSpec, Value, &Dialect) -> Value;
+
+/// Renders each tool in the form of a format.
+pub(super) fn render<'a>(
+    specs: impl IntoIterator<Item = &'a ToolSpec>,
+    dialect: &Dialect,
+    tool: ToolWriter,
+) -> Result<Vec<Value>, RefusedTools> {
+    let (mut tools, mut refused) = (Vec::new(), Vec::new());
+    for spec in specs {
+        match spec.schema(dialect) {
+            Ok(told) => tools.push(entry(spec, told, dialect, tool)),
+            Err(reasons) => refused.push(RefusedTool::of(spec, reasons)),
+        }
+    }
+    if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
+}
+
+/// Writes a tool as it is shown in a dialect.
+pub(super) fn entry(spec: &ToolSpec, told: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
+    let cut = match told.description {
+        Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
+        Cow::Borrowed(_) => None,
+    };
+    tool(cut.as_ref().unwrap_or(spec), told.schema, dialect)
+}
+
+/// Returns `{"name", "description"}`. An empty description is left out, as Bedrock requires.
+pub(super) fn named(spec: &ToolSpec) -> Value {
+    let mut out = object([("name", spec.name.as_str().into())]);
+    if !spec.description.trim().is_empty() {
+        out["description"] = spec.description.as_str().into();
+    }
+    out
+}
+
+/// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if it is one.
+pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, dialect: &Dialect) -> Value {
+    let mut tool = named(spec);
+    tool[key] = schema;
+    if dialect.strict {
+        tool["strict"] = Value::Bool(true);
+    }
+    tool
+}
+
+/// Builds an object by moving its values, where `json!` would copy them.
+pub(super) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
