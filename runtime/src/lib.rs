@@ -3,8 +3,8 @@
 //! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Provider`] offers
 //! some of them to one agent, and each call through a provider passes its layers and gets exactly one answer.
 //!
-#![cfg_attr(all(feature = "macros", feature = "runtime"), doc = "```")]
-#![cfg_attr(not(all(feature = "macros", feature = "runtime")), doc = "```ignore")]
+#![cfg_attr(feature = "macros", doc = "```")]
+#![cfg_attr(not(feature = "macros"), doc = "```ignore")]
 //! use serde_json::json;
 //! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
 //!
@@ -36,8 +36,9 @@
 //! (feature `http`): `engine.tools(api::TOOLS)`. The
 //! [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md) begins there.
 //!
-//! The modules form floors: each uses only itself and those below it. The two lowest are the crate
-//! `toolgen-core`, which this crate shares with the compiler `toolgen`; programs use them through this one.
+//! This crate holds [`Engines`] and re-exports the others of the runtime. Its modules form floors: each uses only itself and
+//! those below it. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` shares; those from [`call`] to
+//! [`provider`] are `toolgen-kernel`; the engines and what stands above are crates of their own, named after them.
 //!
 //! | floor | to | modules |
 //! |---|---|---|
@@ -60,13 +61,13 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `macros` | yes | `#[tool]`, `#[tools]`, `#[derive(ToolInput)]` |
-//! | `runtime` | yes | calls, registries, providers and layers; without it only schemas, specifications and arguments of functions |
+//! | `runtime` | yes | calls, registries, providers and layers, which are always there |
 //! | `http` | | the HTTP engine, for tools of OpenAPI documents |
 //! | `compression` | | answers that are compressed by Brotli or Zstandard (with `http`) |
 //! | `typed` | | argument and result structs of generated tools |
 //! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
-//! | `audit` | | records of calls, in memory and as lines of JSON |
+//! | `audit` | | records of calls, in memory and as lines of JSON, which are always there |
 //! | `sqlite` | | records, and state that processes share, in SQLite (with `audit`): see [`store`] |
 //! | `postgres` | | the same in PostgreSQL (with `audit`) |
 //! | `redis` | | state that processes share, in Redis or Valkey |
@@ -83,18 +84,16 @@
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
 //!
-//! What they cost to compile, as of version 0.1: the crates of a program on Linux, this one included; the
-//! lines of this one and of `toolgen-core`; and the seconds that these two take in a cold debug build with 2
-//! cores. A build script that uses the compiler `toolgen` shares `toolgen-core` with the program.
+//! How many crates a program on Linux compiles with them, this one included, as of version 0.1:
 //!
-//! | features | crates | lines | seconds |
-//! |---|---|---|---|
-//! | none | 21 | 13,000 | 4 |
-//! | default | 34 | 29,000 | 10 |
-//! | default and `http` | 106 | 32,000 | 11 |
-//! | default and `mcp` | 47 | 35,000 | 11 |
-//! | default and `mcp-server` | 104 | 30,000 | 10 |
-//! | all | 239 | 43,000 | 16 |
+//! | features | crates |
+//! |---|---|
+//! | none | 32 |
+//! | default | 37 |
+//! | default and `mcp` | 57 |
+//! | default and `mcp-server` | 112 |
+//! | default and `http` | 121 |
+//! | all | 250 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -5,10 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_macros::tools;
-
-use super::commands::Line;
-use super::started;
 use toolgen_exec::{ExecError, ExecOptions, Executor};
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
@@ -16,6 +12,10 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::function::inject::Service;
 use toolgen_kernel::function::toolset::IntoTools;
+use toolgen_macros::tools;
+
+use super::commands::Line;
+use super::started;
 
 /// Says whether a command may run.
 type Confirm = Arc<dyn Fn(&str) -> bool + Send + Sync>;

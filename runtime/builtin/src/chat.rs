@@ -3,8 +3,6 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use toolgen_macros::tool;
-
 use toolgen_kernel::base::data::plain_data;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
@@ -13,6 +11,7 @@ use toolgen_kernel::call::provider_context::FactoryError;
 use toolgen_kernel::function::FunctionTool;
 use toolgen_kernel::function::inject::Service;
 use toolgen_kernel::provider::ToolFactory;
+use toolgen_macros::tool;
 
 /// A chat of agents, in which each reads on where it stopped.
 pub trait ChatService: Send + Sync {

@@ -12,15 +12,15 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
+use toolgen_agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::spec::{Effects, Files};
 use toolgen_macros::toolset;
 
 use super::grep::invalid;
 use super::place::refused;
 use super::started;
-use toolgen_agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::spec::{Effects, Files};
 
 /// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, by the names that many models know.
 /// Their paths are absolute.

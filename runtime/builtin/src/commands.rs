@@ -9,7 +9,6 @@ mod lexer;
 use std::collections::BTreeMap;
 
 use lexer::Lexer;
-
 use toolgen_exec::STARTERS;
 
 /// How deep commands may be nested before the inner ones are not looked at.

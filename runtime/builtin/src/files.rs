@@ -6,6 +6,9 @@ use std::ops::ControlFlow;
 use base64::Engine as _;
 use ignore::overrides::{Override, OverrideBuilder};
 use serde_json::json;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_macros::tool;
 
 use super::edit::{Mismatch, replaced};
@@ -13,9 +16,6 @@ use super::grep::{Line, Unread, invalid, matcher, search as search_file};
 use super::place::{File, Missing, Place, refused};
 use super::text::{Range, excerpt, head, image_type, is_binary};
 use super::walk::{Walk, walk};
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::result::{Content, ToolResult};
 
 /// The largest text that is shown whole, and the most of a larger one that is shown at once, in bytes: 1 MiB.
 const MAX_SHOWN: u64 = 1 << 20;

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-
-use super::place::File;
-use super::walk::Found;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+
+use super::place::File;
+use super::walk::Found;
 
 /// The most memory of a compiled pattern, in bytes.
 const MOST_PATTERN: usize = 1 << 20;

@@ -2,10 +2,11 @@
 
 use std::io::{self, Read, Seek as _};
 
-use super::place::File;
 use toolgen_kernel::base::media_type::of_content;
 use toolgen_kernel::base::truncate::whole;
 use toolgen_kernel::call::context::ToolContext;
+
+use super::place::File;
 
 /// How much of a file says what it is, in bytes.
 const HEAD: u64 = 8 << 10;

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::Override;
+use toolgen_kernel::call::context::ToolContext;
 
 use super::place::{Dir, File, Metadata, Place, open_file};
-use toolgen_kernel::call::context::ToolContext;
 
 /// The most files and directories that one walk looks at.
 const MOST_ENTRIES: usize = 200_000;

@@ -10,14 +10,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_core::internal::below::fault;
-use toolgen_macros::tools;
-
-use super::files::globs;
-use super::grep::invalid;
-use super::place::{Place, refused, told};
-use super::started;
-use super::text::is_binary;
-use super::walk::{Walk, walk};
 use toolgen_exec::{ExecOptions, Executor};
 use toolgen_kernel::base::truncate::whole;
 use toolgen_kernel::call::context::ToolContext;
@@ -26,6 +18,14 @@ use toolgen_kernel::call::roots::traversal;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::function::inject::Service;
 use toolgen_kernel::function::toolset::IntoTools;
+use toolgen_macros::tools;
+
+use super::files::globs;
+use super::grep::invalid;
+use super::place::{Place, refused, told};
+use super::started;
+use super::text::is_binary;
+use super::walk::{Walk, walk};
 
 /// The most of a file that is read, in bytes: 1 MiB.
 const MAX_CONTENT: u64 = 1 << 20;

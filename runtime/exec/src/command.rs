@@ -29,9 +29,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-
-use self::stream::Stream;
-use crate::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
@@ -47,6 +44,9 @@ use toolgen_kernel::engine::arguments::{complete, missing};
 use toolgen_kernel::spec::plan::{Call, CommandPlan, Stdin, Tool, Word};
 use toolgen_kernel::spec::template::{Scope, Template};
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
+
+use self::stream::Stream;
+use crate::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 
 /// The code of a call whose program is not installed.
 const MISSING: &str = "PROGRAM_MISSING";

@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
+use toolgen_kernel::base::json::type_name;
+use toolgen_kernel::base::media_type::{essence, is_json, of_content, of_ending};
+use toolgen_kernel::spec::plan::{
+    self, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style,
+};
 
 use super::encode::{Escape, escape};
 use super::files::Files;
 use super::request::{Body, RequestProblem, RequestProblemKind, content};
 use super::torn::{Written, torn};
 use super::{charset, style, url, xml};
-use toolgen_kernel::base::json::type_name;
-use toolgen_kernel::base::media_type::{essence, is_json, of_content, of_ending};
-use toolgen_kernel::spec::plan::{
-    self, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style,
-};
 
 /// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
 pub(super) fn build(

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 use toolgen_core::internal::printable::is_token;
+use toolgen_kernel::base::json::type_name;
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
 use super::derive::{derive, explain, separating};
 use super::encode::{Escape, escape};
 use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
 use super::torn::torn;
 use super::{body, secret, style, url, xml};
-use toolgen_kernel::base::json::type_name;
-use toolgen_kernel::base::media_type::essence;
-use toolgen_kernel::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///

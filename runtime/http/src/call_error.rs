@@ -5,14 +5,14 @@ use std::fmt;
 use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url};
 use serde_core::de::{Error as _, IgnoredAny};
-
-use super::request::HttpRequest;
-use super::secret::Applied;
-use super::{html, readable, response};
 use toolgen_kernel::base::printable::printable;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::Tool;
+
+use super::request::HttpRequest;
+use super::secret::Applied;
+use super::{html, readable, response};
 
 /// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, and has the [text
 /// for operators](ToolError::operator_text) and the beginning of an answer, or of the text of an HTML error page:

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+use toolgen_kernel::base::media_type::{essence, is_xml};
+use toolgen_kernel::base::truncate::{floor, whole};
 
 use super::encode::octets;
 use super::xml::DECLARATION;
-use toolgen_kernel::base::media_type::{essence, is_xml};
-use toolgen_kernel::base::truncate::{floor, whole};
 
 /// Decodes the text of a body by its declared charset, or else UTF-8; a byte-order mark takes precedence (WHATWG
 /// Encoding, "decode"). Bytes that do not fit the charset become U+FFFD, except that a character cut in two at the

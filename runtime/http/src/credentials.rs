@@ -7,13 +7,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
 use toolgen_core::internal::meant;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
 use super::encode::{Escape, escape};
 use super::request::HttpRequest;
 use super::secret::Secret;
-use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
 /// A request for one credential.
 #[derive(Clone, Copy, Debug)]

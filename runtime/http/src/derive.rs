@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
+use toolgen_kernel::spec::plan::{Parameter, RequestPlan};
+use toolgen_kernel::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
 
 use super::body;
 use super::request::{RequestProblem, RequestProblemKind};
-use toolgen_kernel::spec::plan::{Parameter, RequestPlan};
-use toolgen_kernel::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
 
 /// Returns the arguments together with those that are derived from them.
 pub(super) fn derive<'a>(

@@ -3,13 +3,13 @@
 //! They are sent like every request: one client, one guard.
 
 use reqwest::Url;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::Network;
 
 use super::guard::Guard;
 use super::request::{Body, HttpRequest};
 use super::secret::{Applied, Secret};
 use super::{secret, transport};
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::spec::Network;
 
 /// Why a request has no response.
 #[derive(Debug)]

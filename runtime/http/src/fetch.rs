@@ -4,14 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use reqwest::Url;
+use toolgen_kernel::call::tool::DEFAULT_TIMEOUT;
+use toolgen_kernel::spec::Network;
 
 use super::inner::Inner;
 use super::request::HttpRequest;
 use super::response;
 use super::secret::Secret;
 use super::transport::{self, Reply, SendError};
-use toolgen_kernel::call::tool::DEFAULT_TIMEOUT;
-use toolgen_kernel::spec::Network;
 
 /// The default size limit of a document, in bytes: 64 MiB.
 pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;

@@ -1,10 +1,10 @@
 //! Names of files that services give.
 
 use percent_encoding::percent_decode_str;
-
-use super::charset;
 use toolgen_core::Hidden;
 use toolgen_kernel::base::media_type::{ending_of, essence};
+
+use super::charset;
 
 /// The longest name, in bytes: file systems take 255, and a number may follow.
 const LONGEST: usize = 160;

@@ -5,9 +5,9 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use toolgen_core::internal::below::{REFUSED, climbs};
+use toolgen_kernel::call::folder::{self, Dir, File, is_escape, told, way_out};
 
 use super::filename;
-use toolgen_kernel::call::folder::{self, Dir, File, is_escape, told, way_out};
 
 /// Keeps the files of calls: it reads those that arguments name by path, and stores those that services answer with.
 pub trait Files: fmt::Debug + Send + Sync {

@@ -17,13 +17,13 @@ use std::{fmt, io};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use toolgen_core::internal::hosts;
-
-use super::address;
-use super::address::{Access, Range};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::Network;
+
+use super::address;
+use super::address::{Access, Range};
 
 /// The rules for all requests of an engine.
 #[derive(Clone, Debug)]

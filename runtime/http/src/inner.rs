@@ -6,6 +6,12 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::tool::{DEFAULT_TIMEOUT, time_limit};
+use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use toolgen_kernel::spec::plan::{RequestPlan, Tool};
+use toolgen_kernel::spec::{Network, ToolSpec};
 
 use super::build::build;
 use super::guard::Guard;
@@ -15,12 +21,6 @@ use super::save::Saving;
 use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
 use super::transport::{Clients, Redirects, Route, Taped};
-use toolgen_kernel::base::frozen::Frozen;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::tool::{DEFAULT_TIMEOUT, time_limit};
-use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use toolgen_kernel::spec::plan::{RequestPlan, Tool};
-use toolgen_kernel::spec::{Network, ToolSpec};
 
 /// What every request of one engine needs.
 pub(super) struct Inner {

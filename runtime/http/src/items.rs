@@ -14,6 +14,11 @@ use reqwest::Response;
 use serde_core::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::plan::Tool;
 
 use super::call_error::{Answered, CallError, unlike_json};
 use super::inner::{Inner, plan};
@@ -25,11 +30,6 @@ use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
 use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};
-use toolgen_kernel::base::frozen::Frozen;
-use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::spec::plan::Tool;
 
 /// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
 /// item is an error, so that a part is not taken for the whole.

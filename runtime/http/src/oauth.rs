@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use toolgen_kernel::call::error::ToolError;
 
 use super::secret::Secret;
-use toolgen_kernel::call::error::ToolError;
 
 /// How long a token must still be valid to be used.
 const LEEWAY: Duration = Duration::from_secs(30);

@@ -6,15 +6,15 @@ use reqwest::{StatusCode, Url};
 use serde_core::de::IgnoredAny;
 use serde_json::error::Category;
 use serde_json::{Map, Value};
-
-use super::encode::octets;
-use super::request::HttpRequest;
-use super::{charset, html};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::media_type::{essence, is_json};
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::spec::plan::is_secret_header;
+
+use super::encode::octets;
+use super::request::HttpRequest;
+use super::{charset, html};
 
 /// The end of a text that was cut off.
 pub(super) const TRUNCATED: &str = "\n... [truncated]";

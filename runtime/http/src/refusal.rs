@@ -3,16 +3,16 @@
 use reqwest::header::{HeaderMap, PROXY_AUTHENTICATE, WWW_AUTHENTICATE};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
-
-use super::credentials::{Credentials, origin, wanted};
-use super::request::HttpRequest;
-use super::settings::{HttpEngineBuilder, Tokens};
-use super::transport::{self, Reply, header};
 use toolgen_kernel::base::printable::printable;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::OPERATOR;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
+
+use super::credentials::{Credentials, origin, wanted};
+use super::request::HttpRequest;
+use super::settings::{HttpEngineBuilder, Tokens};
+use super::transport::{self, Reply, header};
 
 /// How many characters of what a service says of its refusal are told.
 const SAID: usize = 200;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use reqwest::Url;
 use serde_json::Value;
+use toolgen_kernel::base::media_type::is_json;
 
 use super::files::{Files, NoFiles};
 use super::{secret, style};
-use toolgen_kernel::base::media_type::is_json;
 
 /// A request, ready to be sent.
 ///

@@ -8,6 +8,11 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::media_type::{essence, is_json, is_json_lines, is_xml};
+use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
+use toolgen_kernel::call::structured::Structured;
+use toolgen_kernel::spec::plan::{Xml, is_surely_bytes};
 
 use super::readable::{Shown, TRUNCATED};
 use super::request::HttpRequest;
@@ -15,11 +20,6 @@ use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
 use super::transport::{Reply, header};
 use super::{charset, readable, xml};
-use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::base::media_type::{essence, is_json, is_json_lines, is_xml};
-use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
-use toolgen_kernel::call::structured::Structured;
-use toolgen_kernel::spec::plan::{Xml, is_surely_bytes};
 
 /// Why an answer without a body has no structured result.
 pub(super) const EMPTY: &str = "the body is empty";

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::{Map, Value};
+use toolgen_kernel::base::time::{http_date, whole_millis};
 
 use super::transport::SendError;
-use toolgen_kernel::base::time::{http_date, whole_millis};
 
 /// How often and for how long requests are repeated.
 ///

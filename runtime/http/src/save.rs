@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::base::sha256::hex;
+use toolgen_kernel::call::result::{Content, ToolResult};
 
 use super::filename;
 use super::files::{Files, KeptFile};
 use super::request::HttpRequest;
 use super::secret::Applied;
 use super::transport::header;
-use toolgen_kernel::base::media_type::essence;
-use toolgen_kernel::base::sha256::hex;
-use toolgen_kernel::call::result::{Content, ToolResult};
 
 /// How many chunks wait for the disk before the network waits, too.
 const WAITING: usize = 8;

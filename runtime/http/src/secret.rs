@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::charset;
 use toolgen_kernel::base::needle::{self, Needle};
 use toolgen_kernel::base::truncate::whole;
+
+use super::charset;
 
 /// A credential. `Debug` and `Display` show `****`.
 #[derive(Clone, PartialEq, Eq)]

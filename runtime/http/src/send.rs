@@ -6,6 +6,12 @@ use std::sync::Arc;
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
+use toolgen_kernel::base::time::whole_millis;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::span::Attribute;
+use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 use super::credentials::{authorize, choose, no_credential, origin};
 use super::inner::{self, Inner};
@@ -14,12 +20,6 @@ use super::request::HttpRequest;
 use super::retry::{Attempts, Why, idempotency_key};
 use super::settings::Tokens;
 use super::transport::{self, Reply, Route, SendError};
-use toolgen_kernel::base::time::whole_millis;
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::result::ToolResult;
-use toolgen_kernel::call::span::Attribute;
-use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
 /// How the requests of one call are sent.
 pub(super) struct Sending<'a> {

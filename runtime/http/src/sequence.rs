@@ -2,7 +2,6 @@
 
 use memchr::memchr2;
 use serde_json::{Value, json};
-
 use toolgen_kernel::base::media_type::{essence, is_json, is_json_lines};
 use toolgen_kernel::base::sse;
 use toolgen_kernel::schema::shape::Kind;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
+use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::spec::plan::Placement;
 
 use super::credentials::{CredentialRequest, Credentials, NoCredentials, with_meant};
 use super::files::{Files, FilesRoot, NoFiles};
@@ -14,8 +16,6 @@ use super::oauth::OAuth;
 use super::retry::Retries;
 use super::secret::{Secret, is_sensitive, secret_pairs};
 use super::tls::Identity;
-use toolgen_kernel::engine::tape::Tape;
-use toolgen_kernel::spec::plan::Placement;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;

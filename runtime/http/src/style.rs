@@ -13,9 +13,9 @@
 //! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
 
 use serde_json::{Number, Value};
+use toolgen_kernel::spec::plan::Style;
 
 use super::encode::{Escape, escape};
-use toolgen_kernel::spec::plan::Style;
 
 /// A value split as far as the styles need; no text is encoded yet.
 enum Parts {

@@ -8,7 +8,6 @@ use std::fmt;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, Error};
-
 use toolgen_kernel::base::tls::{certificates, trusting};
 
 /// The identity of a client: its certificate with those that vouch for it, and its key, as PEM texts.

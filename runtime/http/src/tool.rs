@@ -5,12 +5,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-
-use super::inner::{Inner, plan};
-use super::pages::{self, several};
-use super::refusal::{failed, network};
-use super::response::{self, EMPTY, Limits, NO_TEXT};
-use super::send::Sending;
 use toolgen_kernel::base::frozen::{Frozen, Text};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::media_type::{essence, is_json};
@@ -25,6 +19,12 @@ use toolgen_kernel::engine::limit::within;
 use toolgen_kernel::schema::shape::decode::{ArgumentProblem, result_problems};
 use toolgen_kernel::spec::plan::Tool;
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
+
+use super::inner::{Inner, plan};
+use super::pages::{self, several};
+use super::refusal::{failed, network};
+use super::response::{self, EMPTY, Limits, NO_TEXT};
+use super::send::Sending;
 
 /// A tool that is an HTTP request.
 pub(super) struct HttpTool {

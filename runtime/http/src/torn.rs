@@ -5,10 +5,10 @@
 //! headers and parts of forms nothing is encoded.
 
 use serde_json::Value;
+use toolgen_kernel::spec::plan::{Encoding, Location, Style};
 
 use super::request::{RequestProblem, RequestProblemKind};
 use super::style;
-use toolgen_kernel::spec::plan::{Encoding, Location, Style};
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,13 +17,13 @@ use std::task::{Context, Poll};
 use http_body::{Frame, SizeHint};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
+use toolgen_kernel::call::secrets::REDACTED;
+use toolgen_kernel::engine::tape::{Tape, TapedAnswer, TapedRequest};
+use toolgen_kernel::spec::Network;
 
 use super::guard::{Guard, Refused, refusal};
 use super::request::{Body, HttpRequest, MAX_URL};
 use super::secret::is_sensitive;
-use toolgen_kernel::call::secrets::REDACTED;
-use toolgen_kernel::engine::tape::{Tape, TapedAnswer, TapedRequest};
-use toolgen_kernel::spec::Network;
 
 /// The maximum number of redirects followed for one request.
 const MAX_REDIRECTS: usize = 10;

@@ -7,6 +7,13 @@ use std::time::Duration;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::media_type::is_json;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::engine::typed::{FromJson, TypedTool};
+use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 
 use super::call_error::{Answered, CallError, unlike_json};
 use super::inner::Inner;
@@ -17,13 +24,6 @@ use super::send::Sending;
 use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};
-use toolgen_kernel::base::frozen::Frozen;
-use toolgen_kernel::base::media_type::is_json;
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::engine::limit::within;
-use toolgen_kernel::engine::typed::{FromJson, TypedTool};
-use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 
 /// Calls a tool with arguments that the compiler has checked.
 ///

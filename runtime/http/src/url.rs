@@ -2,11 +2,11 @@
 
 use reqwest::Url;
 use serde_json::{Map, Value};
+use toolgen_kernel::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
 
 use super::encode::{self, Escape, escape};
 use super::request::{BuildOptions, RequestProblem, RequestProblemKind, content};
 use super::style;
-use toolgen_kernel::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
 
 /// The base of a URL: everything before the path, without a trailing slash, and the base's own query.
 #[derive(Debug)]

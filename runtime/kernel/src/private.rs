@@ -102,57 +102,55 @@ pub mod types_prelude {
     pub use crate::spec::plan::Tool;
 }
 
-/// Stops generated types: the feature `typed` is off.
+/// What generated types call if the feature `typed` is off: one error says so.
 #[cfg(not(feature = "typed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __serde {
-    ($($type:ident)*) => {
-        ::core::compile_error!(
-            "the types of the generated tools need the feature `typed` of `toolgen-runtime`: add it in Cargo.toml, \
-             or generate the tools without types (`types(false)` in the options of the build script)"
-        );
-    };
-}
+mod untyped {
+    /// Stops generated types: the feature `typed` is off.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __serde {
+        ($($type:ident)*) => {
+            ::core::compile_error!(
+                "the types of the generated tools need the feature `typed` of `toolgen-runtime`: add it in Cargo.toml, \
+                 or generate the tools without types (`types(false)` in the options of the build script)"
+            );
+        };
+    }
 
-/// Does nothing: the feature `typed` is off, as `__serde!` says.
-#[cfg(not(feature = "typed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build {
-    ($($tokens:tt)*) => {};
-}
+    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __build {
+        ($($tokens:tt)*) => {};
+    }
 
-/// Does nothing: the feature `typed` is off, as `__serde!` says.
-#[cfg(not(feature = "typed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __from {
-    ($($tokens:tt)*) => {};
-}
+    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __from {
+        ($($tokens:tt)*) => {};
+    }
 
-/// Does nothing: the feature `typed` is off, as `__serde!` says.
-#[cfg(not(feature = "typed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __choices {
-    ($($tokens:tt)*) => {};
-}
+    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __choices {
+        ($($tokens:tt)*) => {};
+    }
 
-/// Does nothing: the feature `typed` is off, as `__serde!` says.
-#[cfg(not(feature = "typed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __numbers {
-    ($($tokens:tt)*) => {};
-}
+    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __numbers {
+        ($($tokens:tt)*) => {};
+    }
 
-/// Does nothing: the feature `typed` is off, as `__serde!` says.
-#[cfg(not(feature = "typed"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __link {
-    ($($tokens:tt)*) => {};
+    /// Does nothing: the feature `typed` is off, as `__serde!` says.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __link {
+        ($($tokens:tt)*) => {};
+    }
 }
 
 /// Includes the tools that a build script compiled in the current module.

@@ -57,9 +57,6 @@ use std::time::Duration;
 
 use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use ::rmcp::service::ServerInitializeError;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
-
 use client_values::ClientValues;
 use connected::Connected;
 use described::Described;
@@ -67,6 +64,8 @@ use handler::Handler;
 use http::Gate;
 use shares::Calls;
 use streams::Streams;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use toolgen_kernel::provider::Provider;
 
 /// How many tools a page of `tools/list` has, unless set.

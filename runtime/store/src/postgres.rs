@@ -7,14 +7,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use target::{Target, breaks, text};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 use super::server::{Connect, Failure, OnChange, Server, StoreChange};
 use super::{millis, part_of};
-use target::{Target, breaks, text};
-use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 /// Creates the tables, and the function that counts. Times are milliseconds since 1970.
 ///

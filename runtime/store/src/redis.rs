@@ -10,16 +10,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use place::Place;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Value};
 use tokio::task::JoinHandle;
-
-use super::server::{Connect, Failure, OnChange, Server, StoreChange};
-use super::{millis, part_of};
-use place::Place;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
+
+use super::server::{Connect, Failure, OnChange, Server, StoreChange};
+use super::{millis, part_of};
 
 /// How long a request may take by default, with the connection that it may need.
 const TIMEOUT: Duration = Duration::from_millis(500);

@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-
 use toolgen_kernel::call::store::StoreError;
 
 /// How long no request is tried after one that failed.

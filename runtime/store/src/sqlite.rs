@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use file::{BUSY, prepared, stores, transact};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi, params};
-
-use super::{LONGEST, WINDOW_PARTS, millis, part_of};
-use file::{BUSY, prepared, stores, transact};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::private;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
+
+use super::{LONGEST, WINDOW_PARTS, millis, part_of};
 
 /// Creates the tables if they do not exist. Times are milliseconds since 1970.
 const TABLES: &str = "

@@ -1,6 +1,9 @@
 //! Anthropic Messages.
 
 use serde_json::{Value, json};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{ANTHROPIC, Dialect};
+use toolgen_kernel::spec::ToolSpec;
 
 use super::AnswerOptions;
 use super::calls::{Call, Item, arguments, text};
@@ -10,9 +13,6 @@ use super::layout::{Ending, Layout};
 use super::request::Request;
 use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
-use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::schema::dialect::{ANTHROPIC, Dialect};
-use toolgen_kernel::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
     name: "anthropic",

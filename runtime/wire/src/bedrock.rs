@@ -1,6 +1,10 @@
 //! Amazon Bedrock Converse.
 
 use serde_json::{Value, json};
+use toolgen_kernel::base::sha256::sha256;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{BEDROCK, Dialect};
+use toolgen_kernel::spec::ToolSpec;
 
 use super::calls::{Call, Item, arguments, text};
 use super::content::{self, Media, MediaKind};
@@ -10,10 +14,6 @@ use super::request::{Request, parts};
 use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
 use super::{AnswerOptions, anthropic};
-use toolgen_kernel::base::sha256::sha256;
-use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::schema::dialect::{BEDROCK, Dialect};
-use toolgen_kernel::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
     name: "bedrock",

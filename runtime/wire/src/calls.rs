@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Value, json};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::ToolCall;
+use toolgen_kernel::call::blocked::Blocked;
 
 use super::Format;
 use super::ids::{self, Id};
 use super::layout::Found;
 use super::turn::{Said, Stop, kind};
-use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::call::ToolCall;
-use toolgen_kernel::call::blocked::Blocked;
 
 /// A place where a response does not match its provider's format.
 #[derive(Clone, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use serde_json::Value;
-
-use super::AnswerOptions;
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::call::ToolResponse;
 use toolgen_kernel::call::result::{Content, ResourceData};
+
+use super::AnswerOptions;
 
 /// The text of a success without content: some providers refuse an empty answer.
 const NOTHING: &str = "Tool executed successfully";

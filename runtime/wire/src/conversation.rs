@@ -1,10 +1,10 @@
 //! Messages of a conversation, added one after the other.
 
 use serde_json::Value;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
 
 use super::tools::object;
 use super::{AnswerOptions, WireError, WireFormat};
-use toolgen_kernel::call::{ToolCall, ToolResponse};
 
 /// The messages of a conversation in one format.
 ///

@@ -29,12 +29,12 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-
-use super::{RefusedTools, WireFormat};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::toolset::Toolset;
+
+use super::{RefusedTools, WireFormat};
 
 /// Which tools a provider loads only when a model finds them; see the module.
 #[derive(Clone, Debug, Default)]

@@ -3,6 +3,9 @@
 //! The wire format uses names like `functionCall`, Python programs `function_call`. Both are read.
 
 use serde_json::{Value, json};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, GEMINI, Nulls};
+use toolgen_kernel::spec::ToolSpec;
 
 use super::calls::{Call, Item, arguments, text};
 use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
@@ -12,9 +15,6 @@ use super::request::{Request, parts};
 use super::tools::{named, object};
 use super::turn::{Stop, Usage, count};
 use super::{AnswerOptions, is_made_up};
-use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::schema::dialect::{Dialect, GEMINI, Nulls};
-use toolgen_kernel::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
     name: "gemini",

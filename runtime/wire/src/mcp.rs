@@ -4,13 +4,6 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 use toolgen_core::internal::json_bytes;
-
-use super::AnswerOptions;
-use super::calls::{Call, Item, text};
-use super::content::{self, TEXT_ONLY};
-use super::format::Format;
-use super::layout::Layout;
-use super::tools::{named, object};
 use toolgen_kernel::call::ToolResponse;
 use toolgen_kernel::call::blocked::MALFORMED_CALL;
 use toolgen_kernel::call::error::ToolError;
@@ -20,6 +13,13 @@ use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_kernel::schema::shape::render::render_output;
 use toolgen_kernel::spec::output::StructuredOutput;
 use toolgen_kernel::spec::{Effects, Network, ToolSpec};
+
+use super::AnswerOptions;
+use super::calls::{Call, Item, text};
+use super::content::{self, TEXT_ONLY};
+use super::format::Format;
+use super::layout::Layout;
+use super::tools::{named, object};
 
 pub(super) static FORMAT: Format = Format {
     name: "mcp",

@@ -6,6 +6,10 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
+use toolgen_kernel::call::blocked::Blocked;
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
+use toolgen_kernel::spec::ToolSpec;
 
 use super::AnswerOptions;
 use super::calls::{Call, Item, text, text_id};
@@ -16,10 +20,6 @@ use super::layout::{Ending, Layout};
 use super::request::Request;
 use super::tools::{self, object};
 use super::turn::{Stop, Usage, count};
-use toolgen_kernel::call::blocked::Blocked;
-use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
-use toolgen_kernel::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
     name: "openai-chat",

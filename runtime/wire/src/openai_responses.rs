@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
+use toolgen_kernel::call::{ToolCall, ToolResponse};
+use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
+use toolgen_kernel::spec::ToolSpec;
 
 use super::AnswerOptions;
 use super::calls::{Call, Item, text};
@@ -14,9 +17,6 @@ use super::openai_chat::given;
 use super::request::Request;
 use super::tools::{named, object};
 use super::turn::{Stop, Usage, count};
-use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
-use toolgen_kernel::spec::ToolSpec;
 
 pub(super) static FORMAT: Format = Format {
     name: "openai-responses",

@@ -14,15 +14,15 @@ pub(super) mod openai_responses;
 use std::fmt;
 
 use serde_json::Value;
+use toolgen_kernel::base::depth::{MOST, is_shallow};
+use toolgen_kernel::base::discreet::Hidden;
+use toolgen_kernel::base::frozen::Text;
 
 use self::assembly::Assembly;
 use self::bytes::Decoder;
 use super::calls::WireError;
 use super::turn::{self, Turn};
 use super::{Format, WireFormat};
-use toolgen_kernel::base::depth::{MOST, is_shallow};
-use toolgen_kernel::base::discreet::Hidden;
-use toolgen_kernel::base::frozen::Text;
 
 /// How many bytes of a stream are taken by default: 64 MiB.
 pub const MAX_STREAM: usize = 64 << 20;

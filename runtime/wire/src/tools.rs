@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
-
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::schema::shape::render::Refusal;

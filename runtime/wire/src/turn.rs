@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-
-use super::calls::{self, Calls, Item, WireError, text};
-use super::{Format, WireFormat};
 use toolgen_kernel::base::data::plain_data;
 use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
+
+use super::calls::{self, Calls, Item, WireError, text};
+use super::{Format, WireFormat};
 
 /// A turn of a model, as [`WireFormat::turn`] reads it from a reply.
 #[derive(Clone, Default, PartialEq)]

@@ -1,11 +1,12 @@
 //! What a loop needs from a language model.
 
-use super::{ModelTurn, Transcript};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::provider::Provider;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_wire::RefusedTools;
+
+use super::{ModelTurn, Transcript};
 
 /// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`](super::run_loop).
 pub trait Model: Send {

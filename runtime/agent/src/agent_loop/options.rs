@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::Messages;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::provider::dispatch::DispatchOptions;
+
+use super::Messages;
 
 /// How often a model is asked by default.
 pub const MAX_ITERATIONS: u32 = 10;

@@ -5,13 +5,13 @@ use std::fmt;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-
-use super::{Entry, ModelTurn, Transcript};
 use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_wire::conversation::Conversation;
 use toolgen_wire::{AnswerOptions, WireFormat};
+
+use super::{Entry, ModelTurn, Transcript};
 
 /// A transcript as the messages of a provider, and the parts of it that they cannot carry.
 #[derive(Clone, Default, PartialEq)]

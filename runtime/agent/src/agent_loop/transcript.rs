@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
-
 use toolgen_kernel::base::data::{Members, plain_data};
 use toolgen_kernel::base::discreet::{Hidden, discreet_debug};
 use toolgen_kernel::base::sync::unpoisoned;

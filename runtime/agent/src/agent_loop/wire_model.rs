@@ -3,8 +3,6 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-
-use super::{LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::call::context::ToolContext;
@@ -14,6 +12,8 @@ use toolgen_kernel::spec::ToolSpec;
 use toolgen_wire::{
     PlanError, RefusedTools, Request, Stream, StreamError, Turn, WireError, WireFormat, merge,
 };
+
+use super::{LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop};
 
 /// Sends a request and reads the turn that comes back.
 type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-
-use super::{AgentLimits, AgentRunner, SubAgentTool};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::tool::{AgentTool, IntoTool};
 use toolgen_kernel::registry::{Registry, RegistryError};
 use toolgen_kernel::schema::shape::Schema;
 use toolgen_kernel::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
+
+use super::{AgentLimits, AgentRunner, SubAgentTool};
 
 /// Builds a [`SubAgentTool`].
 #[must_use = "a builder does nothing until it builds"]

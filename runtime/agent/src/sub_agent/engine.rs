@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolgen_core::internal::meant;
-
-use super::{AgentRunner, SubAgentBuilder};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::provider_context::FactoryError;
@@ -14,6 +12,8 @@ use toolgen_kernel::call::tool::{AgentTool, IntoTool};
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::plan::{AgentPlan, Call, Tool};
 use toolgen_kernel::spec::{Timeout, ToolSpec};
+
+use super::{AgentRunner, SubAgentBuilder};
 
 /// Runs compiled tools that are agents: a runner carries out their tasks.
 ///

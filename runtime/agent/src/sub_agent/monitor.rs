@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio_util::sync::CancellationToken;
-
-use super::{AgentFailure, AgentLimits};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::result::ToolResult;
+
+use super::{AgentFailure, AgentLimits};
 
 /// The maximum number of bytes of text that are held back until more arrives.
 const MOST_HELD: usize = 64 << 10;

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::provider::{Provider, ProviderError};
+
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent_loop::{
     Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop,
 };
-use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::provider::{Provider, ProviderError};
 
 /// Creates the provider of a sub-agent.
 type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync;

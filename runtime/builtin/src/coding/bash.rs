@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use toolgen_macros::tool;
-
-use crate::commands::Line;
-use crate::grep::invalid;
 use toolgen_exec::{BANNED, ExecError, ExecOptions, Executor};
 use toolgen_kernel::base::truncate::floor;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::function::inject::Service;
+use toolgen_macros::tool;
+
+use crate::commands::Line;
+use crate::grep::invalid;
 
 /// The longest time limit, which is also the default, in milliseconds: 10 minutes.
 const MAX_TIMEOUT: u64 = 600_000;

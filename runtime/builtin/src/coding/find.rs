@@ -5,6 +5,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ignore::overrides::Override;
+use toolgen_kernel::base::time::rfc3339;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
 use toolgen_macros::tool;
 
 use super::{check_absolute, no_start, size};
@@ -12,9 +15,6 @@ use crate::files::globs;
 use crate::grep::{Line, Unread, matcher, search};
 use crate::place::{Place, permissions};
 use crate::walk::{Found, Walk, names, walk};
-use toolgen_kernel::base::time::rfc3339;
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
 
 /// The most names of a list.
 const MAX_LISTED: usize = 1_000;

@@ -1,15 +1,15 @@
 //! The tool `View`.
 
+use toolgen_kernel::base::time::rfc3339;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
 use toolgen_macros::tool;
 
 use super::{check_absolute, size, unusable};
 use crate::files::{image, numbered};
 use crate::place::{Metadata, Place, permissions};
 use crate::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
-use toolgen_kernel::base::time::rfc3339;
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::result::ToolResult;
 
 /// The largest image, in bytes: 20 MiB.
 const MAX_IMAGE: u64 = 20 << 20;

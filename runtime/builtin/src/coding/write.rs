@@ -3,14 +3,14 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
 use toolgen_macros::tool;
 
 use super::{check_absolute, unusable};
 use crate::edit::{Mismatch, replaced};
 use crate::place::{MAX_WHOLE, Missing, Place, refused};
 use crate::text::is_binary;
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
 
 /// Edits a file: replaces ONE occurrence of old_string, which must be there only once and match exactly, with its white
 /// space. Give three to five lines around the change. For several changes call it several times; to replace a whole file

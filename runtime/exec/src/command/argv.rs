@@ -1,7 +1,6 @@
 //! Writes the command line of a call. No value becomes another argument, an option, or code.
 
 use serde_json::Value;
-
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::engine::arguments::{missing, unusable};
 use toolgen_kernel::schema::shape::decode::ArgumentProblemKind;

@@ -1,14 +1,14 @@
 //! Reads the output of a program.
 
 use serde_json::{Value, json};
-
-use crate::ExecOutput;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::call::structured::Structured;
 use toolgen_kernel::spec::plan::{CommandOutput, CommandPlan, ExitCode};
 use toolgen_kernel::spec::template::text_of;
+
+use crate::ExecOutput;
 
 /// The code of a program that failed.
 const FAILED: &str = "COMMAND_FAILED";

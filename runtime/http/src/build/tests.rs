@@ -1,13 +1,13 @@
 //! Whole requests: paths, servers, headers, cookies and bodies.
 
 use serde_json::json;
-
-use super::*;
-use crate::files::Files as _;
 use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::spec::plan::{
     Body as BodyPlan, BodyField, BodySource, Codec, Part, Server, ServerVariable, Style, Xml, XmlNode,
 };
+
+use super::*;
+use crate::files::Files as _;
 
 fn parameter(name: &'static str, location: Location, encoding: Encoding) -> Parameter {
     Parameter { argument: name.into(), name: name.into(), location, encoding }

@@ -1,11 +1,11 @@
 //! Which alternative is taken, where a credential goes, and that it never shows.
 
 use serde_json::json;
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::spec::plan::Server;
 
 use super::*;
 use crate::{BuildOptions, EnvCredentials, build};
-use toolgen_kernel::base::frozen::Frozen;
-use toolgen_kernel::spec::plan::Server;
 
 fn scheme(id: &'static str, placement: Placement) -> SecurityScheme {
     SecurityScheme { id: id.into(), placement, scopes: Vec::new().into(), env: format!("{id}_ENV").into() }

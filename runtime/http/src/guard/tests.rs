@@ -5,10 +5,6 @@
 mod world;
 
 use serde_json::json;
-
-use super::super::address::tests::RANGES;
-use super::super::{Fetch, FetchErrorKind, HttpEngine};
-use super::*;
 use toolgen_kernel::base::frozen::List;
 use toolgen_kernel::call::ToolCall;
 use toolgen_kernel::call::context::ToolContext;
@@ -19,6 +15,10 @@ use toolgen_kernel::registry::Registry;
 use toolgen_kernel::schema::shape::{Kind, ObjectRules, Shape};
 use toolgen_kernel::spec::plan::{Call, RequestPlan, Server, Tool};
 use toolgen_kernel::spec::{Effects, ToolName, ToolSpec};
+
+use super::super::address::tests::RANGES;
+use super::super::{Fetch, FetchErrorKind, HttpEngine};
+use super::*;
 pub(in super::super) use world::Diverted;
 use world::World;
 

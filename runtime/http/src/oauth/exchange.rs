@@ -8,6 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::spec::Network;
 
 use super::{Asking, Grant, OAuth, Token};
 use crate::encode::{Escape, escape};
@@ -16,8 +18,6 @@ use crate::request::{Body, HttpRequest};
 use crate::response;
 use crate::secret::Secret;
 use crate::transport::{self, Redirects, Reply, Route, SendError};
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::spec::Network;
 
 /// How long a server may take to give a token.
 const TIME: Duration = Duration::from_secs(30);

@@ -6,16 +6,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use toolgen_core::internal::json_bytes;
-
-use super::{MAX_PAGES, Page, Place, Reader};
-use crate::inner::Inner;
-use crate::refusal::{failed, network};
-use crate::response::{self, Limits};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::spec::plan::{Pagination, Tool};
+
+use super::{MAX_PAGES, Page, Place, Reader};
+use crate::inner::Inner;
+use crate::refusal::{failed, network};
+use crate::response::{self, Limits};
 
 /// The items of several pages.
 struct Merged {

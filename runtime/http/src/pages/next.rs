@@ -2,7 +2,6 @@
 
 use reqwest::header::{HeaderMap, LINK};
 use serde_json::Value;
-
 use toolgen_kernel::spec::plan::{NextPage, Pagination};
 
 /// How the page after a page is asked for.

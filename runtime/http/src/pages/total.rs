@@ -2,10 +2,10 @@
 
 use reqwest::Url;
 use serde_json::Value;
-
-use super::{Place, next};
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::{NextPage, Pagination};
+
+use super::{Place, next};
 
 /// Arguments that make a list begin elsewhere than at its start, without case and punctuation: if pages lead
 /// on by a URL, the plan does not name them.

@@ -1,11 +1,11 @@
 //! Reads an XML document as a value.
 
 use serde_json::{Map, Number, Value};
+use toolgen_kernel::base::frozen::List;
+use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 use super::tree::{Element, Name, parse};
 use super::{MAX_DEPTH, TEXT_KEY, resolved};
-use toolgen_kernel::base::frozen::List;
-use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 /// Reads a document as the value that its schema describes. What the schema does not describe is kept as it is found:
 /// nothing of a document is lost, and a value that does not fit is a text.

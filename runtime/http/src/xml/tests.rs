@@ -1,15 +1,15 @@
 //! Documents that are written, and read again.
 
 use serde_json::{Value, json};
-
-use super::super::build::build;
-use super::super::request::BuildOptions;
-use super::{read, write};
 use toolgen_kernel::base::frozen::List;
 use toolgen_kernel::spec::plan::{
     Body, BodySource, Codec, Encoding, Location, Parameter, Part, RequestPlan, Xml, XmlContent, XmlField,
     XmlKind, XmlNode,
 };
+
+use super::super::build::build;
+use super::super::request::BuildOptions;
+use super::{read, write};
 
 fn node(kind: XmlKind, name: &'static str, content: XmlContent) -> XmlNode {
     XmlNode { kind, name: name.into(), content, ..XmlNode::EMPTY }

@@ -2,11 +2,11 @@
 
 use quick_xml::escape::{escape, partial_escape};
 use serde_json::{Map, Value};
+use toolgen_kernel::base::frozen::{List, Text};
+use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 use super::super::style;
 use super::{DECLARATION, MAX_DEPTH, TEXT_KEY, XSI, resolved};
-use toolgen_kernel::base::frozen::{List, Text};
-use toolgen_kernel::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 /// An element before it is written: attributes may come up after elements.
 struct Element {

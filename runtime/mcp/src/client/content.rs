@@ -4,14 +4,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_core::Deserialize;
 use serde_json::{Map, Value, json};
-
-use super::reading::{self, Written};
 use toolgen_kernel::base::media_type::of_content;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
 use toolgen_kernel::call::structured::{INVALID_OUTPUT, Structured};
 use toolgen_kernel::schema::shape::decode::result_problems;
 use toolgen_kernel::spec::ToolSpec;
+
+use super::reading::{self, Written};
 
 /// How many problems of such a result are reported.
 const TOLD: usize = 5;

@@ -3,12 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
 
 /// How many tokens are remembered: a server may repeat an earlier one, too.
-#[cfg(feature = "http")]
 const TOKENS: usize = 4;
 
 /// The credentials of a server. Clones share them.
@@ -17,9 +15,7 @@ pub(super) struct Credentials(Arc<Mutex<Known>>);
 
 #[derive(Default)]
 struct Known {
-    #[cfg(feature = "http")]
     variables: Secrets,
-    #[cfg(feature = "http")]
     tokens: std::collections::VecDeque<String>,
     all: Secrets,
 }
@@ -29,15 +25,13 @@ impl Credentials {
     pub(super) fn new(variables: Secrets) -> Credentials {
         Credentials(Arc::new(Mutex::new(Known {
             all: variables.clone(),
-            #[cfg(feature = "http")]
             variables,
-            #[cfg(feature = "http")]
             tokens: std::collections::VecDeque::new(),
         })))
     }
 
     /// Notes a token that the server is sent.
-    #[cfg(feature = "http")]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "programs are given no tokens"))]
     pub(super) fn sends(&self, token: &str) {
         let Known { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
         if tokens.iter().any(|known| known == token) {
@@ -114,7 +108,6 @@ mod tests {
         assert_eq!(schema["properties"]["test"]["$ref"], "#/$defs/test");
     }
 
-    #[cfg(feature = "http")]
     #[test]
     fn the_last_tokens_are_known() {
         let credentials = Credentials::new(of(&["variable"]));

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
-
-use super::credentials::Credentials;
-use super::inbox::{Inbox, Said};
-use super::options::{McpAsked, McpOptions};
-use super::transport::{Message, Transport};
 use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::base::future::caught;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::control::InputRequest;
 use toolgen_kernel::spec::plan::McpServer;
+
+use super::credentials::Credentials;
+use super::inbox::{Inbox, Said};
+use super::options::{McpAsked, McpOptions};
+use super::transport::{Message, Transport};
 
 /// How many requests of a server are answered at the same time.
 const MOST: usize = 16;

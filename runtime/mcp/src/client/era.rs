@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
-
-use super::error::rounded;
-use super::link::{Failure, Link, Patience, Request};
 use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::truncate::cut;
+
+use super::error::rounded;
+use super::link::{Failure, Link, Patience, Request};
 
 /// The revisions without a handshake.
 const MODERN: [&str; 1] = ["2026-07-28"];

@@ -1,12 +1,12 @@
 //! Lets a locked tool be called only while its server describes it as in the lock.
 
 use serde_json::Value;
-
-use super::error::CHANGED;
-use super::session::Listed;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::mcp::drift::drift;
 use toolgen_kernel::spec::plan::McpPlan;
+
+use super::error::CHANGED;
+use super::session::Listed;
 
 /// Checks a locked tool against what its server says now.
 ///

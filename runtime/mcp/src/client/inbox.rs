@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
-
-use super::reading;
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::base::truncate::cut;
+
+use super::reading;
 
 /// How many requests and notices of a server may wait to be handled.
 const WAITING: usize = 64;

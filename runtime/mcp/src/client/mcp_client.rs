@@ -9,6 +9,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::spec::mcp;
+use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
 use super::breaker::Breaker;
 use super::credentials::Credentials;
@@ -17,12 +23,6 @@ use super::link::{Failure, Patience};
 use super::options::McpOptions;
 use super::session::{How, Session};
 use super::tool::McpTool;
-use toolgen_kernel::base::frozen::Frozen;
-use toolgen_kernel::base::sync::unpoisoned;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::spec::mcp;
-use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
 /// How often a call is repeated because the server was gone before it was sent.
 const AGAIN: usize = 3;

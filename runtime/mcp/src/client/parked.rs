@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-
-use super::desk::Question;
-use super::mcp_client::Place;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
+
+use super::desk::Question;
+use super::mcp_client::Place;
 
 /// The most calls of a tool that wait for input.
 const MOST: usize = 64;

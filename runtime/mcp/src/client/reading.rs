@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use memchr::memchr2;
 use serde_json::{Map, Number, Value, json};
 use toolgen_core::internal::pointer;
-
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::spec::mcp::{MAX_LEVELS, UNREADABLE};

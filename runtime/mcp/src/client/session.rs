@@ -8,6 +8,11 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
+use toolgen_kernel::base::printable::visible;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::base::truncate::cut;
+use toolgen_kernel::spec::mcp::{Refused, canonical};
+use toolgen_kernel::spec::plan::McpServer;
 
 use super::credentials::{Credentials, hide_in_descriptor};
 use super::desk::{Asker, Desk, attend};
@@ -16,11 +21,6 @@ use super::inbox::{Inbox, OnNotice};
 use super::link::{Failure, Link, Patience, Request};
 use super::options::McpOptions;
 use super::taped;
-use toolgen_kernel::base::printable::visible;
-use toolgen_kernel::base::sync::unpoisoned;
-use toolgen_kernel::base::truncate::cut;
-use toolgen_kernel::spec::mcp::{Refused, canonical};
-use toolgen_kernel::spec::plan::McpServer;
 
 /// How often a call may need input before it gives a result.
 const ROUNDS: usize = 10;

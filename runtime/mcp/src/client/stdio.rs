@@ -17,10 +17,6 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
-use self::input::Input;
-use super::inbox::Inbox;
-use super::transport::{Broken, Message, Transport};
 use toolgen_exec::local::INHERITED;
 use toolgen_exec::process::{Group, inherited, piped};
 use toolgen_kernel::base::future::BoxFuture;
@@ -28,6 +24,10 @@ use toolgen_kernel::base::lines::{Glance, Line, Lines};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::plan::McpTransport;
+
+use self::input::Input;
+use super::inbox::Inbox;
+use super::transport::{Broken, Message, Transport};
 
 /// How many lines in a row may not be messages.
 const MOST_GARBAGE: usize = 256;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::spec::plan::McpServer;
 
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::options::McpOptions;
 use super::transport::{self, Broken, Message, Transport};
-use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::engine::tape::Tape;
-use toolgen_kernel::spec::plan::McpServer;
 
 impl McpOptions {
     /// Records all messages on a [cassette](toolgen_kernel::layers::cassette::Cassette), or plays back what servers say from

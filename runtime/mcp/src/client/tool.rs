@@ -7,12 +7,6 @@ use std::task::Poll;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-
-use super::content;
-use super::inbox::OnNotice;
-use super::mcp_client::{Manner, McpClient, Place};
-use super::parked::{Parked, Running};
-use super::session::How;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::sync::unpoisoned;
@@ -24,6 +18,12 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::plan::{Call, McpPlan, McpTransport, Tool};
+
+use super::content;
+use super::inbox::OnNotice;
+use super::mcp_client::{Manner, McpClient, Place};
+use super::parked::{Parked, Running};
+use super::session::How;
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {

@@ -1,12 +1,12 @@
 //! What the span of a call learns about calls of tools of servers, and what servers learn about the trace.
 
 use serde_json::{Map, Value};
-
-use super::link::Request;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::span::Attribute;
 use toolgen_kernel::layers::passed_on;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
+
+use super::link::Request;
 
 /// Adds the trace to a request, in `_meta` as SEP-414 says. The context is that of the task: a call is made where its
 /// span is current.
@@ -43,7 +43,14 @@ pub(super) fn describe(ctx: &ToolContext, server: &McpServer, revision: Option<&
 }
 
 /// The host and the port of a URL.
+#[cfg(feature = "http")]
 fn place(url: &str) -> (Option<String>, Option<u16>) {
     let Ok(url) = reqwest::Url::parse(url) else { return (None, None) };
     (url.host_str().map(str::to_owned), url.port_or_known_default())
+}
+
+/// Servers at a URL need the feature `http`.
+#[cfg(not(feature = "http"))]
+fn place(_: &str) -> (Option<String>, Option<u16>) {
+    (None, None)
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::secrets::Secrets;
+use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::credentials::Credentials;
 use super::inbox::Inbox;
 use super::options::McpOptions;
 use super::stdio::Stdio;
-use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::call::secrets::Secrets;
-use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 /// Carries messages to a server, and puts those from there into the [`Inbox`](super::inbox::Inbox) that it was
 /// started with, for as long as it lives; dropping it ends everything it started, at once.

@@ -1,8 +1,6 @@
 //! Typed calls from Rust.
 
 use serde_json::Value;
-
-use super::McpEngine;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::control::Control;
@@ -13,6 +11,8 @@ use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::engine::limit::within;
 use toolgen_kernel::engine::typed::{FromJson, TypedTool};
+
+use super::McpEngine;
 
 /// The code of a call whose tool has failed, as its server says.
 const FAILED: &str = "MCP_FAILED";

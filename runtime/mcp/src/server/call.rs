@@ -11,15 +11,15 @@ use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-use super::Served;
-use super::handler::Caller;
-use super::question::Question;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::{ToolCall, ToolResponse, shown_id};
 use toolgen_kernel::layers::control::INPUT_ROUNDS;
 use toolgen_wire::{AnswerOptions, WireFormat, mcp};
+
+use super::Served;
+use super::handler::Caller;
+use super::question::Question;
 
 /// How many reports wait for a slow client before later ones are left out.
 const REPORTS: usize = 64;

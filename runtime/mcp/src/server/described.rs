@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::Tool;
-
 use toolgen_kernel::spec::ToolSpec;
 
 /// The descriptors that were made, by the names of the tools, with what each was made of.

@@ -12,16 +12,16 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
-
-use super::client_values::ClientValues;
-use super::http::InUse;
-use super::slots::Slot;
-use super::{Served, call, misfit};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::principal::Principal;
 use toolgen_kernel::call::session::Session;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_wire::WireFormat;
+
+use super::client_values::ClientValues;
+use super::http::InUse;
+use super::slots::Slot;
+use super::{Served, call, misfit};
 
 /// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";

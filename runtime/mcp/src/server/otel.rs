@@ -8,9 +8,9 @@ use opentelemetry::trace::{Link, SpanBuilder, SpanKind, Status, TraceContextExt}
 use opentelemetry::{Context, KeyValue};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
+use toolgen_kernel::layers::otel::{Otel, Signals, continued, short};
 
 use super::Served;
-use toolgen_kernel::layers::otel::{Otel, Signals, continued, short};
 
 /// The codes of errors that are the client's, not the server's: they leave the status of the span unset.
 const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];

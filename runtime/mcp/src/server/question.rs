@@ -10,7 +10,6 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
-
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;

@@ -1,10 +1,10 @@
 //! For programs that have a server of the `rmcp` crate: a provider as its handler.
 
 use ::rmcp::ServerHandler;
+use toolgen_kernel::provider::Provider;
 
 use super::Server;
 use super::handler::Handler;
-use toolgen_kernel::provider::Provider;
 
 /// Returns a handler that lists and calls the tools of a provider, for `rmcp::serve_server` and the like. One handler serves
 /// one connection, or one session.

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::model::ErrorData;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::sync::unpoisoned;
 

@@ -17,11 +17,11 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder;
 use tokio_util::sync::CancellationToken;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::lines::{Glance, Line, Lines};
 
 use super::misfit;
 use super::slots::{self, Slots};
-use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::base::lines::{Glance, Line, Lines};
 
 /// The longest message that is read, in bytes.
 pub(super) const LONGEST: usize = 16 << 20;

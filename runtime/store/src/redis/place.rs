@@ -11,10 +11,9 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use url::{Host, Url};
-
 use toolgen_kernel::base::tls::trusting;
 use toolgen_kernel::call::store::StoreError;
+use url::{Host, Url};
 
 /// The port of servers whose URL names none.
 const PORT: u16 = 6379;

@@ -2,12 +2,12 @@
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::layers::breaker::BreakerSettings;
+use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::layers::redact::Secrets;
 use toolgen_runtime::layers::{Called, Invocation, Layer, Next, Observer, Outcome, Stage};
 
 use super::{Journal, call, provider};
 use crate::prelude::*;
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 
 /// The stages whose layers stand before and after what lies further in.
 const BETWEEN: [Stage; 4] = [Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];

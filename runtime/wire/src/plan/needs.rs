@@ -1,7 +1,6 @@
 //! How much of the limits on all strict tools of a request a strict tool needs.
 
 use serde_json::Value;
-
 use toolgen_kernel::schema::dialect::RequestLimits;
 
 /// What strict tools need: counts of the fields that are reached without following a `$ref`, as providers were observed

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use toolgen_kernel::base::frozen::Text;
 
 use super::Piece;
 use crate::calls::WireError;
-use toolgen_kernel::base::frozen::Text;
 
 /// A response that is being assembled from the events of a stream.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! Reads events from the bytes of a connection, in whatever pieces these arrive.
 
 use serde_json::Value;
+use toolgen_kernel::base::sse::{Event, Reader};
 
 use super::StreamError;
-use toolgen_kernel::base::sse::{Event, Reader};
 
 /// Decodes the bytes of a stream. Its own limits are those of the stream around it.
 #[derive(Debug, Default)]

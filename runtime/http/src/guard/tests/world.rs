@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{ClientBuilder, Proxy, Url};
+use toolgen_kernel::base::future::BoxFuture;
 use toolgen_test_support::http::{Reply, Request, Server, ok, reply};
 
 use super::super::super::{HttpEngine, HttpEngineBuilder};
 use super::super::Resolver;
 use super::super::{Guard, literal};
 use super::PUBLIC;
-use toolgen_kernel::base::future::BoxFuture;
 
 /// Takes the place of all connections.
 #[derive(Clone, Debug)]

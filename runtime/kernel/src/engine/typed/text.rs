@@ -1,9 +1,9 @@
 //! Types of other crates that generated types hold instead of texts of a format, each behind the feature of its crate.
 
 /// Implements reading and writing of a type as its own text.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "url", feature = "uuid"))]
+#[allow(unused_macros, reason = "each use of it is behind a feature")]
 macro_rules! by_text {
-    ($type:ty, $what:literal, $value:ident => $write:expr) => {
+    ($($type:ty, $what:literal, $value:ident => $write:expr;)+) => {$(
         impl crate::engine::typed::ToJson for $type {
             fn to_json(&self) -> serde_json::Value {
                 let $value = self;
@@ -19,25 +19,27 @@ macro_rules! by_text {
                 })
             }
         }
-    };
+    )+};
 }
 
 #[cfg(feature = "chrono")]
-by_text!(chrono::NaiveDate, "a date such as 2026-01-31", value => value.to_string());
-#[cfg(feature = "chrono")]
-by_text!(
-    chrono::DateTime<chrono::Utc>,
-    "a time such as 2026-01-31T12:00:00Z",
-    value => value.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)
-);
+by_text! {
+    chrono::NaiveDate, "a date such as 2026-01-31", value => value.to_string();
+    chrono::DateTime<chrono::Utc>, "a time such as 2026-01-31T12:00:00Z",
+        value => value.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true);
+}
+
 #[cfg(feature = "jiff")]
-by_text!(jiff::civil::Date, "a date such as 2026-01-31", value => value.to_string());
-#[cfg(feature = "jiff")]
-by_text!(jiff::Timestamp, "a time such as 2026-01-31T12:00:00Z", value => value.to_string());
+by_text! {
+    jiff::civil::Date, "a date such as 2026-01-31", value => value.to_string();
+    jiff::Timestamp, "a time such as 2026-01-31T12:00:00Z", value => value.to_string();
+}
+
 #[cfg(feature = "url")]
-by_text!(url::Url, "a URL", value => value.to_string());
+by_text! { url::Url, "a URL", value => value.to_string(); }
+
 #[cfg(feature = "uuid")]
-by_text!(uuid::Uuid, "a UUID", value => value.to_string());
+by_text! { uuid::Uuid, "a UUID", value => value.to_string(); }
 
 #[cfg(all(test, feature = "chrono", feature = "jiff", feature = "url", feature = "uuid"))]
 mod tests {

@@ -14,8 +14,7 @@ const fn of_format(format: &'static str) -> Shape {
 }
 
 macro_rules! formats {
-    ($($(#[$cfg:meta])? $type:ty, $format:literal, $what:literal;)*) => {$(
-        $(#[$cfg])?
+    ($($type:ty, $format:literal, $what:literal;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
             const SHAPE: Shape = of_format($format);
@@ -33,21 +32,26 @@ formats! {
     IpAddr, "", "an IP address such as 192.0.2.1 or 2001:db8::1";
     Ipv4Addr, "ipv4", "an IPv4 address such as 192.0.2.1";
     Ipv6Addr, "ipv6", "an IPv6 address such as 2001:db8::1";
-    #[cfg(feature = "chrono")]
-    chrono::DateTime<chrono::Utc>, "date-time", "a time such as 2026-01-31T12:00:00Z";
-    #[cfg(feature = "chrono")]
-    chrono::DateTime<chrono::FixedOffset>, "date-time", "a time such as 2026-01-31T12:00:00+01:00";
-    #[cfg(feature = "chrono")]
-    chrono::NaiveDate, "date", "a date such as 2026-01-31";
-    #[cfg(feature = "jiff")]
-    jiff::Timestamp, "date-time", "a time such as 2026-01-31T12:00:00Z";
-    #[cfg(feature = "jiff")]
-    jiff::civil::Date, "date", "a date such as 2026-01-31";
-    #[cfg(feature = "url")]
-    url::Url, "uri", "a URL";
-    #[cfg(feature = "uuid")]
-    uuid::Uuid, "uuid", "a UUID";
 }
+
+#[cfg(feature = "chrono")]
+formats! {
+    chrono::DateTime<chrono::Utc>, "date-time", "a time such as 2026-01-31T12:00:00Z";
+    chrono::DateTime<chrono::FixedOffset>, "date-time", "a time such as 2026-01-31T12:00:00+01:00";
+    chrono::NaiveDate, "date", "a date such as 2026-01-31";
+}
+
+#[cfg(feature = "jiff")]
+formats! {
+    jiff::Timestamp, "date-time", "a time such as 2026-01-31T12:00:00Z";
+    jiff::civil::Date, "date", "a date such as 2026-01-31";
+}
+
+#[cfg(feature = "url")]
+formats! { url::Url, "uri", "a URL"; }
+
+#[cfg(feature = "uuid")]
+formats! { uuid::Uuid, "uuid", "a UUID"; }
 
 /// Written as in ISO 8601, which names its units: `PT1M30S`. Years and months have no fixed length and are refused.
 #[diagnostic::do_not_recommend]

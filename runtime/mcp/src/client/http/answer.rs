@@ -7,11 +7,11 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
+use toolgen_kernel::base::lines::Glance;
+use toolgen_kernel::base::sse::{Event, Reader, TooLong};
 
 use super::channel::{Channel, Exchange};
 use crate::client::reading;
-use toolgen_kernel::base::lines::Glance;
-use toolgen_kernel::base::sse::{Event, Reader, TooLong};
 
 /// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use toolgen_core::internal::printable::is_token;
-
-use crate::client::error::UNSET;
 use toolgen_http::{HttpEngine, Secret, of_environment};
 use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
+
+use crate::client::error::UNSET;
 
 /// Gives the tokens that an MCP server over HTTP wants, such as those of OAuth.
 pub trait TokenSource: fmt::Debug + Send + Sync {

@@ -7,6 +7,10 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
+use toolgen_kernel::base::media_type::essence;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::auth::{self, Auth, wants_more};
 use super::headers;
@@ -15,10 +19,6 @@ use crate::client::error::ANSWERED;
 use crate::client::inbox::Inbox;
 use crate::client::options::McpOptions;
 use crate::client::transport::{Broken, Message};
-use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
-use toolgen_kernel::base::media_type::essence;
-use toolgen_kernel::base::sync::unpoisoned;
-use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 const SESSION: &str = "Mcp-Session-Id";
 

@@ -17,12 +17,12 @@ use rmcp::transport::auth::{
 };
 use tokio::sync::Mutex;
 use tokio::time::timeout;
-
-use self::guarded::Guarded;
-use super::auth::{McpTokenRequest, TokenSource, wants_more};
 use toolgen_http::Secret;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
+
+use self::guarded::Guarded;
+use super::auth::{McpTokenRequest, TokenSource, wants_more};
 
 /// How long a person may take to allow the access.
 const CONSENT: Duration = Duration::from_secs(300);

@@ -9,15 +9,15 @@ mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use server::{Asked, SOON, Server};
 use tokio::time::timeout;
+use toolgen_kernel::base::frozen::List;
+use toolgen_kernel::spec::plan::McpTransport;
 
 use super::*;
 use crate::client::credentials::Credentials;
 use crate::client::inbox::{OnNotice, Reply, Said, Ticket};
 use crate::client::transport::start;
-use server::{Asked, SOON, Server};
-use toolgen_kernel::base::frozen::List;
-use toolgen_kernel::spec::plan::McpTransport;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";

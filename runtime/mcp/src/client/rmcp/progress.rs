@@ -8,10 +8,10 @@ use ::rmcp::ClientHandler;
 use ::rmcp::model::{ProgressNotificationParam, ProgressToken};
 use ::rmcp::service::{NotificationContext, RoleClient};
 use serde_json::json;
-
-use crate::client::tool::line;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
+
+use crate::client::tool::line;
 
 /// How many reports of calls that are not known yet are kept: a server may report before the client knows that it was
 /// asked.

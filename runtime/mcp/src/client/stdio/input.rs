@@ -11,10 +11,10 @@ use tokio::io::AsyncWrite;
 use tokio::process::ChildStdin;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use toolgen_kernel::base::sync::unpoisoned;
 
 use crate::client::inbox::Inbox;
 use crate::client::transport::Broken;
-use toolgen_kernel::base::sync::unpoisoned;
 
 /// How many bytes may wait to be written, for a server that does not read.
 const MOST_QUEUED: usize = 64 << 20;

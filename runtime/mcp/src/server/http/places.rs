@@ -11,13 +11,13 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 use rmcp::model::{JsonRpcError, NumberOrString};
 use serde_json::{Value, json};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::lines::Glance;
 
 use super::super::misfit;
 use super::super::shares::{Share, Shares};
 use super::SESSION;
 use super::sessions::{InUse, RETRY};
-use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::base::lines::Glance;
 
 /// Keeps a place as long as it is there: in the request until the request is handled, and in the body of its answer.
 #[derive(Clone)]

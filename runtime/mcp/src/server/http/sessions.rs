@@ -10,10 +10,10 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-use super::limits::Limits;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::sync::unpoisoned;
+
+use super::limits::Limits;
 
 /// When a client that was refused may try again, in seconds.
 pub(super) const RETRY: u64 = 5;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio_postgres::{Client, Statement};
+use toolgen_kernel::layers::audit::{AuditError, AuditStatus};
 
 use super::rows::{self, Row};
 use super::schema;
 use crate::postgres::target::Target;
-use toolgen_kernel::layers::audit::{AuditError, AuditStatus};
 
 /// The settings that a sink is opened with.
 #[derive(Clone)]

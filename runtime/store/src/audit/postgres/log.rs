@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_postgres::{Client, IsolationLevel, Row};
+use toolgen_kernel::layers::audit::{AuditError, AuditLog, AuditRecord};
 
 use crate::postgres::target::Target;
-use toolgen_kernel::layers::audit::{AuditError, AuditLog, AuditRecord};
 
 /// How many rows are fetched at once, and how many records may wait for their reader.
 const SOME: i32 = 500;

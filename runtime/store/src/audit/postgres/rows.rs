@@ -5,7 +5,6 @@ use std::ops::Range;
 use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
-
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 

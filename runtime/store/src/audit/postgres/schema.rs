@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use tokio_postgres::Client;
-
-use crate::postgres::target::Target;
 use toolgen_kernel::base::time::rfc3339;
 use toolgen_kernel::layers::audit::AuditError;
+
+use crate::postgres::target::Target;
 
 /// What each version of the tables adds to the previous one. A released version is never changed.
 const VERSIONS: &[&str] = &[

@@ -12,12 +12,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::error::SqlState;
+use toolgen_kernel::layers::audit::AuditError;
 
 use super::link::{Link, Problem, Setup, Writer};
 use super::rows::{self, Row};
 use super::schema::today;
 use crate::postgres::target::{breaks, class, may_pass};
-use toolgen_kernel::layers::audit::AuditError;
 
 /// How often the worker looks after its connection while nothing is to be written.
 const TICK: Duration = Duration::from_secs(1);

@@ -6,7 +6,6 @@ use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
 };
 use tokio::time::timeout;
-
 use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
 
 /// How long one request may take.

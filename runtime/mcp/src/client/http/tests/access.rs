@@ -1,7 +1,8 @@
 //! Who may be reached, and with which credentials.
 
-use super::*;
 use toolgen_http::Secret;
+
+use super::*;
 
 fn with(url: &str, headers: &[(&'static str, &'static str)], bearer: &'static str) -> McpServer {
     let headers = headers.iter().map(|(name, variable)| ((*name).into(), (*variable).into())).collect();

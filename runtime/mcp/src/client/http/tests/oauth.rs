@@ -6,10 +6,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use percent_encoding::percent_decode_str;
 use sha2::{Digest, Sha256};
+use toolgen_http::Secret;
 
 use super::*;
 use crate::client::{McpOAuth, TokenStore};
-use toolgen_http::Secret;
 
 /// Both servers: that of the tools, which takes one token at a time, and that of the tokens.
 #[derive(Default)]

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::Capture;
-use super::{ExecError, ExecOutput, LineListener};
+use crate::{ExecError, ExecOutput, LineListener};
 
 /// How long to keep reading the output of programs that have left their group and hold it open.
 const LEFTOVERS: Duration = Duration::from_secs(1);

@@ -1,7 +1,8 @@
 //! Splits a stream into lines, as they come.
 
-use super::{LineListener, MAX_LINE};
 use toolgen_kernel::base::truncate::whole;
+
+use crate::{LineListener, MAX_LINE};
 
 /// Splits the pieces of a stream into lines.
 pub(super) struct Lines<'l> {

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
+use toolgen_kernel::base::future::BoxFuture;
 
 use super::process::{Job, inherited, run};
 use super::sandbox::{Command, Sandbox, confine};
-use super::{ExecError, ExecOptions, ExecOutput, Executor};
-use toolgen_kernel::base::future::BoxFuture;
+use crate::{ExecError, ExecOptions, ExecOutput, Executor};
 
 /// The variables of this process's environment that programs get by default.
 #[doc(hidden)]
@@ -145,7 +145,7 @@ impl LocalExecutor {
         options: &ExecOptions,
         cancel: &CancellationToken,
     ) -> Result<ExecOutput, ExecError> {
-        super::check_env(options)?;
+        crate::check_env(options)?;
         if options.user.is_some() {
             let reason =
                 "programs run as the user of this process; run the program in a container".to_owned();

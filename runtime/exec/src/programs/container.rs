@@ -4,13 +4,12 @@ mod removal;
 
 use std::path::{Component, Path, PathBuf};
 
-use tokio_util::sync::CancellationToken;
-
 use removal::Container;
+use tokio_util::sync::CancellationToken;
+use toolgen_kernel::base::future::BoxFuture;
 
 use super::process::{Job, inherited, run, unique_name};
-use super::{ExecError, ExecOptions, ExecOutput, Executor};
-use toolgen_kernel::base::future::BoxFuture;
+use crate::{ExecError, ExecOptions, ExecOutput, Executor};
 
 /// The place of the workspace in a container.
 const WORKSPACE: &str = "/workspace";
@@ -127,7 +126,7 @@ impl ContainerExecutor {
     /// Returns [`ExecError::Invalid`] with everything that is invalid.
     pub fn argv(&self, argv: &[String], options: &ExecOptions) -> Result<Vec<String>, ExecError> {
         self.check(argv)?;
-        super::check_env(options)?;
+        crate::check_env(options)?;
         let workspace = self.workspace.to_string_lossy();
         let access = if options.read_only { "ro" } else { "rw" };
         if options.network_disabled && self.args.iter().any(|arg| is_network(arg)) {

@@ -17,7 +17,7 @@ use std::path::Path;
 pub(super) use linux::confine;
 
 use super::process::Confinement;
-use super::{ExecError, ExecOptions};
+use crate::{ExecError, ExecOptions};
 
 /// The means by which [`LocalExecutor`](super::LocalExecutor) enforces options, see the
 /// [table](super::LocalExecutor#what-is-enforced).

@@ -16,8 +16,8 @@ use rustix::thread::set_no_new_privs;
 use seccompiler::{BpfProgram, apply_filter};
 
 use super::super::process::{Confinement, Held, find, inherited, unique_name};
-use super::super::{ExecError, ExecOptions};
 use super::{Command, Confined, Sandbox, asked, limits, named, refuse};
+use crate::{ExecError, ExecOptions};
 use filter::{Denied, Sockets};
 use group::ControlGroup;
 use landlock::Writable;

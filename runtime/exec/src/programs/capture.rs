@@ -1,10 +1,10 @@
 //! Keeps the start of a stream.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-
-use super::LineListener;
-use super::lines::Lines;
 use toolgen_kernel::base::truncate::whole;
+
+use super::lines::Lines;
+use crate::LineListener;
 
 /// The start of a stream, and the number of bytes that followed.
 pub(super) struct Capture<'l> {

@@ -1,0 +1,14 @@
+//! Executors that start programs, here or in a container.
+
+mod capture;
+mod container;
+#[cfg(target_os = "linux")]
+mod descriptors;
+mod lines;
+pub mod local;
+pub mod process;
+mod sandbox;
+
+pub use container::ContainerExecutor;
+pub use local::LocalExecutor;
+pub use sandbox::Sandbox;
