@@ -105,5 +105,5 @@ async fn recorded(program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
 
 fn replaying(run: &RecordedRun) -> (Replay, Provider) {
     let replay = Replay::of(run.clone());
-    (replay.clone(), builder().layer(replay.clone()).build().unwrap())
+    (replay.clone(), builder().layer(replay).build().unwrap())
 }
