@@ -37,13 +37,20 @@ use crate::call::context::ToolContext;
 /// The layers that every provider has, unless others take their place.
 pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     vec![
-        #[cfg(feature = "tracing")]
-        Arc::new(trace::Trace::new()),
         Arc::<pages::Pages>::default(),
         Arc::<depends::Dependencies>::default(),
         Arc::<repeat::Repeats>::default(),
         Arc::<breaker::CircuitBreaker>::default(),
     ]
+}
+
+/// Adds the innermost span of every call, unless a layer of its type is there: its log lines are within all others.
+pub(crate) fn with_trace(tracers: Vec<Arc<dyn Layer>>) -> Vec<Arc<dyn Layer>> {
+    #[cfg(feature = "tracing")]
+    if !tracers.iter().any(|layer| layer::of_type(&**layer) == std::any::TypeId::of::<trace::Trace>()) {
+        return tracers.into_iter().chain([Arc::new(trace::Trace::new()) as Arc<dyn Layer>]).collect();
+    }
+    tracers
 }
 
 /// Returns the headers, by name and value, by which another process continues the trace of a call, or of what is current

@@ -231,3 +231,54 @@ async fn a_span_of_the_program_is_left_alone_where_the_layer_makes_none() {
     assert!(span.attributes.is_empty() && span.events.is_empty() && !failed(&span), "{span:?}");
     assert_eq!(telemetry.names(), ["request"]);
 }
+
+/// The log lines of a call, and whether the span of OpenTelemetry is current where they are written.
+#[derive(Clone, Default)]
+struct Lines(std::sync::Arc<std::sync::Mutex<Vec<(String, bool)>>>);
+
+struct Message(String);
+
+impl tracing::field::Visit for Message {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, of: &tracing::Metadata<'_>) -> bool {
+        of.target() == "toolgen_runtime::trace"
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        let is_within = Context::current().span().span_context().is_valid();
+        self.0.lock().unwrap().push((message.0, is_within));
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn log_lines_of_a_call_are_written_within_its_span() {
+    let (telemetry, lines) = (Telemetry::start(), Lines::default());
+    let provider = provider(telemetry.otel());
+    let listening = tracing::subscriber::set_default(lines.clone());
+    provider.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    drop(listening);
+    let seen = lines.0.lock().unwrap().clone();
+    let expected = ["Executing tool: login", "Tool login executed successfully"];
+    assert_eq!(seen, expected.map(|line| (line.to_owned(), true)));
+}

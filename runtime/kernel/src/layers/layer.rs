@@ -43,7 +43,7 @@
 //! What no layer can change: a call has one answer, what was approved is what runs, and the order of the stages. A layer
 //! that panics fails the call.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -289,6 +289,12 @@ pub trait Layer: Any + Send + Sync {
         let _ = (call, outcome);
         None
     }
+}
+
+/// Returns the type of a layer.
+pub(crate) fn of_type(layer: &dyn Layer) -> TypeId {
+    let layer: &dyn Any = layer;
+    layer.type_id()
 }
 
 /// What lies further in on the way of a call: the next layers, and then the tool.

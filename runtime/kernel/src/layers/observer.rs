@@ -95,7 +95,7 @@ impl fmt::Debug for Called<'_> {
 
 /// Follows one call. See the [module](self).
 pub trait Observer: Send {
-    /// Takes a step of the call, and makes current meanwhile what is to be current in its task, such as a span. Only
+    /// Takes a step of the call, or of an observer further in, and makes current meanwhile what is to be current in its task, such as a span. Only
     /// observers of [`Stage::Trace`](super::Stage::Trace) are asked.
     fn within(&self, step: &mut dyn FnMut()) {
         step();

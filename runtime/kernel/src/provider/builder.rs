@@ -3,6 +3,7 @@
 mod approvals;
 mod sets;
 
+use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -15,6 +16,7 @@ use super::{Bounds, Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::store::Store;
 use crate::call::tool::AgentTool;
+use crate::layers;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
 use crate::layers::depends::Dependencies;
@@ -176,6 +178,7 @@ impl ProviderBuilder {
     /// [`Layer::is_single`].
     #[must_use]
     pub fn layer(mut self, layer: impl Layer + 'static) -> ProviderBuilder {
+        self.pages_are_set |= layer.type_id() == TypeId::of::<Pages>();
         self.layers.add(Arc::new(layer));
         self
     }
@@ -195,8 +198,7 @@ impl ProviderBuilder {
     /// each turn; with pages that are set here, it is listed from the start. There is no default for a registry that
     /// has another tool of this name.
     #[must_use]
-    pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
-        self.pages_are_set = true;
+    pub fn pages(self, pages: Pages) -> ProviderBuilder {
         self.layer(pages)
     }
 
@@ -352,7 +354,7 @@ impl ProviderBuilder {
             let layers = self.layers.layers.iter().filter(|layer| layer.stage() == stage);
             layers.cloned().collect()
         };
-        let (recorders, tracers) = (of_stage(Stage::Record), of_stage(Stage::Trace));
+        let (recorders, tracers) = (of_stage(Stage::Record), layers::with_trace(of_stage(Stage::Trace)));
         let pages = self.layers.find();
         Provider(Arc::new(Inner {
             registry: self.registry,

@@ -36,7 +36,7 @@ use crate::layers::approval::Seals;
 use crate::layers::depends;
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
-use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided};
+use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided, of_type};
 use crate::layers::middleware::Approver;
 use crate::layers::redact::Redactor;
 use crate::provider::{Admitted, Provider, ProviderError};
@@ -123,11 +123,6 @@ impl Layers {
     }
 }
 
-fn of_type(layer: &dyn Layer) -> TypeId {
-    let layer: &dyn Any = layer;
-    layer.type_id()
-}
-
 /// Who gets the result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
@@ -182,9 +177,7 @@ impl Provider {
         let context = self.context();
         let mut all = TurnContext::clone(&around);
         all.services = around.services.over(&context.services);
-        {
-            all.services = context.confined(all.services);
-        }
+        all.services = context.confined(all.services);
         all.roots = around.roots.over(&context.roots);
         all.hosts = hosts::both(&around.hosts, &context.limits.network);
         all.values = context.values.merged(&around.values);
@@ -235,7 +228,7 @@ impl Provider {
         };
         if !spans.is_empty() {
             // On the heap: every call would hold the room for it.
-            Box::pin(Record(spans).finish(&outcome, ctx.secrets())).await;
+            Box::pin(Record(spans).end(&outcome, ctx.secrets())).await;
         }
         // From here on the call reports nothing but its answer.
         ctx.end();
@@ -407,12 +400,11 @@ impl Provider {
     ) -> Outcome {
         let inner = self.inner();
         let (layers, ctx) = (&inner.layers, seen.ctx());
-        let registered = (&**inner.registry.at(admitted.index), &inner.registry);
+        let tool = &**inner.registry.at(admitted.index);
         let redactor = inner.redactor_at(admitted.index);
         let decide = &seen.layers().decide[..];
-        let (arguments, approved) = layers
-            .decide((registered.0, registered.1, decide), redactor, arguments, call, (ctx, record))
-            .await?;
+        let (arguments, approved) =
+            layers.decide((tool, &inner.registry, decide), redactor, arguments, call, (ctx, record)).await?;
         let call = approved.as_deref().unwrap_or(call);
         if call.is_approved() {
             let by = &call.brings().approver;

@@ -30,6 +30,8 @@ async fn a_model_reads_a_large_result_to_its_end() {
     let (provider, turn) = (reading(20), ToolContext::new("turn", "").with_agent_id("coder"));
     // The tool to read on with is there, whatever is allowed beside it.
     assert_eq!(names(&provider), ["log", "read_result", "tail"]);
+    let added = super::provider(tools(&["log"])).layer(Pages::default()).build().unwrap();
+    assert_eq!(names(&added), ["log", "read_result"], "as with the setter");
     for (name, most) in [("log", 20), ("tail", 10)] {
         let mut response = call_in(&provider, name, json!({}), &turn).await;
         let mut read = String::new();

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use super::spanned::within;
 use crate::base::frozen::Text;
 use crate::base::future::{BoxFuture, caught, contained};
 use crate::call::ToolCall;
@@ -50,10 +51,15 @@ impl Inner {
         let tool = index.map(|index| self.registry.at(index));
         let called = Called { call, tool, redactor: &redactor, started };
         let concerned = layers.iter().filter(|it| tool.is_none_or(|tool| it.concerns(tool.spec())));
-        let observed = concerned.filter_map(|layer| {
-            contained(|| layer.observe(&called, ctx)).unwrap_or_else(|| Some(Box::new(Broken)))
-        });
-        observed.collect()
+        let mut observers = Vec::new();
+        for layer in concerned {
+            let mut begun = None;
+            within(&observers, &mut || {
+                begun = contained(|| layer.observe(&called, ctx)).unwrap_or_else(|| Some(Box::new(Broken)));
+            });
+            observers.extend(begun);
+        }
+        observers
     }
 }
 
@@ -110,6 +116,21 @@ impl Record {
     /// Returns the answer that the call gets in place of that of its tool.
     pub(crate) fn answer(&self) -> Option<Outcome> {
         self.0.iter().find_map(|observer| observer.answer())
+    }
+
+    /// As [`finish`](Self::finish), the innermost first, each within those around it.
+    pub(super) async fn end(mut self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
+        while let Some(innermost) = self.0.pop() {
+            let (mut ends, mut written) = (Some(innermost), None);
+            within(&self.0, &mut || {
+                if let Some(observer) = ends.take() {
+                    written = contained(|| observer.finish(outcome, secrets.clone())).flatten();
+                }
+            });
+            if let Some(written) = written {
+                caught(written).await;
+            }
+        }
     }
 
     pub(crate) async fn finish(self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {

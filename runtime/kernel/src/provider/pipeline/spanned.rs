@@ -27,8 +27,8 @@ impl<F: Future<Output = Outcome> + Unpin> Future for Spanned<F> {
     }
 }
 
-/// Takes a step within the spans from here on.
-fn within(spans: &[Box<dyn Observer>], step: &mut dyn FnMut()) {
+/// Takes a step within observers, of which the first is the outermost.
+pub(super) fn within(spans: &[Box<dyn Observer>], step: &mut dyn FnMut()) {
     match spans {
         [] => step(),
         [innermost] => innermost.within(step),
