@@ -66,7 +66,7 @@ const LONGEST: u64 = 1 << 50;
 /// Returns a time in milliseconds, as stores take it.
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn millis(time: std::time::Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX).min(LONGEST.cast_signed())
+    toolgen_kernel::base::time::whole_millis(time).min(LONGEST).cast_signed()
 }
 
 /// Returns the length of a part of a window, in microseconds.

@@ -263,10 +263,6 @@ impl Layer for Auditor {
         true
     }
 
-    fn concerns(&self, _: &crate::spec::ToolSpec) -> bool {
-        self.is_on()
-    }
-
     fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
         if !self.is_on() {
             return None;

@@ -36,19 +36,12 @@ pub struct Signals {
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub struct Instruments {
     pub execute_tool: Histogram<f64>,
-    #[doc(hidden)]
     pub invoke_agent: Histogram<f64>,
-    #[doc(hidden)]
     pub inference_calls: Histogram<u64>,
-    #[doc(hidden)]
     pub tool_calls: Histogram<u64>,
-    #[doc(hidden)]
     pub inference: Histogram<f64>,
-    #[doc(hidden)]
     pub input_tokens: Counter<u64>,
-    #[doc(hidden)]
     pub output_tokens: Counter<u64>,
-    #[doc(hidden)]
     pub mcp_server: Histogram<f64>,
 }
 
@@ -74,14 +67,12 @@ impl Signals {
     }
 
     /// Begins a span below another, and returns the context with it; `None` if no spans are made.
-    #[doc(hidden)]
     pub fn begun(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
         let tracer = self.tracer()?;
         Some(parent.with_span(tracer.build_with_context(builder(), parent)))
     }
 
     /// The instruments.
-    #[doc(hidden)]
     pub fn instruments(&self) -> &Instruments {
         self.instruments.get_or_init(|| {
             Instruments::new(&match &self.meters {
