@@ -1,13 +1,13 @@
 //! The locks of shared state, in one place so that a model checker can replace them.
 //!
-//! Built with `--cfg toolgen_model` they are those of `loom`, which only work inside `loom::model`; the tests in the
+//! In tests built with `--cfg toolgen_model` they are those of `loom`, which only work inside `loom::model`; the tests in the
 //! `model` modules run that way (see `.ci/run`).
 
 use std::sync::{LockResult, PoisonError};
 
-#[cfg(toolgen_model)]
+#[cfg(all(test, toolgen_model))]
 pub use loom::sync::{Mutex, RwLock};
-#[cfg(not(toolgen_model))]
+#[cfg(not(all(test, toolgen_model)))]
 pub use std::sync::{Mutex, RwLock};
 
 /// Returns the guard of a lock, even after a holder panicked: the data is consistent after every statement.

@@ -5,10 +5,10 @@ use loom::thread;
 
 use super::*;
 
-const LONG: std::time::Duration = std::time::Duration::from_secs(3600);
-const NONE: std::time::Duration = std::time::Duration::ZERO;
+const LONG: Duration = Duration::from_secs(3600);
+const NONE: Duration = Duration::ZERO;
 
-fn breaker(failures: u32, reset: std::time::Duration) -> Arc<CircuitBreaker> {
+fn breaker(failures: u32, reset: Duration) -> Arc<CircuitBreaker> {
     let failures = std::num::NonZeroU32::new(failures).unwrap();
     let settings = BreakerSettings { failures, reset, window: LONG, trial_lock: LONG };
     Arc::new(CircuitBreaker::new().with_settings(settings))
