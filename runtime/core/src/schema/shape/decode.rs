@@ -112,6 +112,14 @@ pub fn decode_owned(
 /// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.
 #[must_use]
 pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
+    match exact::is_exact_result(result, shape, defs) {
+        true => Vec::new(),
+        false => all_result_problems(result, shape, defs),
+    }
+}
+
+/// The same the long way, which tells.
+fn all_result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
     let mut checker = Checker::new(defs, &JSON_SCHEMA);
     (checker.hidden, checker.is_result) = (Access::WriteOnly, true);
     checker.problems_of(result, shape)

@@ -17,14 +17,20 @@ const MAX_STEPS: u64 = 1 << 20;
 /// How many listed texts are compared in the time of one such step.
 const COMPARED: u64 = 8;
 
-/// What checking may still cost.
+/// How a value is checked, and what that may still cost.
 struct Effort<'a> {
+    /// Fields with this access are unknown.
+    hidden: Access,
     depth: usize,
     /// The steps left for patterns and lists of values.
     left: &'a Cell<u64>,
 }
 
-impl Effort<'_> {
+impl<'a> Effort<'a> {
+    fn new(hidden: Access, left: &'a Cell<u64>) -> Effort<'a> {
+        Effort { hidden, depth: 0, left }
+    }
+
     fn deeper(&self) -> Effort<'_> {
         Effort { depth: self.depth + 1, ..*self }
     }
@@ -40,7 +46,12 @@ impl Effort<'_> {
 /// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
 /// are right in a less simple way, are handled by the slow path.
 pub fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
-    dialect.is_plain() && fits(value, shape, defs, &Effort { depth: 0, left: &Cell::new(MAX_STEPS) })
+    dialect.is_plain() && fits(value, shape, defs, &Effort::new(Access::ReadOnly, &Cell::new(MAX_STEPS)))
+}
+
+/// Whether a result of a tool fits a shape, as [`is_exact`] tells it of arguments.
+pub(super) fn is_exact_result(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    fits(value, shape, defs, &Effort::new(Access::WriteOnly, &Cell::new(MAX_STEPS)))
 }
 
 /// JSON in one of its forms.
@@ -165,7 +176,7 @@ fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Ef
                 let again = seen & place != 0 || place == 0;
                 seen |= place;
                 !again
-                    && field.access != Access::ReadOnly
+                    && field.access != effort.hidden
                     && field.wire.is_empty()
                     && fits(value, &field.shape, defs, &effort.deeper())
             }

@@ -222,13 +222,18 @@ const fn is_bound(set: Option<Number>, bound: Number) -> bool {
     }
 }
 
-/// Returns the smallest and the largest integer of a format.
+/// Returns the smallest and the largest integer of a format: `int` or `uint`, with its bits or for 64 of them.
 fn integers_of(format: &str) -> Option<(i128, i128)> {
-    let all = WHOLE.iter().chain(&[("int8", "uint8", 8)]);
-    let (signed, _, bits) =
-        all.copied().find(|(signed, unsigned, _)| format == *signed || format == *unsigned)?;
+    let unsigned = format.strip_prefix('u');
+    let bits = match unsigned.unwrap_or(format).strip_prefix("int")? {
+        "8" => 8,
+        "16" => 16,
+        "32" => 32,
+        "64" | "" => 64,
+        _ => return None,
+    };
     let half = 1_i128 << (bits - 1);
-    Some(if format == signed { (-half, half - 1) } else { (0, 2 * half - 1) })
+    Some(if unsigned.is_none() { (-half, half - 1) } else { (0, 2 * half - 1) })
 }
 
 const WHOLE: [(&str, &str, u32); 4] =

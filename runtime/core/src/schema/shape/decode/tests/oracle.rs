@@ -166,6 +166,9 @@ proptest! {
             if super::super::exact::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
                 prop_assert_eq!(decoded.as_ref(), Ok(&arguments));
             }
+            if super::super::exact::is_exact_result(&arguments, &shape, &defs) {
+                prop_assert_eq!(super::super::all_result_problems(&arguments, &shape, &defs), []);
+            }
             // Without renames, decoding changes at most how an integer is written.
             if let Ok(decoded) = decoded {
                 prop_assert!(validator.is_valid(&decoded), "{} {}", decoded, schema);
