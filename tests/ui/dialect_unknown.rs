@@ -1,9 +1,0 @@
-#![allow(unused)]
-
-use toolgen_runtime::tool;
-
-/// Does it.
-#[tool(dialects(open_ai, gemini))]
-fn f() {}
-
-fn main() {}

@@ -1,9 +1,0 @@
-#![allow(unused)]
-
-use toolgen_runtime::tool;
-
-/// Does it.
-#[tool(requires(session), requires)]
-fn f() {}
-
-fn main() {}

@@ -1,8 +1,0 @@
-#![allow(unused)]
-
-use toolgen_runtime::tools;
-
-#[tools]
-fn f() {}
-
-fn main() {}

@@ -1,8 +1,0 @@
-#![allow(unused)]
-
-use toolgen_runtime::tool;
-
-#[tool]
-fn f() {}
-
-fn main() {}
