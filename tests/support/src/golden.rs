@@ -63,7 +63,7 @@ pub fn assert_golden(file: &Path, found: &str) {
 }
 
 /// The first lines that differ, with two lines before them.
-fn difference(expected: &str, found: &str) -> String {
+pub(crate) fn difference(expected: &str, found: &str) -> String {
     let (left, right): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
     let same = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
     let part =

@@ -15,6 +15,7 @@ pub mod processes;
 #[cfg(unix)]
 pub mod redis;
 pub mod scratch;
+pub mod script;
 
 pub use cpu_time::cpu_time;
 

@@ -12,7 +12,6 @@ mod archives;
 mod composed;
 mod dynamic;
 mod files;
-mod manifest_plans;
 mod manifests;
 mod openapi;
 mod openapi_bounds;

@@ -1,11 +1,12 @@
-//! Manifests: one folder each for a mistake, with all that a user is told, and the exact tools of the examples.
+//! Manifests: one folder each for a mistake, with all that a user is told, and for what manifests become, value by
+//! value.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolgen::problem::{Human, shown};
-use toolgen::{Frontend, Options, Problems, Program};
+use toolgen::{Frontend, Options, Problems, Program, contract};
 
 use toolgen_test_support::{golden, scratch::Folder};
 
@@ -62,6 +63,44 @@ fn every_code_has_a_bad_manifest() {
         .filter(|id| !told.contains(&format!("[{id}]")))
         .collect();
     assert!(untold.is_empty(), "no bad manifest has {untold:?}");
+}
+
+/// The contract of each tool of a manifest without a fault, and all that its call is.
+fn became(folder: &Path) -> String {
+    let (program, problems) = compile(&folder.join("manifest.yaml"));
+    assert_eq!(problems.to_string(), "", "{}", folder.display());
+    let program = program.unwrap();
+    let mut told = contract::surface(&[&program]).unwrap().text();
+    for tool in &program.tools {
+        // The contract leaves out what no caller relies on.
+        let left_out = (&tool.spec.texts, tool.spec.output_may_differ);
+        told.push_str(&format!("\n{} {left_out:?} {:#?}\n", tool.spec.name, tool.call));
+    }
+    told
+}
+
+#[test]
+fn manifests_become_what_they_say() {
+    golden::assert_cases(&folders("good"), "expected.txt", became);
+}
+
+#[test]
+fn options_select_rename_and_prefix_the_tools() {
+    let text = "toolgen: 1
+namespace: own
+tools:
+  a: {description: A., category: x, function: {}}
+  b: {description: B., category: y, deprecated: true, function: {}}
+  c: {agent: {tools: [a]}}";
+    let options = Options::default;
+    for (options, expected) in [
+        (options(), "own__a own__b own__c"),
+        (options().namespace("n").exclude("b"), "n__a n__c"),
+        (options().include("tag:y"), "own__b"),
+        (options().deprecated(false).rename("a", "z"), "own__c own__z"),
+    ] {
+        assert_eq!(names(&compiled(text, &options).0.unwrap()).join(" "), expected);
+    }
 }
 
 /// The examples are without a fault.

@@ -1,3 +1,4 @@
-//! What tests of shapes share.
+//! What tests of shapes share, and the scripts beside them.
 
 pub(crate) mod arbitrary;
+mod scripts;

@@ -5,33 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{both, rendered};
 use crate::base::frozen::List;
-use crate::schema::dialect::{ANTHROPIC_STRICT, JSON_SCHEMA, OPENAI_STRICT};
+use crate::schema::dialect::{JSON_SCHEMA, OPENAI_STRICT};
 use crate::schema::shape::decode::decode;
 use crate::schema::shape::decode::tests::oracle::arguments;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
 use crate::schema::shape::{Field, Kind, ObjectRules, Shape, StringRules, UnionMode, UnionRules, encode};
 use toolgen_test_support::cpu_time;
-
-#[test]
-fn a_place_that_is_null_is_a_place() {
-    let schema = json!({"type": "object", "required": ["v"], "additionalProperties": false, "properties": {
-        "v": {"type": "array", "prefixItems": [{"type": ["null", "integer"]}], "items": false}}});
-    both(&schema, &ANTHROPIC_STRICT, &json!({"v": [null]}), &json!({"v": {"item_1": null}}));
-    both(&schema, &ANTHROPIC_STRICT, &json!({"v": []}), &json!({"v": {}}));
-}
-
-#[test]
-fn null_is_listed_as_text_where_it_is_told_from_what_is_left_out() {
-    let schema = json!({"type": "object", "additionalProperties": false, "properties": {
-        "v": {"enum": [[], {"a": 1}, null]}, "w": {"enum": [[], 5]}}});
-    both(&schema, &OPENAI_STRICT, &json!({"v": null}), &json!({"v": "null", "w": null}));
-    both(&schema, &OPENAI_STRICT, &json!({}), &json!({"v": null, "w": null}));
-    let told = rendered(&schema, &OPENAI_STRICT).schema;
-    assert_eq!(told["properties"]["w"]["enum"], json!(["[]", "5", null]));
-}
 
 #[test]
 fn a_pattern_that_is_denied_does_not_deny_null() {
@@ -108,13 +89,4 @@ fn null_under_a_key_that_nothing_lists_is_a_value() {
     let given = json!({ "v": {"d": null, "a": false} });
     let written = encode(&given, &shape, &List::EMPTY, &OPENAI_STRICT);
     assert_eq!(decode(&written, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(given));
-}
-
-#[test]
-fn a_place_that_no_value_fits_has_no_field() {
-    let schema = json!({"type": "object", "required": ["v"], "additionalProperties": false, "properties": {
-        "v": {"type": "array", "prefixItems": [{}, false], "items": false},
-    }});
-    both(&schema, &OPENAI_STRICT, &json!({"v": []}), &json!({"v": {"item_1": null}}));
-    both(&schema, &OPENAI_STRICT, &json!({"v": [1]}), &json!({"v": {"item_1": "1"}}));
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolgen_test_support::rows;
 
-use super::{decoded, refused};
-use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI_STRICT};
+use super::decoded;
+use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
 
@@ -115,44 +115,6 @@ fn every_keyword_is_checked_as_a_validator_checks_it() {
             }
         }
     }
-}
-
-#[test]
-fn what_a_condition_wants_is_told_with_its_reason() {
-    let fields = json!({"card": {"type": "string"}, "kind": {"type": "string"}, "cvc": {"type": "string"}});
-    let cases = rows! {
-        {"if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]}, "then": {"required": ["cvc"]}},
-            {"kind": "card"}, "/cvc: missing: expected a value; asked because the object has `kind` that is \"card\"";
-        {"not": {"required": ["card", "cvc"]}}, {"card": "x", "cvc": "y"},
-            ": must not be so that the object has `card` and has `cvc`; leave one of them out";
-        {"dependentRequired": {"card": ["cvc"]}}, {"card": "x"},
-            "/cvc: missing: asked because `card` is given; give both or leave `card` out";
-        {"dependentSchemas": {"card": {"properties": {"cvc": {"minLength": 3}}}}}, {"card": "x", "cvc": "y"},
-            "/cvc: must have at least 3 characters, got 1; asked because `card` is given";
-        {"properties": {"l": {"type": "array", "contains": {"const": 1}, "maxContains": 1}}}, {"l": [1, 1]},
-            "/l: must have at most 1 item of which each is 1, got 2";
-        {"properties": {"m": {"type": "object", "propertyNames": {"maxLength": 2}}}}, {"m": {"abc": 1}},
-            "/m/abc: the key is not allowed: must have at most 2 characters, got 3; use another key";
-        {"properties": {"s": {"not": {"enum": ["root", "admin"]}}}}, {"s": "root"},
-            "/s: must not be so that the value is one of \"root\", \"admin\"; send something else";
-    };
-    for (rule, arguments, told) in cases {
-        let mut schema = super::object(&fields);
-        schema.as_object_mut().unwrap().extend(rule.as_object().unwrap().clone());
-        refused(&schema, &arguments, &[told.as_str().unwrap()]);
-    }
-}
-
-#[test]
-fn what_a_model_leaves_out_as_null_is_not_given() {
-    let schema = json!({"type": "object", "properties": {
-        "a": {"type": "string"}, "b": {"type": "string"}, "$top": {"type": "integer"},
-    }, "additionalProperties": false, "dependentRequired": {"a": ["b"]}, "not": {"required": ["a", "b", "$top"]}});
-    let decoded = |arguments: Value, dialect: &Dialect| decoded(&schema, &arguments, dialect).is_ok();
-    assert!(decoded(json!({"a": null, "b": null, "$top": 1}), &OPENAI_STRICT));
-    assert!(decoded(json!({"a": "x", "b": "y", "$top": null}), &OPENAI_STRICT));
-    assert!(!decoded(json!({"a": "x", "b": null, "$top": null}), &OPENAI_STRICT));
-    assert!(!decoded(json!({"a": "x", "b": "y", "$top": 1}), &OPENAI_STRICT));
 }
 
 #[test]

@@ -225,3 +225,17 @@ fn long_keys_are_cut_in_every_problem() {
     let problems = decoded(&shape, &deep, &JSON_SCHEMA).unwrap_err();
     assert!(problems[0].len() < 3_000, "{}", problems[0].len());
 }
+
+#[test]
+fn many_keys_and_many_variants_take_little_time() {
+    let fields: serde_json::Map<String, Value> =
+        (0..50).map(|field| (format!("f{field}"), json!({}))).collect();
+    let required: Vec<&String> = fields.keys().collect();
+    let variant = json!({"type": "object", "properties": fields, "required": required});
+    let variants: Vec<Value> = (0..40).map(|_| variant.clone()).collect();
+    let schema = object(&json!({"a": {"anyOf": variants}}));
+    let keys: serde_json::Map<String, Value> = (0..5_000).map(|key| (format!("k{key}"), json!(1))).collect();
+    let (decoded, time) = cpu_time(|| decoded(&schema, &json!({ "a": keys }), &JSON_SCHEMA));
+    assert!(decoded.is_err());
+    assert!(time.as_secs() < 10, "{time:?}");
+}

@@ -1,0 +1,163 @@
+//! What schemas are read as, how dialects show them, how arguments are written and what is read of them: the scripts
+//! beside this file.
+//!
+//! `schema` and `fields` (of a closed object, all optional) say what the lines after them are about, `dialect` for
+//! whom. `texts` names an argument that is sent as a text; `sent-as-text` is the schema of two arguments, `v` that is, and
+//! `w` that is not.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolgen_test_support::script;
+
+use crate::base::frozen::{List, Text};
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::schema::shape::decode::texts::read_texts;
+use crate::schema::shape::decode::{decode, decode_owned};
+use crate::schema::shape::read::{read, read_canonical, read_document};
+use crate::schema::shape::render::{canonical, render_input};
+use crate::schema::shape::{Def, Shape, encode};
+
+/// What a case is about.
+struct About {
+    shape: Shape,
+    defs: List<Def>,
+    dialect: &'static Dialect,
+    texts: List<Text>,
+}
+
+impl About {
+    fn set(&mut self, schema: &Value) -> Vec<String> {
+        let mut problems = Vec::new();
+        (self.shape, self.defs) = read_document(schema, &mut problems);
+        problems.into_iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect()
+    }
+
+    fn decode(&self, given: &Value) -> Vec<String> {
+        let given = read_texts(given, &self.shape, &self.defs, &self.texts);
+        let again = read_texts(&given, &self.shape, &self.defs, &self.texts);
+        assert_eq!(given, again, "what was read is read no further");
+        let decoded = decode(&given, &self.shape, &self.defs, self.dialect);
+        let owned = decode_owned(given.into_owned(), &self.shape, &self.defs, self.dialect, &mut Vec::new());
+        assert_eq!(owned, decoded);
+        match decoded {
+            Ok(decoded) => {
+                let again = decode(&decoded, &self.shape, &self.defs, &JSON_SCHEMA);
+                let refused = again.err().map(|problems| format!("which is refused: {problems:?}"));
+                std::iter::once(decoded.to_string()).chain(refused).collect()
+            }
+            Err(problems) => problems
+                .into_iter()
+                .map(|problem| format!("{}: {}", problem.pointer, problem.message))
+                .collect(),
+        }
+    }
+
+    /// How arguments are written, and what is odd about that: the schema should accept it, and the same be read again.
+    fn encode(&self, arguments: &Value) -> Vec<String> {
+        let written = encode(arguments, &self.shape, &self.defs, self.dialect);
+        let mut told = vec![written.to_string()];
+        let schema = render_input(&self.shape, &self.defs, self.dialect).unwrap().schema;
+        if !jsonschema::is_valid(&schema, &written) {
+            told.push(format!("which is not as its schema says: {schema}"));
+        }
+        if decode(&written, &self.shape, &self.defs, self.dialect).as_ref() != Ok(arguments) {
+            told.extend(self.decode(&written).iter().map(|read| format!("which is read as {read}")));
+        }
+        told
+    }
+
+    fn render(&self) -> Vec<String> {
+        match render_input(&self.shape, &self.defs, self.dialect) {
+            Ok(rendered) => {
+                let losses = rendered.losses.iter().map(ToString::to_string);
+                std::iter::once(rendered.schema.to_string()).chain(losses).collect()
+            }
+            Err(refusals) => refusals
+                .into_iter()
+                .map(|refusal| format!("refused: {}: {}", refusal.pointer, refusal.reason))
+                .collect(),
+        }
+    }
+}
+
+/// The canonical form of a schema, which says everything about it, and is read as the same again.
+fn reading(schema: &Value) -> Vec<String> {
+    let mut problems = Vec::new();
+    let shape = read(schema, &mut problems);
+    let text = canonical(&shape);
+    assert_eq!(read_canonical(&serde_json::from_str(&text).unwrap()), shape, "{text}");
+    let text = if text == schema.to_string() { "as it is written".to_owned() } else { text };
+    let told = |problem: crate::schema::shape::read::ReadProblem| {
+        format!("{:?} at {}: {}", problem.kind, problem.pointer, problem.message)
+    };
+    std::iter::once(text).chain(problems.into_iter().map(told)).collect()
+}
+
+fn replay(name: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/shape/tests").join(name);
+    script::replay(&file, || {
+        let mut about = About {
+            shape: Shape::NO_ARGUMENTS,
+            defs: List::EMPTY,
+            dialect: &JSON_SCHEMA,
+            texts: List::EMPTY,
+        };
+        move |word, rest| {
+            let value =
+                || -> Value { serde_json::from_str(rest).unwrap_or_else(|error| panic!("{rest}: {error}")) };
+            let closed = |fields: Value| json!({"type": "object", "properties": fields, "additionalProperties": false});
+            match word {
+                "schema" => about.set(&value()),
+                "fields" => about.set(&closed(value())),
+                "sent-as-text" => {
+                    about.texts = vec![Text::from("v")].into();
+                    about.set(&closed(json!({"v": value(), "w": value()})))
+                }
+                "texts" => {
+                    about.texts = vec![Text::from(rest.to_owned())].into();
+                    Vec::new()
+                }
+                "dialect" => {
+                    about.dialect = Dialect::by_name(rest).unwrap();
+                    Vec::new()
+                }
+                "decode" => about.decode(&value()),
+                "encode" => about.encode(&value()),
+                "render" => about.render(),
+                "read" => reading(&value()),
+                other => panic!("there is no word `{other}`"),
+            }
+        }
+    });
+}
+
+#[test]
+fn arguments_are_decoded_as_the_script_says() {
+    replay("decode.txt");
+}
+
+#[test]
+fn unions_are_decoded_as_the_script_says() {
+    replay("unions.txt");
+}
+
+#[test]
+fn texts_are_decoded_as_the_script_says() {
+    replay("texts.txt");
+}
+
+#[test]
+fn arguments_are_written_as_the_script_says() {
+    replay("codec.txt");
+}
+
+#[test]
+fn schemas_are_read_as_the_script_says() {
+    replay("read.txt");
+}
+
+#[test]
+fn schemas_are_shown_as_the_script_says() {
+    replay("render.txt");
+}

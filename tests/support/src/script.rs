@@ -1,0 +1,74 @@
+//! Scripts: files of cases that say what is done, and, behind `> `, what came of it when somebody last read it.
+//!
+//! `== NAME` begins a case and `#` a comment. Any other line is a word and what it is about; lines after it that begin
+//! with a space are more of it. `TOOLGEN_UPDATE=1` writes what comes of each anew.
+
+use std::path::Path;
+
+use crate::golden;
+
+/// One case of a script: its name, and its lines.
+struct Case<'t> {
+    name: &'t str,
+    lines: Vec<&'t str>,
+}
+
+fn cases(text: &str) -> Vec<Case<'_>> {
+    let mut cases = vec![Case { name: "", lines: Vec::new() }];
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            cases.push(Case { name, lines: Vec::new() });
+        }
+        if let Some(case) = cases.last_mut() {
+            case.lines.push(line);
+        }
+    }
+    cases
+}
+
+/// Does again what a case says, and returns its lines as they should be.
+fn replayed(case: &Case<'_>, act: &mut dyn FnMut(&str, &str) -> Vec<String>) -> Vec<String> {
+    let mut lines = case.lines.iter().filter(|line| !line.starts_with('>')).peekable();
+    let mut out = Vec::new();
+    while let Some(line) = lines.next() {
+        out.push((*line).to_owned());
+        if line.is_empty() || line.starts_with(['#', '=']) {
+            continue;
+        }
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let mut rest = rest.to_owned();
+        while let Some(more) = lines.next_if(|line| line.starts_with(' ')) {
+            out.push((*more).to_owned());
+            rest.push('\n');
+            rest.push_str(more);
+        }
+        let found = act(word, &rest);
+        let found = found.iter().flat_map(|text| text.split('\n'));
+        out.extend(found.map(|line| format!("> {line}").trim_end().to_owned()));
+    }
+    out
+}
+
+/// Does all that a script says, each case by another `act`, which takes a word and what it is about and returns what
+/// came of it.
+///
+/// # Panics
+///
+/// If something else comes of any case: all these are told, by their names.
+#[track_caller]
+pub fn replay<Act: FnMut(&str, &str) -> Vec<String>>(file: &Path, mut begin: impl FnMut() -> Act) {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let (mut whole, mut wrong) = (String::new(), String::new());
+    for case in cases(&text) {
+        let found = replayed(&case, &mut begin());
+        if found != case.lines {
+            let difference = golden::difference(&case.lines.join("\n"), &found.join("\n"));
+            wrong.push_str(&format!("== {}: {difference}\n", case.name));
+        }
+        whole.extend(found.iter().flat_map(|line| [line.as_str(), "\n"]));
+    }
+    if !wrong.is_empty() && !golden::updating() {
+        panic!("{}\n{wrong}TOOLGEN_UPDATE=1 accepts it; read the difference.", file.display());
+    }
+    golden::assert_golden(file, &whole);
+}
