@@ -7,9 +7,6 @@ macro_rules! led_out {
     ($argument:literal, up) => {
         led_out!(@ $argument, "it goes up by `..`; write the path from the directory down, without `..`")
     };
-    ($argument:literal, absolute) => {
-        led_out!(@ $argument, "it is absolute, and not below the directory that the tool works in; name a place in that directory")
-    };
     ($argument:literal, link) => {
         led_out!(@ $argument, "a link in it leads out of the directory; name what is really below the directory")
     };
@@ -24,6 +21,7 @@ mod confined;
 mod files;
 mod peers;
 mod prelude;
+mod scripts;
 mod shells;
 mod specs;
 mod workspaces;

@@ -33,28 +33,11 @@ async fn bash(bash: Bash, command: &str) -> String {
 }
 
 #[tokio::test]
-async fn bash_tells_what_a_command_gave() {
-    let blocked = |pattern: &str| {
-        format!("Command blocked by safety policy: contains '{pattern}'. This pattern is denied for safety.")
-    };
-    let cases = [
-        ("echo 'größe'", "Exit code: 0\ngröße\n".to_owned()),
-        ("echo out; echo err >&2; exit 3", "Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n".to_owned()),
-        ("exit 1", "Exit code: 1\n".to_owned()),
-        ("[[ a == a ]] && basename \"$PWD\"", "Exit code: 0\nwork\n".to_owned()),
-        ("sudo rm  -f -r /", blocked("rm -rf /")),
-        ("mkfs.ext4 /dev/null", blocked("mkfs")),
-        (":(){ :|:& };:", blocked(":(){:|:&};:")),
-        ("echo 'rm -rf / and dd if=x and mkfs'", "Exit code: 0\nrm -rf / and dd if=x and mkfs\n".to_owned()),
-    ];
-    for (command, expected) in cases {
-        assert_eq!(bash(Bash::default(), command).await, expected, "{command}");
-    }
+async fn an_exit_code_is_no_failure_of_bash() {
     let bench = local(builtin::pack());
     let result = bench.result("bash", json!({"command": "exit 3"})).await;
     assert_eq!(result.details, json!({"exit_code": 3, "ok": false}));
     assert!(!result.is_error(), "an exit code is not a failure of the tool");
-    assert!(bench.text("bash", json!({"command": ""})).await.contains("/command"));
     assert_eq!(bench.provider().get("bash").unwrap().label(), "Execute Command");
 }
 
@@ -120,18 +103,6 @@ async fn a_shell_returns_everything_about_a_run() {
     let absolute = bench.path("sub").to_str().unwrap().to_owned();
     let there = bench.result("shell", json!({"cmd": "ls", "cwd": absolute})).await;
     assert_eq!(there.details["stdout"], "a\n");
-    for (wrong, told) in [
-        ("..", led_out!("cwd", up)),
-        ("sub/../..", led_out!("cwd", up)),
-        ("/", led_out!("cwd", absolute)),
-        ("/etc", led_out!("cwd", absolute)),
-    ] {
-        assert_eq!(bench.text("shell", json!({"cmd": "ls", "cwd": wrong})).await, told, "{wrong}");
-    }
-    for dangerous in ["rm -rf /", "cd x && rm -fr /*", "rm  -r -f / ; ls"] {
-        let refused = bench.text("shell", json!({ "cmd": dangerous })).await;
-        assert!(refused.contains("dangerous command rejected"), "{dangerous}: {refused}");
-    }
     let fine = bench.result("shell", json!({"cmd": "rm -rf /no/such/thing"})).await;
     assert_eq!(fine.details["exit_code"], 0);
 }
@@ -231,28 +202,9 @@ async fn a_planner_harms_no_program_of_its_user_by_a_shell() {
 }
 
 #[tokio::test]
-async fn a_bash_of_a_coding_agent_bans_programs_and_cuts_output() {
+async fn a_bash_of_a_coding_agent_cuts_output() {
     let bench = local(builtin::coding());
     let bash = |command: &str| json!({ "command": command });
-    let cases = [
-        (bash("echo a; echo b >&2; echo c"), "a\nb\nc\n"),
-        (bash("true"), "SUCCESS"),
-        (bash("echo a; exit 3"), "Error: exit status 3\n\nOutput:\na\n"),
-        (bash("echo \"$0\" '$1'"), "bash $1\n"),
-        (bash("-x"), "Error: exit status 127\n\nOutput:\nbash: line 1: -x: command not found\n"),
-        (bash("curl example.com"), "Command 'curl' is banned for security reasons"),
-        (bash("echo a\n\\wget x"), "Command 'wget' is banned for security reasons"),
-        (bash("echo $(c\"\"url x)"), "Command 'curl' is banned for security reasons"),
-        (bash("echo curl /usr/include/ncurses.h"), "curl /usr/include/ncurses.h\n"),
-        (
-            json!({"command": "true", "timeout": 600_001}),
-            "Invalid arguments: /timeout: timeout cannot exceed 600000ms (10 minutes)",
-        ),
-        (json!({"command": "sleep 9", "timeout": 100}), "Command timed out after 100ms"),
-    ];
-    for (arguments, expected) in cases {
-        assert_eq!(bench.text("Bash", arguments.clone()).await, expected, "{arguments}");
-    }
     let long = bench.text("Bash", bash("yes äöü€ | head -n 10000")).await;
     let (kept, told) = long.split_at(long.find("\n\n... [").unwrap());
     assert!(kept.len() <= 30_000 && kept.len() > 29_990 && kept.starts_with("äöü€\n"));

@@ -43,10 +43,18 @@ fn replayed(case: &Case<'_>, act: &mut dyn FnMut(&str, &str) -> Vec<String>) -> 
             rest.push_str(more);
         }
         let found = act(word, &rest);
-        let found = found.iter().flat_map(|text| text.split('\n'));
-        out.extend(found.map(|line| format!("> {line}").trim_end().to_owned()));
+        out.extend(found.iter().flat_map(|text| text.split('\n')).map(marked));
     }
     out
+}
+
+/// A line of what came of something. The end of one that ends with a blank is marked, so that it is seen.
+fn marked(line: &str) -> String {
+    match line {
+        "" => ">".to_owned(),
+        line if line.ends_with(char::is_whitespace) => format!("> {line}¶"),
+        line => format!("> {line}"),
+    }
 }
 
 /// Does all that a script says, each case by another `act`, which takes a word and what it is about and returns what
