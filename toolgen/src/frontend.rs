@@ -13,8 +13,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use toolgen_core::Effects;
+use serde_json::Value;
 use toolgen_core::internal::article;
+use toolgen_core::{Effects, Hidden};
 
 use crate::choice::check_credentials;
 use crate::fixed::fix;
@@ -22,7 +23,7 @@ use crate::options::Options;
 use crate::overlay::{Overlaid, overlaid};
 use crate::pagination::paginate;
 use crate::problem::{Code, Problems, codes};
-use crate::source::{Document, Pointer};
+use crate::source::{Document, Pointer, Source};
 use crate::tool::Program;
 use crate::{losses, size};
 
@@ -154,5 +155,39 @@ fn effects_of_method(method: &str) -> Effects {
         idempotent: read_only || matches!(method, "PUT" | "DELETE"),
         open_world: true,
         ..Effects::NONE
+    }
+}
+
+/// The keys whose values are prose.
+const PROSE: &[&str] = &["summary", "description", "title", "label", "returns", "use_for", "doc_override"];
+
+/// Reports prose of a document that has invisible characters.
+fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
+    if source.text.is_ascii() && !source.text.contains("\\u") && !source.text.contains("\\x") {
+        return;
+    }
+    let mut open = vec![(Pointer::ROOT, root)];
+    while let Some((pointer, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    match value {
+                        Value::String(text) if PROSE.contains(&key.as_str()) => {
+                            let Some(what) = Hidden::found(text) else { continue };
+                            let help = "remove it: a person who reads the text does not see it";
+                            let message = format!("the text {what}");
+                            problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);
+                        }
+                        Value::Object(_) | Value::Array(_) => open.push((pointer.child(key), value)),
+                        _ => {}
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let nested = items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array());
+                open.extend(nested.map(|(index, item)| (pointer.item(index), item)));
+            }
+            _ => {}
+        }
     }
 }

@@ -1,16 +1,15 @@
 //! Lints on the texts of compiled tools, and the levels of all problems.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_core::Call;
 use toolgen_core::spec::lint::{self as texts, Finding, Lint};
-use toolgen_core::{Call, Hidden};
 
 use crate::catalogue;
 use crate::options::Options;
 use crate::problem::{Code, Level, Problems, Severity, codes};
-use crate::source::{Document, Pointer, Source};
+use crate::source::{Document, Pointer};
 use crate::tool::{Program, Tool};
 
 /// Reports what the lints find in the texts of a compiled document, and applies the levels of the options to all its
@@ -104,39 +103,5 @@ fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
             found.map_or_else(|| of_tool.clone(), |index| at.item(index))
         }
         _ => of_tool.clone(),
-    }
-}
-
-/// The keys whose values are prose.
-const PROSE: &[&str] = &["summary", "description", "title", "label", "returns", "use_for", "doc_override"];
-
-/// Reports prose of a document that has invisible characters.
-pub(crate) fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
-    if source.text.is_ascii() && !source.text.contains("\\u") && !source.text.contains("\\x") {
-        return;
-    }
-    let mut open = vec![(Pointer::ROOT, root)];
-    while let Some((pointer, value)) = open.pop() {
-        match value {
-            Value::Object(members) => {
-                for (key, value) in members {
-                    match value {
-                        Value::String(text) if PROSE.contains(&key.as_str()) => {
-                            let Some(what) = Hidden::found(text) else { continue };
-                            let help = "remove it: a person who reads the text does not see it";
-                            let message = format!("the text {what}");
-                            problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);
-                        }
-                        Value::Object(_) | Value::Array(_) => open.push((pointer.child(key), value)),
-                        _ => {}
-                    }
-                }
-            }
-            Value::Array(items) => {
-                let nested = items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array());
-                open.extend(nested.map(|(index, item)| (pointer.item(index), item)));
-            }
-            _ => {}
-        }
     }
 }

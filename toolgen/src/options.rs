@@ -11,6 +11,7 @@ use toolgen_core::spec::template::text_of;
 use crate::emit::{Modules, TextType};
 use crate::problem::{Level, Levels};
 use crate::select::Selector;
+use crate::tool::TokenBudget;
 
 /// How a document is compiled.
 ///
@@ -70,17 +71,6 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
     /// The files of the overlays that change the documents before they are compiled, in this order.
     pub overlays: Vec<PathBuf>,
-}
-
-/// How many tokens tools may take, by the tokenizer `o200k_base`. A build that takes more fails.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenBudget {
-    /// The tokens of all tools of a build together; `None` means any number.
-    pub total: Option<usize>,
-    /// The tokens of one tool; `None` means any number.
-    pub tool: Option<usize>,
-    /// The name of the dialect in which they are counted, such as `openai`.
-    pub dialect: String,
 }
 
 impl Default for Options {

@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use codes::{Code, Page};
+pub use codes::{Code, Page, Severity};
 pub use level::{Level, Levels};
 pub(crate) use show::one_a_line;
 pub use show::{Human, Shown, json, shown};
@@ -27,35 +27,6 @@ use crate::source::{Pointer, Position, Source};
 
 /// How many problems of one code are kept per document: a document may consist of mistakes.
 const MAX_OF_A_KIND: usize = 10_000;
-
-/// The severity of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Something is compiled in a way worth knowing.
-    Note,
-    /// Something is compiled, but less faithfully than the document says.
-    Warning,
-    /// Something is left out: an operation, or the document.
-    Error,
-}
-
-impl Severity {
-    /// Returns the severity as a word: `error`, `warning` or `note`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,20 +1,20 @@
 //! The size of tools: what is trimmed from them, what is above a ceiling, what exceeds a budget.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::slice;
 
 use toolgen_core::internal::{Forms, resolved};
 use toolgen_core::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_core::schema::shape::slim::{Lever, Trim};
+use toolgen_core::schema::shape::slim::Trim;
 use toolgen_core::schema::shape::{Kind, Slim};
 use toolgen_core::{Text, ToolSpec};
 
 use crate::losses::there_are;
-use crate::options::{Options, TokenBudget};
+use crate::options::Options;
 use crate::problem::{Problems, codes};
 use crate::select::did_you_mean;
 use crate::source::Pointer;
-use crate::tool::{Program, Tool};
+use crate::tool::{Program, TokenBudget, Tool};
 
 /// Sets the levers that the options name for all tools of a program. Arguments to keep that no tool has are reported:
 /// any word is a name, even `dorp`.
@@ -68,28 +68,11 @@ fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     // An exact tool is shown as it is.
     let (shown, whole) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
     let bytes = whole? + spec.name.as_str().len();
-    Some((bytes, ceiling, format!("a model is shown {} bytes, with {}", shown.bytes(), summed(&shown.trims))))
-}
-
-/// Says what was trimmed, in a few words: `12 descriptions, 3 deep parts`.
-#[must_use]
-pub fn summed(trims: &[Trim]) -> String {
-    let mut counts: BTreeMap<Lever, usize> = BTreeMap::new();
-    trims.iter().for_each(|trim| *counts.entry(trim.lever).or_default() += 1);
-    let told = |(lever, count): (Lever, usize)| {
-        let (one, several) = match lever {
-            Lever::Description => ("description shortened", "descriptions shortened"),
-            Lever::Examples => ("place without its examples", "places without their examples"),
-            Lever::Closed => ("object shown as open", "objects shown as open"),
-            Lever::Optional => ("optional argument left out", "optional arguments left out"),
-            Lever::Depth => ("deep part only outlined", "deep parts only outlined"),
-            Lever::Inline => ("named shape written in place", "named shapes written in place"),
-            _ => ("tool still above the ceiling", "tools still above the ceiling"),
-        };
-        format!("{count} {}", if count == 1 { one } else { several })
-    };
-    let told: Vec<String> = counts.into_iter().map(told).collect();
-    if told.is_empty() { "nothing trimmed".to_owned() } else { told.join(", ") }
+    Some((
+        bytes,
+        ceiling,
+        format!("a model is shown {} bytes, with {}", shown.bytes(), Trim::summed(&shown.trims)),
+    ))
 }
 
 /// Checks that programs built together are within the budget of the options, and each within its own. What exceeds a

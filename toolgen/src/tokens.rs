@@ -26,9 +26,7 @@ use toolgen_core::schema::shape::slim::Trim;
 use toolgen_core::spec::ToolSchema;
 use toolgen_runtime::wire::WireFormat;
 
-use crate::options::TokenBudget;
-use crate::size::summed;
-use crate::tool::Tool;
+use crate::tool::{TokenBudget, Tool};
 
 use counter::Counter;
 pub use rendering::Rendering;
@@ -374,5 +372,5 @@ fn divide(schema: &Value, counter: &Counter, parts: &mut Parts) {
 
 /// Says what was trimmed from a tool, if anything was.
 fn trimmed(tool: &ToolTokens) -> Option<String> {
-    (!tool.trims.is_empty()).then(|| summed(&tool.trims))
+    (!tool.trims.is_empty()).then(|| Trim::summed(&tool.trims))
 }

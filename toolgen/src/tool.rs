@@ -10,7 +10,6 @@ use toolgen_core::spec::plan::McpServer;
 use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 use toolgen_core::{Call, Def, List, Shape, ToolName, ToolSpec};
 
-use crate::options::TokenBudget;
 use crate::problem::Levels;
 use crate::source::{Pointer, Source};
 
@@ -127,6 +126,17 @@ pub struct Program {
     pub deny_losses: Vec<String>,
     /// How many tokens the tools may take, as the document demands.
     pub token_budget: Option<TokenBudget>,
+}
+
+/// How many tokens tools may take, by the tokenizer `o200k_base`. A build that takes more fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenBudget {
+    /// The tokens of all tools of a build together; `None` means any number.
+    pub total: Option<usize>,
+    /// The tokens of one tool; `None` means any number.
+    pub tool: Option<usize>,
+    /// The name of the dialect in which they are counted, such as `openai`.
+    pub dialect: String,
 }
 
 /// What a document says about the service that it describes. Empty where it says nothing.

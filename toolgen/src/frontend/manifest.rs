@@ -95,13 +95,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgen_core::{Text, ToolName};
 
-use self::context::Context;
-use self::imports::Importing;
+use self::context::{Context, Importing};
 use self::node::Node;
 use self::tools::Draft;
-use super::{Claim, Frontend};
+use super::{Claim, Frontend, report_hidden};
 use crate::choice::{Entry, selected};
-use crate::lint::report_hidden;
 use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};

@@ -38,13 +38,12 @@ use toolgen_core::schema::shape::read::{Nesting, Rules};
 use toolgen_core::spec::Example;
 use toolgen_core::{Call, ToolName, ToolSpec};
 
-use self::context::Context;
+use self::context::{Context, Defs, Schemes, Tags};
 use self::files::Files;
 use self::node::Node;
 use self::operation::Operation;
-use super::{Claim, Frontend};
+use super::{Claim, Frontend, report_hidden};
 use crate::choice::{Chosen, Entry, choose};
-use crate::lint::report_hidden;
 use crate::names::with_namespace;
 use crate::options::Options;
 use crate::problem::codes::UNFIT_EXAMPLE;
@@ -196,9 +195,9 @@ impl<'a> Context<'a> {
             options,
             version: Rules::OpenApi31,
             problems,
-            defs: schema::Defs::default(),
-            schemes: security::Schemes::default(),
-            tags: tags::Tags::new(),
+            defs: Defs::default(),
+            schemes: Schemes::default(),
+            tags: Tags::new(),
             document_servers: None,
             security_at: BTreeMap::new(),
             told_callbacks: false,

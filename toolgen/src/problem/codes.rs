@@ -9,8 +9,6 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use super::Severity;
-
 /// Defines a table of codes, and `ALL`, the list of them.
 macro_rules! table {
     ($($name:ident = $id:literal, $title:literal, $text:literal;)*) => {
@@ -41,6 +39,35 @@ pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OTHER_DOCUMENT, OVERLAY};
 pub use size::*;
 pub use source::*;
 pub use text::*;
+
+/// The severity of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Something is compiled in a way worth knowing.
+    Note,
+    /// Something is compiled, but less faithfully than the document says.
+    Warning,
+    /// Something is left out: an operation, or the document.
+    Error,
+}
+
+impl Severity {
+    /// Returns the severity as a word: `error`, `warning` or `note`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// The stable name of a problem, such as `E0104`; `cargo toolgen explain CODE` explains it.
 #[derive(Clone, Copy)]

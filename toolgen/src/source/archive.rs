@@ -8,8 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::bundle::{Bundle, MAX_BUNDLED, MAX_BUNDLED_BYTES};
-use super::{Document, Pointer, Source, read_bounded};
-use crate::problem::{Problems, codes};
+use super::read_bounded;
 
 impl Bundle {
     /// Unpacks an archive: ZIP, tar, or tar with gzip, as its first bytes say. Links, devices and names that lead out
@@ -79,30 +78,25 @@ fn name_of(path: &Path) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// Reads a document of an archive: `api.zip` for its main document, `api.zip/v2/api.yaml` for another one. `None` if
-/// the path does not name an archive.
-pub(super) fn load(path: &Path, problems: &mut Problems) -> Option<Option<Arc<Document>>> {
+/// Opens the archive that a path leads to, and returns it with the name of a document: `api.zip` means its main document,
+/// `api.zip/v2/api.yaml` another one. `None` if the path does not name an archive; an error says why there is no
+/// document, and what to do.
+pub(super) fn open(path: &Path) -> Option<Result<(Arc<Bundle>, String), (String, &'static str)>> {
     let archive = path.ancestors().find(|path| path.is_file())?;
     let name = archive.file_name()?.to_str()?.to_ascii_lowercase();
     if ![".zip", ".tar", ".tar.gz", ".tgz"].iter().any(|ending| name.ends_with(ending)) {
         return None;
     }
     let inner = path.strip_prefix(archive).ok()?.to_str()?.replace('\\', "/");
-    let mut refuse = |message: String, help: &str| {
-        problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
-        problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, message, help);
-        Some(None)
-    };
-    let read = read_bounded(archive).and_then(|bytes| Bundle::from_archive(archive, &bytes));
-    let bundle = match read {
+    let bundle = match read_bounded(archive).and_then(|bytes| Bundle::from_archive(archive, &bytes)) {
         Ok(bundle) => Arc::new(bundle),
-        Err(why) => return refuse(why, "unpack it, and name the document"),
+        Err(why) => return Some(Err((why, "unpack it, and name the document"))),
     };
     let name = if inner.is_empty() { bundle.main().map(str::to_owned) } else { Some(inner) };
     let Some(name) = name.filter(|name| bundle.get(name).is_some()) else {
         let names: Vec<&str> = bundle.names().take(20).collect();
         let message = format!("the archive has no such document, but {}", names.join(", "));
-        return refuse(message, "name one of them after the archive: `api.zip/api.yaml`");
+        return Some(Err((message, "name one of them after the archive: `api.zip/api.yaml`")));
     };
-    Some(Document::from_bundle(&bundle, &name, problems))
+    Some(Ok((bundle, name)))
 }

@@ -5,9 +5,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Document, Source};
-use crate::problem::Problems;
-
 /// The most files of a bundle.
 pub const MAX_BUNDLED: usize = 10_000;
 
@@ -96,17 +93,5 @@ impl Bundle {
         let mut documents = self.names().filter(is_document);
         let named = self.names().filter(is_document).filter(called).min_by_key(depth);
         named.or_else(|| documents.next().filter(|_| documents.next().is_none()))
-    }
-}
-
-impl Document {
-    /// Reads a document that is a file of a bundle. Its references lead to other files of the bundle.
-    ///
-    /// Returns the same as [`Document::load`]; `None` without a problem if there is no file of this name.
-    pub fn from_bundle(bundle: &Arc<Bundle>, name: &str, problems: &mut Problems) -> Option<Arc<Document>> {
-        let bytes = bundle.get(name)?.to_vec();
-        let path = bundle.path_of(name);
-        let inside = Some(Inside { bundle: Arc::clone(bundle), name: name.to_owned() });
-        Document::read(Source { path, inside, ..Source::default() }, bytes, problems)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::problem::{Code, codes};
+use crate::problem::codes::{self, Code};
 
 /// A number, and whether it differs from the document's.
 #[derive(Debug, PartialEq)]

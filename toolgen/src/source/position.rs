@@ -1,8 +1,5 @@
 //! Lines and columns.
 
-use super::{At, Finding, Source};
-use crate::problem::Problems;
-
 /// A place in a text, counted from one, with columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -37,21 +34,4 @@ pub(super) fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
         positions.push(here);
     }
     positions
-}
-
-/// Turns the findings of a reader into problems.
-pub(super) fn report(source: &Source, mut findings: Vec<Finding>, problems: &mut Problems) {
-    let offset_of = |finding: &Finding| match finding.at {
-        At::Byte(offset) => offset,
-        At::Position(_) => 0,
-    };
-    findings.sort_by_key(offset_of);
-    let offsets: Vec<usize> = findings.iter().map(offset_of).collect();
-    for (finding, position) in findings.into_iter().zip(of_offsets(&source.text, &offsets)) {
-        let position = match finding.at {
-            At::Byte(_) => position,
-            At::Position(position) => position,
-        };
-        problems.report_at(finding.code, finding.pointer, position, finding.message, finding.help);
-    }
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::problem::{Problems, codes};
 
 fn parse(name: &str, text: &str) -> (Option<Arc<Document>>, Problems) {
     let mut problems = Problems::new();

@@ -13,7 +13,7 @@ use super::doc::{self, first_paragraph};
 use super::model::{
     Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Use, Variant, Wanted, Wrap,
 };
-use super::objects::{MAX_NESTING, object_of, scalar};
+use super::objects::{MAX_NESTING, object_of, scalar, without_null};
 use super::place::Place;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
@@ -147,7 +147,7 @@ impl<'a> Lowering<'a> {
 
     /// Returns the type of a value that is not `null`, and whether `null` is also allowed.
     fn split(&mut self, shape: &Shape, place: &Place) -> (Ty, bool) {
-        let (nullable, rest) = union::without_null(shape);
+        let (nullable, rest) = without_null(shape);
         let ty = match rest {
             Some(only) => self.plain(only, place),
             None => self.plain(shape, place),
@@ -217,7 +217,7 @@ impl<'a> Lowering<'a> {
         self.by_def.insert(name.to_owned(), index);
         self.open.push((index, name.to_owned()));
         let ty = Ty::Item(index, Wrap::Plain);
-        if shape.nullable || union::without_null(shape).0 { ty.optional() } else { ty }
+        if shape.nullable || without_null(shape).0 { ty.optional() } else { ty }
     }
 
     /// Translates an unnamed shape that needs a named type.

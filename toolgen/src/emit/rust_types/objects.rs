@@ -3,7 +3,7 @@
 use toolgen_core::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
 use toolgen_core::{Def, List, Shape};
 
-use super::{raw, union};
+use super::raw;
 use crate::source::unescape;
 
 /// The maximum nesting of shapes that is followed.
@@ -96,6 +96,18 @@ pub(super) fn scalar<'s>(defs: &List<Def>, parts: &'s [Shape]) -> Option<&'s Sha
     same.then(|| parts.iter().find(|part| matches!(part.kind, Kind::Ref(_))).unwrap_or(first))
 }
 
+/// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
+pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
+    let Kind::Union(rules) = &shape.kind else { return (shape.nullable, None) };
+    let mut rest = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
+    let takes_null = |variant: &Shape| variant.nullable || matches!(variant.kind, Kind::Null | Kind::Any);
+    let nullable = shape.nullable || rules.variants.iter().any(takes_null);
+    match (rest.next(), rest.next()) {
+        (Some(only), None) => (nullable, Some(only)),
+        _ => (nullable, None),
+    }
+}
+
 /// Whether all values of a shape are texts.
 pub(super) fn is_text(shape: &Shape) -> bool {
     match &shape.kind {
@@ -110,7 +122,7 @@ pub(super) fn item_at(defs: &List<Def>, shape: &Shape, pointer: &str) -> Option<
     let mut shape = shape.clone();
     for token in pointer.split('/').skip(1) {
         let key = unescape(token);
-        let rules = object_of(defs, union::without_null(&shape).1.unwrap_or(&shape), 0)?;
+        let rules = object_of(defs, without_null(&shape).1.unwrap_or(&shape), 0)?;
         shape = rules.fields.iter().find(|field| field.wire_name() == key)?.shape.clone();
     }
     items_of(defs, &shape, 0)
@@ -125,6 +137,6 @@ fn items_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Option<Shape> {
         Kind::Array(rules) => Some((*rules.items).clone()),
         Kind::Ref(name) => items_of(defs, find_def(defs, name)?, nesting + 1),
         Kind::All(parts) => parts.iter().find_map(|part| items_of(defs, part, nesting + 1)),
-        _ => items_of(defs, union::without_null(shape).1?, nesting + 1),
+        _ => items_of(defs, without_null(shape).1?, nesting + 1),
     }
 }

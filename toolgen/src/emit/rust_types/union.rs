@@ -10,20 +10,8 @@ use toolgen_core::{Def, List, Shape};
 use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
 use super::model::{Body, Choice, Listed, Ty};
-use super::objects::{MAX_NESTING, is_text, json_type, object_of};
+use super::objects::{MAX_NESTING, is_text, json_type, object_of, without_null};
 use super::scalars::{are_named_integers, one_type, small};
-
-/// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
-pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
-    let Kind::Union(rules) = &shape.kind else { return (shape.nullable, None) };
-    let mut rest = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
-    let takes_null = |variant: &Shape| variant.nullable || matches!(variant.kind, Kind::Null | Kind::Any);
-    let nullable = shape.nullable || rules.variants.iter().any(takes_null);
-    match (rest.next(), rest.next()) {
-        (Some(only), None) => (nullable, Some(only)),
-        _ => (nullable, None),
-    }
-}
 
 /// Whether a shape that the document names becomes a type of its own.
 pub(super) fn is_nominal(shape: &Shape) -> bool {

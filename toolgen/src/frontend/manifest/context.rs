@@ -1,22 +1,25 @@
 //! The shared state of the front end, and its readers of values, which report what is wrong with them.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_core::{Def, List};
+use toolgen_core::spec::toolset::{ContextSpec, Toolset};
+use toolgen_core::{Def, List, Shape};
 
 use super::codes;
 use super::files::{Files, Refusal};
-use super::imports::{Imported, Importing};
 use super::keys::Keys;
 use super::node::Node;
-use super::schema::Schemas;
 use super::secrets;
 use crate::options::Options;
 use crate::problem::{Code, Problems, Severity};
 use crate::select::did_you_mean;
 use crate::source::{Document, Pointer, Source};
+use crate::tool::{McpSource, Part, Tool};
 
 /// The shared state of the front end.
 pub(super) struct Context<'a> {
@@ -246,6 +249,105 @@ impl<'a> Context<'a> {
                 None
             }
         }
+    }
+}
+
+/// The place of a schema.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SchemaPlace {
+    /// The file, by its number.
+    pub(super) file: usize,
+    pub(super) pointer: Pointer,
+    /// The whole schema that it is part of, whose `$defs` it may refer to.
+    pub(super) whole: Pointer,
+}
+
+impl SchemaPlace {
+    /// The place of a whole schema in the manifest.
+    pub(super) fn of(pointer: &Pointer) -> SchemaPlace {
+        SchemaPlace { file: 0, pointer: pointer.clone(), whole: pointer.clone() }
+    }
+
+    /// The place of a part.
+    pub(super) fn child(&self, key: &str) -> SchemaPlace {
+        SchemaPlace { pointer: self.pointer.child(key), ..self.clone() }
+    }
+}
+
+/// Named schemas, each read at most once.
+#[derive(Debug, Default)]
+pub(super) struct Schemas {
+    /// Names by the places of schemas.
+    pub(super) names: BTreeMap<(usize, Pointer), String>,
+    pub(super) slots: BTreeMap<String, Slot>,
+}
+
+/// A named schema.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) place: SchemaPlace,
+    /// The shape, once it is read.
+    pub(super) shape: Option<Shape>,
+    /// Whether it is wrong, so that no tool can use it.
+    pub(super) broken: bool,
+}
+
+/// What a manifest imports.
+#[derive(Debug, Default)]
+pub(super) struct Imported {
+    /// The documents, each with the place of its import.
+    pub(super) parts: Vec<(Part, Pointer)>,
+    /// Their toolsets, each with the place of the import.
+    pub(super) toolsets: Vec<(Toolset, Pointer)>,
+    /// Their contexts, each with the place of the import.
+    pub(super) contexts: Vec<(ContextSpec, Pointer)>,
+    /// The files that they read themselves.
+    pub(super) sources: Vec<PathBuf>,
+    /// The MCP servers, whether or not they are locked.
+    pub(super) servers: Vec<McpSource>,
+    /// Whether an import failed, in which case what is not found may be a part of it.
+    pub(super) incomplete: bool,
+}
+
+impl Imported {
+    /// Returns the tools.
+    pub(super) fn tools(&self) -> Vec<Tool> {
+        self.parts.iter().flat_map(|(part, _)| part.program.all_tools()).cloned().collect()
+    }
+}
+
+/// How deeply manifests may import one another.
+const DEEPEST: usize = 16;
+/// How many documents a manifest may import, including those that they import: a few files that each import the next
+/// one twice would become millions.
+const MOST: usize = 1000;
+
+/// The manifests around an import.
+#[derive(Debug, Default)]
+pub(super) struct Importing {
+    /// The manifests that import this one, the outermost first.
+    pub(super) chain: Vec<Arc<Document>>,
+    /// How many documents all of them have imported so far.
+    count: Rc<Cell<usize>>,
+}
+
+impl Importing {
+    /// Counts one more document, or says why it is one too many.
+    pub(super) fn count(&self) -> Result<(), String> {
+        if self.chain.len() >= DEEPEST {
+            return Err(format!("manifests import each other more than {DEEPEST} deep"));
+        }
+        if self.count.get() >= MOST {
+            return Err(format!("more than {MOST} documents are imported"));
+        }
+        self.count.set(self.count.get() + 1);
+        Ok(())
+    }
+
+    /// The manifests around an import of this one.
+    pub(super) fn within(&self, manifest: &Arc<Document>) -> Importing {
+        let chain = self.chain.iter().chain([manifest]).map(Arc::clone).collect();
+        Importing { chain, count: Rc::clone(&self.count) }
     }
 }
 

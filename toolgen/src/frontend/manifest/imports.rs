@@ -3,20 +3,16 @@
 //! Each is compiled as if it were given to the compiler itself, with the options of the import, and becomes a part of
 //! the program. Mistakes in the options of an import are reported in the manifest, everything else in the document.
 
-use std::cell::Cell;
-use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolgen_core::Call;
-use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 
 use super::attributes::Attributes;
 use super::calls::fixed_effects;
 use super::codes;
 use super::compose::near;
-use super::context::{Context, listed};
+use super::context::{Context, Imported, listed};
 use super::files::is_same_file;
 use super::keys::{self, Keys};
 use super::node::Node;
@@ -28,66 +24,7 @@ use crate::options::Options;
 use crate::problem::{Problems, Severity};
 use crate::select::Selector;
 use crate::source::{Document, Pointer};
-use crate::tool::{McpSource, Part, Program, Tool};
-
-/// What a manifest imports.
-#[derive(Debug, Default)]
-pub(super) struct Imported {
-    /// The documents, each with the place of its import.
-    pub(super) parts: Vec<(Part, Pointer)>,
-    /// Their toolsets, each with the place of the import.
-    pub(super) toolsets: Vec<(Toolset, Pointer)>,
-    /// Their contexts, each with the place of the import.
-    pub(super) contexts: Vec<(ContextSpec, Pointer)>,
-    /// The files that they read themselves.
-    pub(super) sources: Vec<PathBuf>,
-    /// The MCP servers, whether or not they are locked.
-    pub(super) servers: Vec<McpSource>,
-    /// Whether an import failed, in which case what is not found may be a part of it.
-    pub(super) incomplete: bool,
-}
-
-impl Imported {
-    /// Returns the tools.
-    pub(super) fn tools(&self) -> Vec<Tool> {
-        self.parts.iter().flat_map(|(part, _)| part.program.all_tools()).cloned().collect()
-    }
-}
-
-/// How deeply manifests may import one another.
-const DEEPEST: usize = 16;
-/// How many documents a manifest may import, including those that they import: a few files that each import the next
-/// one twice would become millions.
-const MOST: usize = 1000;
-
-/// The manifests around an import.
-#[derive(Debug, Default)]
-pub(super) struct Importing {
-    /// The manifests that import this one, the outermost first.
-    chain: Vec<Arc<Document>>,
-    /// How many documents all of them have imported so far.
-    count: Rc<Cell<usize>>,
-}
-
-impl Importing {
-    /// Counts one more document, or says why it is one too many.
-    fn count(&self) -> Result<(), String> {
-        if self.chain.len() >= DEEPEST {
-            return Err(format!("manifests import each other more than {DEEPEST} deep"));
-        }
-        if self.count.get() >= MOST {
-            return Err(format!("more than {MOST} documents are imported"));
-        }
-        self.count.set(self.count.get() + 1);
-        Ok(())
-    }
-
-    /// The manifests around an import of this one.
-    fn within(&self, manifest: &Arc<Document>) -> Importing {
-        let chain = self.chain.iter().chain([manifest]).map(Arc::clone).collect();
-        Importing { chain, count: Rc::clone(&self.count) }
-    }
-}
+use crate::tool::{Part, Program, Tool};
 
 /// The keys that say what is imported.
 const KINDS: [&str; 3] = ["openapi", "manifest", "mcp"];

@@ -6,9 +6,9 @@ use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
 use super::node::Node;
-use crate::options::TokenBudget;
 use crate::problem::{Level, Levels};
 use crate::source::Pointer;
+use crate::tool::TokenBudget;
 
 impl<'a> Context<'a> {
     /// Reads `deny_losses`: the dialects that must not lose anything that tools say.

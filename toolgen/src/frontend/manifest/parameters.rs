@@ -6,10 +6,10 @@ use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
 use toolgen_core::{Def, List, Schema, Shape, Text};
 
 use super::codes;
-use super::context::Context;
+use super::context::{Context, SchemaPlace};
 use super::guards;
 use super::node::Node;
-use super::schema::SchemaPlace;
+
 use crate::names::{is_portable_key, portable_key};
 use crate::shapes::parts;
 use crate::source::Pointer;

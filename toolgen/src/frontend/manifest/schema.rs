@@ -7,8 +7,6 @@ mod defs;
 pub(super) mod keywords;
 mod references;
 
-pub(super) use defs::Schemas;
-
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -17,34 +15,13 @@ use toolgen_core::schema::shape::read::{ReadProblemKind, read};
 
 use self::keywords::Form;
 use super::codes;
-use super::context::{Context, nearest};
+use super::context::{Context, SchemaPlace, nearest};
 use super::short::{self, Type};
 use crate::problem::Code;
 use crate::source::{Document, Pointer};
 
 /// How deep schemas are written out; the reader follows them less deeply.
 const MAX_DEPTH: usize = 64;
-
-/// The place of a schema.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SchemaPlace {
-    /// The file, by its number.
-    pub(super) file: usize,
-    pub(super) pointer: Pointer,
-    /// The whole schema that it is part of, whose `$defs` it may refer to.
-    pub(super) whole: Pointer,
-}
-
-impl SchemaPlace {
-    /// The place of a whole schema in the manifest.
-    pub(super) fn of(pointer: &Pointer) -> SchemaPlace {
-        SchemaPlace { file: 0, pointer: pointer.clone(), whole: pointer.clone() }
-    }
-
-    fn child(&self, key: &str) -> SchemaPlace {
-        SchemaPlace { pointer: self.pointer.child(key), ..self.clone() }
-    }
-}
 
 impl Context<'_> {
     /// Returns the shape of a schema.

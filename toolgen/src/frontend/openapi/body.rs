@@ -14,7 +14,7 @@ use super::context::{Context, LeftOut};
 use super::form::{document_shape, fields_of, file_shape, text_or_file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
-use super::v2::Given;
+use super::reference::Resolved;
 use crate::source::Pointer;
 
 /// A body before its place in the arguments is decided.
@@ -49,6 +49,14 @@ pub(super) struct Declared<'a> {
     pub(super) media: Vec<(&'a str, Node<'a>)>,
     /// The place of the media types.
     pub(super) place: Pointer,
+}
+
+/// A body as a document of version 2.0 declares it.
+pub(super) enum Given<'a> {
+    /// A parameter has its schema.
+    Whole(Declared<'a>),
+    /// Parameters are its fields, to be sent as one of these media types.
+    Form(Vec<Resolved<'a>>, Vec<&'a str>),
 }
 
 /// A media type, its node and the shape of its schema.

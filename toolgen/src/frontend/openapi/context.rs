@@ -1,16 +1,14 @@
 //! The shared state of the front end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use toolgen_core::List;
 use toolgen_core::schema::shape::read::{Nesting, Rules};
-use toolgen_core::spec::plan::{SecurityRequirement, Server};
+use toolgen_core::spec::plan::{Placement, SecurityRequirement, Server};
 
 use super::files::Files;
 use super::node::Node;
-use super::schema::Defs;
-use super::security::Schemes;
-use super::tags::Tags;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Pointer;
@@ -41,6 +39,63 @@ pub(super) struct Context<'a> {
     pub(super) broken: Option<usize>,
     /// Why the operation that is read is left out, according to the first problem that causes it.
     pub(super) cause: String,
+}
+
+/// Named shapes, each read at most once.
+#[derive(Debug, Default)]
+pub(super) struct Defs<'a> {
+    /// Names by pointer.
+    pub(super) names: BTreeMap<Pointer, String>,
+    pub(super) taken: BTreeSet<String>,
+    pub(super) slots: BTreeMap<String, Slot<'a>>,
+    /// Names by the file and the text of references.
+    pub(super) texts: BTreeMap<(usize, &'a str), String>,
+    /// The names whose schemas are being read, outermost first.
+    pub(super) open: Vec<String>,
+    /// The schemas that extend bases with a discriminator.
+    pub(super) heirs: BTreeMap<Pointer, Heirs<'a>>,
+    /// The places of the schemas that references to those bases stand for.
+    pub(super) heir_places: BTreeSet<String>,
+}
+
+/// A named shape, and its schema once that is read.
+#[derive(Debug)]
+pub(super) struct Slot<'a> {
+    pub(super) node: Node<'a>,
+    pub(super) done: Option<Value>,
+}
+
+/// The schemas that extend a base.
+#[derive(Debug)]
+pub(super) struct Heirs<'a> {
+    /// The property whose value tells which one it is.
+    pub(super) property: &'a str,
+    /// The value that means the base itself, if it is one of them.
+    pub(super) base: Option<&'a str>,
+    /// Each with the value that means it; several values may mean one.
+    pub(super) found: Vec<(&'a str, Node<'a>)>,
+}
+
+/// The schemes a document declares, by name.
+#[derive(Debug, Default)]
+pub(super) struct Schemes {
+    pub(super) placements: BTreeMap<String, Placement>,
+    /// The references to those that are declared in other documents.
+    pub(super) external: BTreeMap<String, String>,
+}
+
+/// The tags that a document declares, by their names.
+pub(super) type Tags<'a> = BTreeMap<&'a str, Tag<'a>>;
+
+/// A tag.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tag<'a> {
+    /// The tag that it is a part of.
+    pub(super) parent: Option<&'a str>,
+    /// What it is for: navigation (`nav`, or nothing), or something else, such as `audience`.
+    pub(super) kind: &'a str,
+    pub(super) summary: &'a str,
+    pub(super) description: &'a str,
 }
 
 /// An operation that must be left out, for a reason that has been reported.

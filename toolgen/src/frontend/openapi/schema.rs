@@ -9,8 +9,6 @@ mod defs;
 mod discriminator;
 mod heirs;
 
-pub(super) use defs::Defs;
-
 use std::cell::Cell;
 use std::collections::BTreeMap;
 

@@ -1,26 +1,16 @@
 //! Reads security requirements: alternatives of schemes that together authenticate a request.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use toolgen_core::spec::plan::{HeaderOwner, Location, Placement, SecurityRequirement, SecurityScheme};
 use toolgen_core::{List, Text};
 
 use super::codes;
-use super::context::Context;
+use super::context::{Context, Schemes};
 use super::node::Node;
 use super::parameter::Param;
 use super::reference::Broken;
 use crate::choice::is_variable;
 use crate::source::Pointer;
-
-/// The schemes a document declares, by name.
-#[derive(Debug, Default)]
-pub(super) struct Schemes {
-    placements: BTreeMap<String, Placement>,
-    /// The references to those that are declared in other documents.
-    external: BTreeMap<String, String>,
-}
 
 impl Schemes {
     /// Returns the first acceptable scheme whose credential is sent at the place of a parameter.

@@ -1,26 +1,10 @@
 //! Reads the tags of a document, which may be parts of each other (OpenAPI 3.2).
 
-use std::collections::BTreeMap;
-
 use toolgen_core::spec::toolset::Toolset;
 
-use super::context::Context;
+use super::context::{Context, Tag};
 use super::node::Node;
 use crate::tool::Tool;
-
-/// The tags that a document declares, by their names.
-pub(super) type Tags<'a> = BTreeMap<&'a str, Tag<'a>>;
-
-/// A tag.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    /// The tag that it is a part of.
-    parent: Option<&'a str>,
-    /// What it is for: navigation (`nav`, or nothing), or something else, such as `audience`.
-    kind: &'a str,
-    summary: &'a str,
-    description: &'a str,
-}
 
 impl<'a> Context<'a> {
     /// Reads the tags. A parent that is not declared, or is a part of its own part, is left out.

@@ -8,7 +8,7 @@ mod server;
 use toolgen_core::schema::shape::read::Rules;
 use toolgen_core::spec::plan::{Encoding, Location, Style};
 
-use super::body::Declared;
+use super::body::{Declared, Given};
 use super::codes;
 use super::context::Context;
 use super::node::Node;
@@ -16,14 +16,6 @@ use super::reference::Resolved;
 
 /// The places of bodies among the parameters.
 const BODY_PLACES: [&str; 2] = ["body", "formData"];
-
-/// The body of an operation.
-pub(super) enum Given<'a> {
-    /// A parameter has its schema.
-    Whole(Declared<'a>),
-    /// Parameters are its fields, to be sent as one of these media types.
-    Form(Vec<Resolved<'a>>, Vec<&'a str>),
-}
 
 impl<'a> Context<'a> {
     /// Whether the document is of version 2.0.

@@ -8,32 +8,13 @@ use toolgen_core::schema::shape::cycles;
 use toolgen_core::{Def, Shape};
 
 use super::super::codes;
-use super::super::context::Context;
+use super::super::context::{Context, SchemaPlace, Slot};
 use super::super::tools::Draft;
-use super::SchemaPlace;
 use crate::names::{hash8, legal_shape_name, with_suffix};
 use crate::shapes::references;
-use crate::source::Pointer;
 
 /// The longest name of a shape.
 const MAX_NAME: usize = 96;
-
-/// Named schemas, each read at most once.
-#[derive(Debug, Default)]
-pub(in super::super) struct Schemas {
-    /// Names by the places of schemas.
-    names: BTreeMap<(usize, Pointer), String>,
-    slots: BTreeMap<String, Slot>,
-}
-
-#[derive(Debug)]
-struct Slot {
-    place: SchemaPlace,
-    /// The shape, once it is read.
-    shape: Option<Shape>,
-    /// Whether it is wrong, so that no tool can use it.
-    broken: bool,
-}
 
 impl Context<'_> {
     /// Names the schemas of the manifest itself, so that no other schema gets their names.

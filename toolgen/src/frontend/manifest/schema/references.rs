@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::super::codes;
-use super::super::context::Context;
-use super::SchemaPlace;
+use super::super::context::{Context, SchemaPlace};
 use crate::select::did_you_mean;
 use crate::source::Pointer;
 

@@ -1,6 +1,6 @@
 //! The named shapes of a document: the targets of its references.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toolgen_core::internal::{complete_all, without_misfits};
@@ -9,12 +9,11 @@ use toolgen_core::schema::shape::read::read_normal_form;
 use toolgen_core::{Def, List, Shape};
 
 use super::super::codes;
-use super::super::context::Context;
+use super::super::context::{Context, Defs, Heirs, Slot};
 use super::super::files::{around, stem};
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
 use super::bases;
-use super::heirs::Heirs;
 use crate::names::{hash8, legal_shape_name, shortened, with_suffix};
 use crate::shapes::{reference_texts, references};
 use crate::source::Pointer;
@@ -25,29 +24,6 @@ const MAX_NAME: usize = 96;
 
 /// The maximum number of nested open schemas before a named shape is deferred.
 const MAX_STACK: usize = 160;
-
-/// Named shapes, each read at most once.
-#[derive(Debug, Default)]
-pub(in super::super) struct Defs<'a> {
-    /// Names by pointer.
-    names: BTreeMap<Pointer, String>,
-    taken: BTreeSet<String>,
-    slots: BTreeMap<String, Slot<'a>>,
-    /// Names by the file and the text of references.
-    texts: BTreeMap<(usize, &'a str), String>,
-    /// The names whose schemas are being read, outermost first.
-    open: Vec<String>,
-    /// The schemas that extend bases with a discriminator.
-    pub(in super::super) heirs: BTreeMap<Pointer, Heirs<'a>>,
-    /// The places of the schemas that references to those bases stand for.
-    heir_places: BTreeSet<String>,
-}
-
-#[derive(Debug)]
-struct Slot<'a> {
-    node: Node<'a>,
-    done: Option<Value>,
-}
 
 impl<'a> Context<'a> {
     /// Names every schema that may be referred to, before the first reference is met: names depend on the content of

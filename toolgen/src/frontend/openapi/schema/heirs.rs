@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::super::codes;
-use super::super::context::Context;
+use super::super::context::{Context, Heirs};
 use super::super::node::Node;
 use super::super::reference::target_of;
 use crate::names::portable_key;
@@ -17,17 +17,6 @@ use crate::source::Pointer;
 /// The most schemas that a base stands for. A base with more is that of a whole system, and a tool that lists them all
 /// is of no use to a model.
 const MAX_HEIRS: usize = 24;
-
-/// The schemas that extend a base.
-#[derive(Debug)]
-pub(in super::super) struct Heirs<'a> {
-    /// The property whose value tells which one it is.
-    property: &'a str,
-    /// The value that means the base itself, if it is one of them.
-    base: Option<&'a str>,
-    /// Each with the value that means it; several values may mean one.
-    found: Vec<(&'a str, Node<'a>)>,
-}
 
 impl Heirs<'_> {
     /// Returns the places of the schemas.

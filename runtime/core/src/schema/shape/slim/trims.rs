@@ -1,5 +1,6 @@
 //! What was trimmed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A kind of trimming.
@@ -53,6 +54,29 @@ pub struct Trim {
     pub lever: Lever,
     /// What became of it.
     pub what: String,
+}
+
+impl Trim {
+    /// Says what was trimmed, in a few words: `12 descriptions, 3 deep parts`.
+    #[must_use]
+    pub fn summed(trims: &[Trim]) -> String {
+        let mut counts: BTreeMap<Lever, usize> = BTreeMap::new();
+        trims.iter().for_each(|trim| *counts.entry(trim.lever).or_default() += 1);
+        let told = |(lever, count): (Lever, usize)| {
+            let (one, several) = match lever {
+                Lever::Description => ("description shortened", "descriptions shortened"),
+                Lever::Examples => ("place without its examples", "places without their examples"),
+                Lever::Closed => ("object shown as open", "objects shown as open"),
+                Lever::Optional => ("optional argument left out", "optional arguments left out"),
+                Lever::Depth => ("deep part only outlined", "deep parts only outlined"),
+                Lever::Inline => ("named shape written in place", "named shapes written in place"),
+                Lever::Ceiling => ("tool still above the ceiling", "tools still above the ceiling"),
+            };
+            format!("{count} {}", if count == 1 { one } else { several })
+        };
+        let told: Vec<String> = counts.into_iter().map(told).collect();
+        if told.is_empty() { "nothing trimmed".to_owned() } else { told.join(", ") }
+    }
 }
 
 impl fmt::Display for Trim {
