@@ -9,10 +9,10 @@ use super::AnswerOptions;
 use super::calls::{Call, Item, arguments, text};
 use super::content::{self, Media};
 use super::format::{Conversation, Format};
-use super::layout::{Ending, Layout};
+use super::layout::{Ending, Layout, Stop};
 use super::request::Request;
 use super::tools::{self, object};
-use super::turn::{Stop, Usage, count};
+use super::turn::{Usage, count};
 
 pub(super) static FORMAT: Format = Format {
     name: "anthropic",

@@ -9,10 +9,10 @@ use toolgen_kernel::spec::ToolSpec;
 use super::calls::{Call, Item, arguments, text};
 use super::content::{self, Media, MediaKind};
 use super::format::{Conversation, Format};
-use super::layout::{Ending, Layout};
+use super::layout::{Ending, Layout, Stop};
 use super::request::{Request, parts};
 use super::tools::{self, object};
-use super::turn::{Stop, Usage, count};
+use super::turn::{Usage, count};
 use super::{AnswerOptions, anthropic};
 
 pub(super) static FORMAT: Format = Format {

@@ -10,37 +10,7 @@ use toolgen_kernel::call::blocked::Blocked;
 
 use super::Format;
 use super::ids::{self, Id};
-use super::layout::Found;
-use super::turn::{Said, Stop, kind};
-
-/// A place where a response does not match its provider's format.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WireError {
-    /// The place in the response, as a JSON pointer.
-    pub pointer: String,
-    /// The problem.
-    pub message: String,
-}
-
-impl WireError {
-    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> WireError {
-        WireError { pointer: pointer.into(), message: message.into() }
-    }
-}
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.pointer.is_empty() {
-            return f.write_str(&self.message);
-        }
-        write!(f, "{}: {}", self.pointer, self.message)
-    }
-}
-
-toolgen_core::__readable_debug!(WireError);
-
-impl std::error::Error for WireError {}
+use super::layout::{Found, Stop, WireError};
 
 /// The calls of a response, in order. Dereferences to the list of calls.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,6 +47,64 @@ impl<'a> IntoIterator for &'a Calls {
 
     fn into_iter(self) -> Self::IntoIter {
         self.calls.iter()
+    }
+}
+
+/// The keys of signatures that only the provider of a block understands.
+const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
+
+/// What is collected while the blocks of a reply are read.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) thinking: String,
+    pub(super) only_here: Vec<Text>,
+    /// Whether something else follows the last text.
+    between: bool,
+}
+
+impl Said {
+    /// Adds what a block says, other than a call.
+    pub(super) fn add(&mut self, item: &Item<'_>, kind: &str) {
+        match item {
+            Item::Text(said) => {
+                if std::mem::take(&mut self.between) && !self.text.is_empty() && !said.is_empty() {
+                    self.text.push('\n');
+                }
+                return self.text.push_str(said);
+            }
+            Item::Thinking(thought) => {
+                if !self.thinking.is_empty() && !thought.is_empty() {
+                    self.thinking.push('\n');
+                }
+                self.thinking.push_str(thought);
+                self.only_here(kind);
+            }
+            Item::Skip | Item::Foreign(_) => self.only_here(kind),
+            Item::Call(_) => {}
+        }
+        self.between = true;
+    }
+
+    /// Notes that a block is signed, if it is.
+    pub(super) fn signature(&mut self, block: &Value) {
+        for key in SIGNATURES.into_iter().filter(|key| block.get(key).is_some()) {
+            self.only_here(key);
+        }
+    }
+
+    fn only_here(&mut self, kind: &str) {
+        if !kind.is_empty() && self.only_here.iter().all(|known| known != kind) {
+            self.only_here.push(Text::copy_of(kind));
+        }
+    }
+}
+
+/// Returns the name of a block: its type, or its first key.
+pub(super) fn kind(block: &Value) -> &str {
+    match (text(block, "type"), block.as_object()) {
+        ("", Some(fields)) => fields.keys().next().map_or("", String::as_str),
+        (kind, _) => kind,
     }
 }
 

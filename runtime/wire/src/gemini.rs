@@ -10,10 +10,10 @@ use toolgen_kernel::spec::ToolSpec;
 use super::calls::{Call, Item, arguments, text};
 use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
 use super::format::{Conversation, Format};
-use super::layout::{Ending, Layout};
+use super::layout::{Ending, Layout, Stop};
 use super::request::{Request, parts};
 use super::tools::{named, object};
-use super::turn::{Stop, Usage, count};
+use super::turn::{Usage, count};
 use super::{AnswerOptions, is_made_up};
 
 pub(super) static FORMAT: Format = Format {

@@ -1,9 +1,120 @@
 //! Where a format holds what a model said, and how it says why the model stopped.
 
+use std::fmt;
+
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::calls::WireError;
-use super::turn::Stop;
+/// A place where a response does not match its provider's format.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WireError {
+    /// The place in the response, as a JSON pointer.
+    pub pointer: String,
+    /// The problem.
+    pub message: String,
+}
+
+impl WireError {
+    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> WireError {
+        WireError { pointer: pointer.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", self.pointer, self.message)
+    }
+}
+
+toolgen_core::__readable_debug!(WireError);
+
+impl std::error::Error for WireError {}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stop {
+    /// The reply does not say.
+    #[default]
+    Unknown,
+    /// The model finished, or wrote a text at which it was to stop.
+    End,
+    /// The model waits for the answers to its calls.
+    Calls,
+    /// The provider paused a long turn, which goes on when it is sent back as it is.
+    Paused,
+    /// The token limit was reached: the last call is cut.
+    Length,
+    /// The stream ended before the turn did: the last call is cut.
+    Interrupted,
+    /// The provider, or the model for reasons of safety, refused to go on. No call may run.
+    Refused,
+    /// The provider failed, or could not read what the model wrote. No call may run.
+    Failed,
+}
+
+/// The names of all reasons.
+const STOPS: [(Stop, &str); 8] = [
+    (Stop::Unknown, "unknown"),
+    (Stop::End, "end"),
+    (Stop::Calls, "calls"),
+    (Stop::Paused, "paused"),
+    (Stop::Length, "length"),
+    (Stop::Interrupted, "interrupted"),
+    (Stop::Refused, "refused"),
+    (Stop::Failed, "failed"),
+];
+
+impl Stop {
+    /// Returns the name in lower case, such as `length`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        STOPS.iter().find(|(stop, _)| *stop == self).map_or("unknown", |(_, name)| name)
+    }
+
+    /// Whether the model was stopped for what it said, so that none of its calls may run.
+    #[must_use]
+    pub fn is_stopped(self) -> bool {
+        matches!(self, Stop::Refused | Stop::Failed)
+    }
+
+    /// Whether the last block of the reply may be incomplete.
+    #[must_use]
+    pub fn is_cut(self) -> bool {
+        matches!(self, Stop::Length | Stop::Interrupted)
+    }
+
+    /// Whether the reply is not what the model would have said.
+    pub(super) fn is_early(self) -> bool {
+        self.is_cut() || self.is_stopped()
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Stop {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Stop {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = STOPS.iter().find(|(_, known)| *known == name);
+        known
+            .map(|(stop, _)| *stop)
+            .ok_or_else(|| serde_core::de::Error::custom(format!("Stop: `{name}` is not known")))
+    }
+}
 
 /// Where a format holds the blocks that may be calls.
 #[derive(Clone, Copy, Debug)]

@@ -61,14 +61,15 @@ use toolgen_kernel::call::ToolResponse;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
-pub use calls::{Calls, WireError};
+pub use calls::Calls;
 pub use deferred::{Deferred, DeferredError};
 pub use ids::is_made_up;
+pub use layout::{Stop, WireError};
 pub use plan::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
 pub use request::{Request, merge};
 pub use stream::{MAX_STREAM, Piece, Stream, StreamError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
-pub use turn::{Kept, Stop, Turn, Usage};
+pub use turn::{Kept, Turn, Usage};
 
 /// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
 macro_rules! formats {
@@ -186,7 +187,7 @@ impl WireFormat {
     /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
     /// in [problems](Calls::problems) instead.
     pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
-        let (calls, _) = calls::read(self.format(), response, true, &mut turn::Said::default())?;
+        let (calls, _) = calls::read(self.format(), response, true, &mut calls::Said::default())?;
         Ok(calls)
     }
 

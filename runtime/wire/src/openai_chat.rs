@@ -16,10 +16,11 @@ use super::calls::{Call, Item, text, text_id};
 use super::content::{self, TEXT_ONLY};
 use super::format::{Conversation, Format};
 use super::ids::{Id, is_made_up};
-use super::layout::{Ending, Layout};
+use super::layout::{Ending, Layout, Stop};
 use super::request::Request;
+use super::stream::openai_chat::{THOUGHTS, assemble};
 use super::tools::{self, object};
-use super::turn::{Stop, Usage, count};
+use super::turn::{Usage, count};
 
 pub(super) static FORMAT: Format = Format {
     name: "openai-chat",
@@ -42,7 +43,7 @@ pub(super) static FORMAT: Format = Format {
     beside,
     usage,
     keep,
-    assemble: super::stream::openai_chat::assemble,
+    assemble,
     conversation: Some(Conversation {
         user: |text| json!({ "role": "user", "content": text }),
         model,
@@ -98,9 +99,6 @@ fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
     }
     items
 }
-
-/// The keys of reasoning: of DeepSeek and vLLM, of OpenRouter and Groq, and of Ollama.
-pub(super) const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// Reads a part of a message, as Mistral writes them.
 fn part(part: &Value) -> (&'static str, Item<'_>) {

@@ -12,11 +12,11 @@ use super::calls::{Call, Item, text};
 use super::content::{self, Media, TEXT_ONLY};
 use super::format::{Conversation, Format};
 use super::ids::Id;
-use super::layout::{Ending, Layout};
+use super::layout::{Ending, Layout, Stop};
 use super::openai_chat::given;
 use super::request::Request;
 use super::tools::{named, object};
-use super::turn::{Stop, Usage, count};
+use super::turn::{Usage, count};
 
 pub(super) static FORMAT: Format = Format {
     name: "openai-responses",

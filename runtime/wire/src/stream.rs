@@ -20,7 +20,7 @@ use toolgen_kernel::base::frozen::Text;
 
 use self::assembly::Assembly;
 use self::bytes::Decoder;
-use super::calls::WireError;
+use super::layout::WireError;
 use super::turn::{self, Turn};
 use super::{Format, WireFormat};
 

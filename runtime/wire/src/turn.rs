@@ -1,14 +1,12 @@
 //! A turn of a model: what it said, what it called, what it cost and why it stopped.
 
-use std::fmt;
-
-use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use toolgen_kernel::base::data::plain_data;
 use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 
-use super::calls::{self, Calls, Item, WireError, text};
+use super::calls::{self, Calls, Said, text};
+use super::layout::{Stop, WireError};
 use super::{Format, WireFormat};
 
 /// A turn of a model, as [`WireFormat::turn`] reads it from a reply.
@@ -80,88 +78,6 @@ pub fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Why a model stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Stop {
-    /// The reply does not say.
-    #[default]
-    Unknown,
-    /// The model finished, or wrote a text at which it was to stop.
-    End,
-    /// The model waits for the answers to its calls.
-    Calls,
-    /// The provider paused a long turn, which goes on when it is sent back as it is.
-    Paused,
-    /// The token limit was reached: the last call is cut.
-    Length,
-    /// The stream ended before the turn did: the last call is cut.
-    Interrupted,
-    /// The provider, or the model for reasons of safety, refused to go on. No call may run.
-    Refused,
-    /// The provider failed, or could not read what the model wrote. No call may run.
-    Failed,
-}
-
-/// The names of all reasons.
-const STOPS: [(Stop, &str); 8] = [
-    (Stop::Unknown, "unknown"),
-    (Stop::End, "end"),
-    (Stop::Calls, "calls"),
-    (Stop::Paused, "paused"),
-    (Stop::Length, "length"),
-    (Stop::Interrupted, "interrupted"),
-    (Stop::Refused, "refused"),
-    (Stop::Failed, "failed"),
-];
-
-impl Stop {
-    /// Returns the name in lower case, such as `length`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        STOPS.iter().find(|(stop, _)| *stop == self).map_or("unknown", |(_, name)| name)
-    }
-
-    /// Whether the model was stopped for what it said, so that none of its calls may run.
-    #[must_use]
-    pub fn is_stopped(self) -> bool {
-        matches!(self, Stop::Refused | Stop::Failed)
-    }
-
-    /// Whether the last block of the reply may be incomplete.
-    #[must_use]
-    pub fn is_cut(self) -> bool {
-        matches!(self, Stop::Length | Stop::Interrupted)
-    }
-
-    /// Whether the reply is not what the model would have said.
-    pub(super) fn is_early(self) -> bool {
-        self.is_cut() || self.is_stopped()
-    }
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for Stop {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Stop {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let known = STOPS.iter().find(|(_, known)| *known == name);
-        known
-            .map(|(stop, _)| *stop)
-            .ok_or_else(|| serde_core::de::Error::custom(format!("Stop: `{name}` is not known")))
-    }
-}
-
 /// A turn as its provider wrote it, to be sent back as it is: with reasoning, signatures and whatever else it holds.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -176,64 +92,6 @@ pub struct Kept {
 
 discreet_debug!(Kept: format, only_here; messages);
 plain_data!(Kept: format, messages; only_here);
-
-/// The keys of signatures that only the provider of a block understands.
-const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
-
-/// What is collected while the blocks of a reply are read.
-#[derive(Default)]
-pub(super) struct Said {
-    text: String,
-    thinking: String,
-    only_here: Vec<Text>,
-    /// Whether something else follows the last text.
-    between: bool,
-}
-
-impl Said {
-    /// Adds what a block says, other than a call.
-    pub(super) fn add(&mut self, item: &Item<'_>, kind: &str) {
-        match item {
-            Item::Text(said) => {
-                if std::mem::take(&mut self.between) && !self.text.is_empty() && !said.is_empty() {
-                    self.text.push('\n');
-                }
-                return self.text.push_str(said);
-            }
-            Item::Thinking(thought) => {
-                if !self.thinking.is_empty() && !thought.is_empty() {
-                    self.thinking.push('\n');
-                }
-                self.thinking.push_str(thought);
-                self.only_here(kind);
-            }
-            Item::Skip | Item::Foreign(_) => self.only_here(kind),
-            Item::Call(_) => {}
-        }
-        self.between = true;
-    }
-
-    /// Notes that a block is signed, if it is.
-    pub(super) fn signature(&mut self, block: &Value) {
-        for key in SIGNATURES.into_iter().filter(|key| block.get(key).is_some()) {
-            self.only_here(key);
-        }
-    }
-
-    fn only_here(&mut self, kind: &str) {
-        if !kind.is_empty() && self.only_here.iter().all(|known| known != kind) {
-            self.only_here.push(Text::copy_of(kind));
-        }
-    }
-}
-
-/// Returns the name of a block: its type, or its first key.
-pub(super) fn kind(block: &Value) -> &str {
-    match (text(block, "type"), block.as_object()) {
-        ("", Some(fields)) => fields.keys().next().map_or("", String::as_str),
-        (kind, _) => kind,
-    }
-}
 
 /// Reads a turn. A reply whose stream ended early is not `ended`.
 pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Turn, WireError> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen_kernel::base::frozen::Text;
 
 use super::Piece;
-use crate::calls::WireError;
+use crate::layout::WireError;
 
 /// A response that is being assembled from the events of a stream.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::assembly::{Assembly, add_text, block, child, fields, index, is_next, set};
-use crate::calls::{WireError, text};
+use crate::calls::text;
+use crate::layout::WireError;
 
 /// The place of the blocks.
 const CONTENT: &str = "/output/message/content";

@@ -3,8 +3,11 @@
 use serde_json::{Value, json};
 
 use super::assembly::{Assembly, add_text, child, fields, set};
-use crate::calls::{WireError, text};
-use crate::openai_chat::THOUGHTS;
+use crate::calls::text;
+use crate::layout::WireError;
+
+/// The keys of reasoning: of DeepSeek and vLLM, of OpenRouter and Groq, and of Ollama.
+pub(crate) const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     if !event.is_object() {

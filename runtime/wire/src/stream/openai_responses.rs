@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::assembly::{Assembly, add_text, block, fields, index, is_next, set};
-use crate::calls::{WireError, text};
+use crate::calls::text;
+use crate::layout::WireError;
 
 pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     match text(event, "type") {
