@@ -1,7 +1,6 @@
 //! `call`: calls a tool without generating code.
 
 mod command;
-mod file;
 mod given;
 mod request;
 mod send;
@@ -110,7 +109,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], given: Given, output: &mut Outp
 
 /// Says how the arguments of a tool are given.
 fn usage(tool: &Tool) -> String {
-    let is_file = |name: &str| file::is_one(tool, &[name]);
+    let is_file = |name: &str| given::is_file(tool, &[name]);
     let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
     format!("`{}` takes {takes}", tool.spec.name.as_str())
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use toolgen::Options;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{
-    CredentialRequest, Credentials, EnvCredentials, FilesRoot, HttpEngine, HttpEngineBuilder, OAuth, Retries,
-    Secret,
+    CredentialRequest, Credentials, EnvCredentials, FilesRoot, HttpEngine, OAuth, Retries, Secret,
 };
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
 use toolgen_runtime::spec::plan::{Placement, Tool};
 
 use super::args::Requests;
+use super::fetch::client;
 use super::output_file::OutputFile;
 
 /// Returns the engines of calls that the user makes, and the one of MCP servers among them, which must be closed at the
@@ -31,7 +31,7 @@ pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines
 /// Returns the engine of requests that the user makes. An error says what is wrong with the user's settings.
 pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine, String> {
     let timeout = Duration::from_secs(requests.timeout);
-    let mut engine = HttpEngine::builder().credentials(credentials(options)).timeout(timeout);
+    let mut engine = client(&requests.private_hosts).credentials(credentials(options)).timeout(timeout);
     // A model may name any file below the folder.
     if let Some(folder) = &requests.files {
         engine = engine.files(FilesRoot::new(folder).max_bytes(requests.max_file));
@@ -42,7 +42,6 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     if let Some(file) = &requests.output {
         engine = engine.save_with(OutputFile::new(file, requests.max_file)).save_all(true);
     }
-    engine = engine.private_host_remedy(by_option);
     if let Some(url) = &requests.base_url {
         engine = engine.base_url(url);
     }
@@ -56,7 +55,6 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
         engine = engine.client_certificate(file(certificate)?, file(key)?);
     }
     engine = engine.retries(Retries::default().most(requests.retries));
-    engine = requests.private_hosts.iter().fold(engine, HttpEngineBuilder::private_host);
     for (name, value) in &requests.server_variables {
         engine = engine.server_variable(name, value);
     }
@@ -86,13 +84,7 @@ pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String
 
 /// Returns the options of a client of MCP servers that may reach these private hosts.
 pub(super) fn mcp_options(private_hosts: &[String]) -> McpOptions {
-    let client = HttpEngine::builder().private_host_remedy(by_option);
-    McpOptions::new().http(private_hosts.iter().fold(client, HttpEngineBuilder::private_host))
-}
-
-/// Says how to open a private host.
-pub(super) fn by_option(host: &str) -> String {
-    format!("Open it with `--private-host {host}`.")
+    McpOptions::new().http(client(private_hosts))
 }
 
 /// Returns the settings that get the tokens of a scheme: the client is in variables named after the scheme.

@@ -7,8 +7,6 @@ use toolgen::Program;
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, Fetched, HttpEngine, HttpEngineBuilder};
 use toolgen_runtime::spec::plan::{Call, Server};
 
-use super::engines::by_option;
-
 /// How long a document may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -19,15 +17,20 @@ pub(super) fn url(document: &Path) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")).then_some(text)
 }
 
+/// Returns a client that may reach these private hosts, and says how to open another one.
+pub(super) fn client(private_hosts: &[String]) -> HttpEngineBuilder {
+    let by_option = |host: &str| format!("Open it with `--private-host {host}`.");
+    let client = HttpEngine::builder().private_host_remedy(by_option);
+    private_hosts.iter().fold(client, HttpEngineBuilder::private_host)
+}
+
 /// Fetches a document, from private addresses only of hosts that are opened.
 ///
 /// # Errors
 ///
 /// Why there is none, and what to do.
 pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, String> {
-    let client = HttpEngine::builder().timeout(TIMEOUT).private_host_remedy(by_option);
-    let client = private_hosts.iter().fold(client, HttpEngineBuilder::private_host);
-    let client = client.build().map_err(|error| error.to_string())?;
+    let client = client(private_hosts).timeout(TIMEOUT).build().map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let limit = toolgen::source::MAX_BYTES;

@@ -11,8 +11,8 @@ use toolgen::Tool;
 use toolgen_core::internal::object_in;
 use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::{Def, Shape};
+use toolgen_runtime::spec::plan::{BodySource, Codec, Part};
 
-use super::file;
 use super::value::{Takes, field};
 
 /// The arguments as they are given.
@@ -103,9 +103,9 @@ impl Given {
         let mut arguments = Members::default();
         for (name, value) in pairs {
             let (path, shape) = place(tool.spec.input.shape(), &name, &tool.spec.defs);
-            if file::is_one(tool, &path) {
+            if is_file(tool, &path) {
                 let takes = Takes::of(shape, &tool.spec.defs);
-                if let Some(file) = file::given(&name, &value, takes.text, most)? {
+                if let Some(file) = file_of(&name, &value, takes.text, most)? {
                     arguments.put_file(&path, &name, file, takes.lists_alone())?;
                     continue;
                 }
@@ -114,6 +114,51 @@ impl Given {
         }
         Ok(Value::String(arguments.json()))
     }
+}
+
+/// Whether an argument of a tool is a file that is sent, or a list of them.
+pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
+    let Some(body) = tool.call.http().and_then(|plan| plan.body.as_ref()) else { return false };
+    match (&body.codec, &body.source, path) {
+        (Codec::Binary, BodySource::Argument(argument), [name]) => argument == *name,
+        (Codec::Multipart(parts), source, path) => {
+            let part = match (source, path) {
+                (BodySource::Fields(fields), [name]) => {
+                    // The document may call it otherwise.
+                    let of_name = fields.iter().find(|field| field.argument == *name || field.name == *name);
+                    of_name.map(|field| field.name.as_str())
+                }
+                (BodySource::Argument(argument), [first, part]) if argument == *first => Some(*part),
+                _ => None,
+            };
+            part.and_then(|name| Part::of(parts, name)).is_some_and(|part| part.file)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the fields of a file that a word names, or `None` if the word is JSON, or a text that is also allowed there.
+///
+/// # Errors
+///
+/// What is wrong with the word or the file.
+fn file_of(name: &str, word: &str, is_text: bool, most: u64) -> Result<Option<Members>, String> {
+    let Some(path) = word.strip_prefix('@').filter(|path| !path.starts_with('@')) else {
+        let is_json =
+            serde_json::from_str::<Value>(word).is_ok_and(|value| !value.is_string() && !value.is_number());
+        return match is_json || is_text {
+            true => Ok(None),
+            false => Err(format!("`{name}` is a file, which is given by its path: {name}=@{word}")),
+        };
+    };
+    let bytes = bytes(path, most).map_err(|why| format!("`{name}`: {why}"))?;
+    let text = |text: String| Member::Value(Value::String(text).to_string());
+    let content = STANDARD.encode(bytes);
+    let mut fields = vec![("base64".to_owned(), text(content))];
+    if let Some(own) = Path::new(path).file_name().filter(|_| path != "-") {
+        fields.push(("filename".to_owned(), text(own.to_string_lossy().into_owned())));
+    }
+    Ok(Some(Members(fields)))
 }
 
 /// Says what is wrong with a word that is not an argument, and what was probably meant.
