@@ -49,6 +49,7 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
                 problems.report(codes::NO_CODE, &Pointer::ROOT, message, help);
             }
             Some(code) if code.severity() == Severity::Error && level != Level::Deny => {
+                let name = code.id();
                 let message = format!("`{name}` stays an error: something is left out where it is reported");
                 problems.report(codes::LEVEL, &Pointer::ROOT, message, help);
             }

@@ -15,7 +15,6 @@ mod archive;
 mod bundle;
 mod document;
 mod json;
-mod locate;
 mod number;
 mod path;
 mod pointer;
@@ -68,6 +67,24 @@ pub struct Source {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// Returns the position of a place: the key of a member, or the value of an item. A place that the document does
+    /// not have is at its nearest part that exists.
+    #[must_use]
+    pub fn locate(&self, pointer: &Pointer) -> Position {
+        self.locate_all(&[pointer]).pop().unwrap_or(Position::START)
+    }
+
+    /// Returns the positions of many places, in their order, in one pass over the text.
+    #[must_use]
+    pub fn locate_all(&self, pointers: &[&Pointer]) -> Vec<Position> {
+        match self.format {
+            Format::Yaml => yaml::places(&self.text, pointers),
+            Format::Json => json::places(&self.text, pointers),
+        }
     }
 }
 

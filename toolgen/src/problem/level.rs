@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{Problem, Severity};
-use crate::catalogue;
 
 /// What is done about problems of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +30,8 @@ impl Level {
 /// The levels of codes. A code without one keeps the severity given by its first letter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// By identifier, and by names that are not identifiers, as they were given.
-    of_codes: BTreeMap<String, Level>,
+    /// By names in upper case, as identifiers are, each with the name as it was given: it may be none of a code.
+    of_codes: BTreeMap<String, (String, Level)>,
     warnings: Option<Level>,
 }
 
@@ -44,8 +43,7 @@ impl Levels {
         if name.eq_ignore_ascii_case("warnings") {
             self.warnings = Some(level);
         } else {
-            let code = catalogue::find(name);
-            self.of_codes.insert(code.map_or(name, |code| code.id()).to_owned(), level);
+            self.of_codes.insert(name.to_ascii_uppercase(), (name.to_owned(), level));
         }
     }
 
@@ -66,7 +64,7 @@ impl Levels {
 
     /// Returns the names that have a level.
     pub(crate) fn of_codes(&self) -> impl Iterator<Item = (&str, Level)> {
-        self.of_codes.iter().map(|(name, level)| (name.as_str(), *level))
+        self.of_codes.values().map(|(name, level)| (name.as_str(), *level))
     }
 
     /// Returns the severity of a problem; `None` if it is not to be reported.
@@ -82,8 +80,8 @@ impl Levels {
         let chosen = self.of_codes.get(problem.code.id());
         let own = match chosen {
             // A code that is a warning by name or by choice is one of the warnings, which may be denied.
-            Some(Level::Warn) => Severity::Warning,
-            Some(level) => return of(*level),
+            Some((_, Level::Warn)) => Severity::Warning,
+            Some((_, level)) => return of(*level),
             None => problem.code.severity(),
         };
         match self.warnings {
@@ -95,7 +93,7 @@ impl Levels {
 
     /// Returns the arguments that make `cargo toolgen check` use the same levels, each after a space.
     pub(crate) fn command_line(&self) -> String {
-        let codes = self.of_codes.iter().map(|(code, level)| format!(" --{} {code}", level.as_str()));
+        let codes = self.of_codes.iter().map(|(code, (_, level))| format!(" --{} {code}", level.as_str()));
         let warnings = self.warnings.map(|level| format!(" --{} warnings", level.as_str()));
         codes.chain(warnings).collect()
     }
