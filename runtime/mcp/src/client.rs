@@ -26,19 +26,17 @@ mod desk;
 mod era;
 mod error;
 mod gate;
-#[cfg(feature = "http")]
+#[cfg_attr(not(feature = "http"), path = "client/without_http.rs")]
 mod http;
 mod inbox;
 mod link;
 mod mcp_client;
 mod options;
-mod parked;
 mod reading;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
 mod session;
 mod stdio;
-mod taped;
 mod task;
 mod tool;
 mod trace;

@@ -16,8 +16,8 @@ use toolgen_kernel::spec::plan::McpServer;
 
 use super::credentials::Credentials;
 use super::inbox::{Inbox, Said};
+use super::link::{Message, Transport};
 use super::options::{McpAsked, McpOptions};
-use super::transport::{Message, Transport};
 
 /// How many requests of a server are answered at the same time.
 const MOST: usize = 16;

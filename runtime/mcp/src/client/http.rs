@@ -26,13 +26,13 @@ use tokio::time::timeout;
 
 use super::credentials::Credentials;
 use super::inbox::Inbox;
-use super::options::McpOptions;
-use super::transport::{Broken, Message, Transport};
+use super::link::{Broken, Message, Transport};
 pub(super) use auth::credentials;
 pub use auth::{McpTokenRequest, TokenSource};
 use channel::Channel;
 #[cfg(feature = "oauth")]
 pub use oauth::{McpOAuth, TokenStore};
+pub(super) use toolgen_http::reaches;
 use toolgen_http::{HttpEngine, HttpEngineBuilder};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
@@ -61,29 +61,10 @@ fn by_the_options(host: &str) -> String {
     format!("The program can open it with `McpOptions::private_host({host:?})`.")
 }
 
-impl McpOptions {
-    /// Sets the client of servers over HTTP: the private hosts it may reach, its resolver, certificates and proxy. Neither
-    /// the headers nor the credentials of HTTP tools are sent.
-    #[must_use]
-    pub fn http(mut self, client: HttpEngineBuilder) -> McpOptions {
-        self.http.engine = client;
-        self
-    }
-
-    /// Lets servers have private addresses at this host, see
-    /// [`HttpEngineBuilder::private_host`](toolgen_http::HttpEngineBuilder::private_host).
-    #[must_use]
-    pub fn private_host(mut self, host: impl Into<String>) -> McpOptions {
-        self.http.engine = self.http.engine.private_host(host);
-        self
-    }
-
-    /// Sets where the tokens of a server come from, in place of an environment variable.
-    #[must_use]
-    pub fn tokens(mut self, alias: impl Into<Text>, source: impl TokenSource + 'static) -> McpOptions {
-        self.http.tokens.push((alias.into(), Arc::new(source)));
-        self
-    }
+/// Returns the host and the port of a URL.
+pub(super) fn place(url: &str) -> (Option<String>, Option<u16>) {
+    let Ok(url) = reqwest::Url::parse(url) else { return (None, None) };
+    (url.host_str().map(str::to_owned), url.port_or_known_default())
 }
 
 /// Carries messages over HTTP.
@@ -115,11 +96,13 @@ impl Tasks {
 /// Why no request can be sent: a variable that is not set, a header that cannot be sent, unusable TLS.
 pub(super) fn start(
     server: &McpServer,
-    options: &McpOptions,
+    options: &HttpOptions,
+    connect: Duration,
+    max_message: usize,
     credentials: &Credentials,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    let channel = Arc::new(Channel::new(server, options, credentials.clone(), inbox)?);
+    let channel = Arc::new(Channel::new(server, options, connect, max_message, credentials.clone(), inbox)?);
     Ok(Arc::new(Http { channel, tasks: Mutex::default() }))
 }
 

@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep, timeout};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::spec::mcp;
 use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
@@ -22,7 +21,6 @@ use super::error;
 use super::link::{Failure, Patience};
 use super::options::McpOptions;
 use super::session::{How, Session};
-use super::tool::McpTool;
 
 /// How often a call is repeated because the server was gone before it was sent.
 const AGAIN: usize = 3;
@@ -135,20 +133,6 @@ impl McpClient {
     /// Why there is no list.
     pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
         Ok(self.0.listed().await.map_err(|why| self.0.told(why))?.tools.clone())
-    }
-
-    /// Returns the tools as they are now, without a lock: later changes are not noticed. What the server says about
-    /// their effects does not count. Tools that cannot be offered to a model are left out:
-    /// [`left_out`](McpClient::left_out) names them.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no list.
-    pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-        let listed = self.0.listed().await.map_err(|why| self.0.told(why))?;
-        let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
-        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
-        Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 
     /// Returns the tools that [`tools`](McpClient::tools) leaves out, each with the reason.
@@ -341,7 +325,7 @@ impl Client {
         }
     }
 
-    fn told(&self, mut why: ToolError) -> ToolError {
+    pub(super) fn told(&self, mut why: ToolError) -> ToolError {
         self.hide_in_error(&mut why);
         why
     }

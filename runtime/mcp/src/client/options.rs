@@ -55,7 +55,6 @@ pub struct McpOptions {
     /// Whether calls pass the trace on.
     pub(super) passes_on: bool,
     pub(super) also_passed: Vec<String>,
-    #[cfg(feature = "http")]
     pub(super) http: super::http::HttpOptions,
 }
 
@@ -75,7 +74,6 @@ impl Default for McpOptions {
             tape: None,
             passes_on: true,
             also_passed: Vec::new(),
-            #[cfg(feature = "http")]
             http: super::http::HttpOptions::default(),
         }
     }
@@ -187,6 +185,44 @@ impl McpOptions {
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
         self.roots = Some(Arc::new(move |asked| Box::pin(answer(asked))));
+        self
+    }
+
+    /// Records all messages on a [cassette](toolgen_kernel::layers::cassette::Cassette), or plays back what servers say from
+    /// it, without starting or reaching any.
+    #[must_use]
+    pub fn cassette(mut self, cassette: impl Into<Tape>) -> McpOptions {
+        self.tape = Some(cassette.into());
+        self
+    }
+}
+
+#[cfg(feature = "http")]
+impl McpOptions {
+    /// Sets the client of servers over HTTP: the private hosts it may reach, its resolver, certificates and proxy. Neither
+    /// the headers nor the credentials of HTTP tools are sent.
+    #[must_use]
+    pub fn http(mut self, client: toolgen_http::HttpEngineBuilder) -> McpOptions {
+        self.http.engine = client;
+        self
+    }
+
+    /// Lets servers have private addresses at this host, see
+    /// [`HttpEngineBuilder::private_host`](toolgen_http::HttpEngineBuilder::private_host).
+    #[must_use]
+    pub fn private_host(mut self, host: impl Into<String>) -> McpOptions {
+        self.http.engine = self.http.engine.private_host(host);
+        self
+    }
+
+    /// Sets where the tokens of a server come from, in place of an environment variable.
+    #[must_use]
+    pub fn tokens(
+        mut self,
+        alias: impl Into<Text>,
+        source: impl super::http::TokenSource + 'static,
+    ) -> McpOptions {
+        self.http.tokens.push((alias.into(), Arc::new(source)));
         self
     }
 }

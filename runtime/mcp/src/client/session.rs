@@ -20,7 +20,7 @@ use super::era::{Agreement, Disagreement, LEGACY, agree};
 use super::inbox::{Inbox, OnNotice};
 use super::link::{Failure, Link, Patience, Request};
 use super::options::McpOptions;
-use super::taped;
+use super::transport;
 
 /// How often a call may need input before it gives a result.
 const ROUNDS: usize = 10;
@@ -126,9 +126,7 @@ impl Session {
     ) -> Result<Session, Disagreement> {
         let (inbox, said) = Inbox::new();
         let started = Instant::now();
-        let starting = taped::start(server, options, credentials, inbox.clone());
-        let late = |_| format!("it did not start within {:?}", options.connect);
-        let transport = timeout(options.connect, starting).await.map_err(late)??;
+        let transport = transport::start(server, options, credentials, inbox.clone())?;
         let desk = Desk::new(server, Arc::clone(options), credentials.clone());
         let desk = Arc::new(desk);
         let attending = attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());

@@ -27,7 +27,7 @@ use toolgen_kernel::spec::plan::McpTransport;
 
 use self::input::Input;
 use super::inbox::Inbox;
-use super::transport::{Broken, Message, Transport};
+use super::link::{Broken, Message, Transport};
 
 /// How many lines in a row may not be messages.
 const MOST_GARBAGE: usize = 256;

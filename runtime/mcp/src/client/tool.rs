@@ -1,11 +1,12 @@
 //! A tool of an MCP server.
 
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::future::BoxFuture;
@@ -16,14 +17,17 @@ use toolgen_kernel::call::digest::fingerprint;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::plan::{Call, McpPlan, McpTransport, Tool};
+use toolgen_kernel::spec::{ToolSpec, mcp};
 
 use super::content;
+use super::desk::Question;
 use super::inbox::OnNotice;
 use super::mcp_client::{Manner, McpClient, Place};
-use super::parked::{Parked, Running};
 use super::session::How;
+
+/// The most calls of a tool that wait for input.
+const MOST: usize = 64;
 
 /// A tool of an MCP server.
 pub(super) struct McpTool {
@@ -32,6 +36,50 @@ pub(super) struct McpTool {
     client: McpClient,
     /// The calls that wait for input.
     parked: Arc<Mutex<Parked>>,
+}
+
+/// A call in flight.
+struct Running {
+    answer: BoxFuture<'static, Result<Value, ToolError>>,
+    questions: mpsc::Receiver<Question>,
+    /// The last question, if it is not answered yet.
+    open: Option<oneshot::Sender<Value>>,
+    /// How many answers of the caller were used.
+    used: usize,
+    /// The context that receives progress: that of the last time the call was made.
+    ctx: Arc<Mutex<Option<ToolContext>>>,
+    place: Place,
+    until: Instant,
+}
+
+/// The calls of a tool that wait for input, and are cancelled when this is dropped.
+#[derive(Default)]
+struct Parked(BTreeMap<String, Running>);
+
+impl Parked {
+    /// Keeps a call. If there are too many, the one whose time is up first is given up.
+    fn put(&mut self, key: String, running: Running) {
+        self.sweep();
+        if self.0.len() >= MOST {
+            let first = self.0.iter().min_by_key(|(_, running)| running.until);
+            if let Some(first) = first.map(|(key, _)| key.clone()) {
+                self.0.remove(&first);
+            }
+        }
+        self.0.insert(key, running);
+    }
+
+    /// Takes a call up again.
+    fn take(&mut self, key: &str) -> Option<Running> {
+        self.sweep();
+        self.0.remove(key)
+    }
+
+    /// Gives up the calls whose time is up.
+    fn sweep(&mut self) {
+        let now = Instant::now();
+        self.0.retain(|_, running| running.until > now);
+    }
 }
 
 /// The state of a call for now.
@@ -48,9 +96,8 @@ impl McpTool {
     }
 
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-        #[cfg(feature = "http")]
         if let McpTransport::Http { url, .. } = &self.plan.server.transport {
-            toolgen_http::reaches(url, ctx.allowed_hosts())?;
+            super::http::reaches(url, ctx.allowed_hosts())?;
         }
         let client = &self.client.0;
         ctx.hide(&client.credentials.now());
@@ -152,6 +199,22 @@ impl McpTool {
             &arguments,
         ];
         Value::from(parts.to_vec()).to_string()
+    }
+}
+
+impl McpClient {
+    /// Returns the tools as they are now, without a lock: later changes are not noticed. What the server says about
+    /// their effects does not count. Tools that cannot be offered to a model are left out:
+    /// [`left_out`](McpClient::left_out) names them.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no list.
+    pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
+        let listed = self.0.listed().await.map_err(|why| self.0.told(why))?;
+        let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
+        let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
+        Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 }
 

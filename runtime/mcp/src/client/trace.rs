@@ -34,23 +34,10 @@ pub(super) fn describe(ctx: &ToolContext, server: &McpServer, revision: Option<&
         McpTransport::Http { url, .. } => {
             attributes.push(("network.transport", Attribute::Text("tcp")));
             attributes.push(("network.protocol.name", Attribute::Text("http")));
-            (host, port) = place(url);
+            (host, port) = super::http::place(url);
             attributes.extend(host.as_deref().map(|host| ("server.address", Attribute::Text(host))));
             attributes.extend(port.map(|port| ("server.port", Attribute::Number(port.into()))));
         }
     }
     span.describe(&attributes);
-}
-
-/// The host and the port of a URL.
-#[cfg(feature = "http")]
-fn place(url: &str) -> (Option<String>, Option<u16>) {
-    let Ok(url) = reqwest::Url::parse(url) else { return (None, None) };
-    (url.host_str().map(str::to_owned), url.port_or_known_default())
-}
-
-/// Servers at a URL need the feature `http`.
-#[cfg(not(feature = "http"))]
-fn place(_: &str) -> (Option<String>, Option<u16>) {
-    (None, None)
 }

@@ -1,124 +1,151 @@
-//! Transports of messages to an MCP server and back: a pipe to a program, or HTTP.
+//! Starts the transport of messages to an MCP server and back: a pipe to a program, or HTTP. On a tape its messages are
+//! recorded, or played back in its place.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::secrets::Secrets;
+use toolgen_kernel::engine::tape::Tape;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::credentials::Credentials;
 use super::inbox::Inbox;
+use super::link::{Broken, Message, Transport};
 use super::options::McpOptions;
 use super::stdio::Stdio;
+use super::{http, stdio};
 
-/// Carries messages to a server, and puts those from there into the [`Inbox`](super::inbox::Inbox) that it was
-/// started with, for as long as it lives; dropping it ends everything it started, at once.
-pub(super) trait Transport: Send + Sync {
-    /// Sends a message. Several may be in flight at the same time, in the order in which they were given.
-    ///
-    /// An answer goes to the inbox, possibly before this future is done. The future may be dropped; the message is
-    /// then sent or not, as a whole.
-    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>>;
-
-    /// Notifies the server, without waiting, that no caller is waiting for the answer to this request any longer.
-    fn cancel(&self, id: u64);
-
-    /// Whether the connection ends when a message cannot be sent; the inbox then gets the reason.
-    fn breaks(&self) -> bool {
-        false
-    }
-
-    /// Notes that both sides have agreed on a revision of the protocol, such as `2025-11-25`.
-    fn agreed(&self, revision: &str) {
-        let _ = revision;
-    }
-
-    /// Whether arguments are repeated in headers.
-    fn repeats(&self) -> bool {
-        false
-    }
-
-    /// Returns the headers that repeat arguments, if the input schema of the tool asks for them.
-    ///
-    /// # Errors
-    ///
-    /// Why the schema cannot ask for them. Such a tool is not offered.
-    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
-        let _ = (schema, arguments);
-        Ok(Vec::new())
-    }
-
-    /// Whether the server can be heard when it says something of its own accord.
-    fn hears(&self) -> bool {
-        true
-    }
-
-    /// Returns what the server wrote that was no message, as the end of a sentence; empty if it did not.
-    fn wrote(&self) -> String {
-        String::new()
-    }
-
-    /// Ends the connection in an orderly way, within a few seconds.
-    fn close(&self) -> BoxFuture<'_, ()>;
-}
-
-/// A message to a server.
-#[derive(Clone, Debug)]
-#[allow(dead_code, reason = "a pipe has no headers, and needs no more than the text")]
-pub(super) struct Message {
-    /// The message: one JSON object, without a line break.
-    pub(super) text: String,
-    /// The ID, if the message is a request.
-    pub(super) id: Option<u64>,
-    /// The method. Empty for an answer to a request of the server.
-    pub(super) method: &'static str,
-    /// What is asked for: the name of the tool that is called.
-    pub(super) name: Option<String>,
-    /// Headers that repeat arguments, if the schema of the tool asks for them; for HTTP.
-    pub(super) headers: Vec<(String, String)>,
-}
-
-/// Why a message was not sent.
-#[derive(Clone, Debug)]
-pub(super) struct Broken {
-    /// Whether the server may have received the message, or a part of it.
-    pub(super) written: bool,
-    /// What went wrong.
-    pub(super) why: String,
-}
-
-/// Starts the transport to a server.
+/// Starts the transport to a server, or its replacement.
 ///
 /// # Errors
 ///
 /// Why it cannot be reached, and what to do about it.
-pub(super) async fn start(
+pub(super) fn start(
     server: &McpServer,
     options: &McpOptions,
     credentials: &Credentials,
     inbox: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    #[cfg(not(feature = "http"))]
-    let _ = credentials;
+    let Some(tape) = options.tape.clone() else {
+        return reach(server, options, credentials, inbox);
+    };
+    let alias = server.alias.to_string();
+    let number = tape.0.connected(&alias);
+    let end = End { tape, alias, number };
+    if end.tape.0.plays() {
+        return Ok(Arc::new(Player { end, inbox }));
+    }
+    let (heard, known) = (end.clone(), credentials.clone());
+    inbox.listen(move |message| {
+        // A server may repeat what it was given, such as a variable.
+        heard.tape.0.hide_all(&known.now());
+        heard.tape.0.received((&heard.alias, heard.number), message);
+    });
+    let inner = reach(server, options, credentials, inbox)?;
+    Ok(Arc::new(Recorder { end, inner, credentials: credentials.clone() }))
+}
+
+fn reach(
+    server: &McpServer,
+    options: &McpOptions,
+    credentials: &Credentials,
+    inbox: Inbox,
+) -> Result<Arc<dyn Transport>, String> {
     match &server.transport {
         program @ McpTransport::Stdio { .. } => {
             Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
         }
-        #[cfg(feature = "http")]
-        McpTransport::Http { .. } => super::http::start(server, options, credentials, inbox),
-        #[cfg(not(feature = "http"))]
-        McpTransport::Http { .. } => Err("it is reached over HTTP: that needs the feature `http`".to_owned()),
+        McpTransport::Http { .. } => {
+            http::start(server, &options.http, options.connect, options.max_message, credentials, inbox)
+        }
     }
 }
 
 /// Returns the credentials of a server: the values of variables.
 pub(super) fn credentials(transport: &McpTransport) -> Secrets {
     match transport {
-        program @ McpTransport::Stdio { .. } => super::stdio::credentials(program),
-        #[cfg(feature = "http")]
-        McpTransport::Http { headers, bearer, .. } => super::http::credentials(headers, bearer),
-        #[cfg(not(feature = "http"))]
-        McpTransport::Http { .. } => Secrets::default(),
+        program @ McpTransport::Stdio { .. } => stdio::credentials(program),
+        McpTransport::Http { headers, bearer, .. } => http::credentials(headers, bearer),
+    }
+}
+
+/// A connection on a tape.
+#[derive(Clone)]
+struct End {
+    tape: Tape,
+    alias: String,
+    number: usize,
+}
+
+/// Carries messages to a server, and records them.
+struct Recorder {
+    end: End,
+    inner: Arc<dyn Transport>,
+    credentials: Credentials,
+}
+
+impl Transport for Recorder {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let End { tape, alias, number } = &self.end;
+        tape.0.hide_all(&self.credentials.now());
+        if let Ok(message) = serde_json::from_str(&message.text) {
+            tape.0.sent((alias, *number), message);
+        }
+        self.inner.send(message)
+    }
+
+    fn cancel(&self, id: u64) {
+        self.inner.cancel(id);
+    }
+
+    fn breaks(&self) -> bool {
+        self.inner.breaks()
+    }
+
+    fn agreed(&self, revision: &str) {
+        self.inner.agreed(revision);
+    }
+
+    fn repeats(&self) -> bool {
+        self.inner.repeats()
+    }
+
+    fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
+        self.inner.repeated(schema, arguments)
+    }
+
+    fn hears(&self) -> bool {
+        self.inner.hears()
+    }
+
+    fn wrote(&self) -> String {
+        self.inner.wrote()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.inner.close()
+    }
+}
+
+/// Plays back what a server has said.
+struct Player {
+    end: End,
+    inbox: Inbox,
+}
+
+impl Transport for Player {
+    fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
+        let End { tape, alias, number } = &self.end;
+        let message = serde_json::from_str(&message.text).map_err(|why| why.to_string());
+        let said = message.and_then(|message| tape.0.play((alias, *number), message));
+        let sent = said.map(|said| said.into_iter().for_each(|message| self.inbox.message(message)));
+        Box::pin(std::future::ready(sent.map_err(|why| Broken { written: false, why })))
+    }
+
+    fn cancel(&self, _: u64) {}
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
     }
 }

@@ -13,12 +13,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::principal::Principal;
+use toolgen_kernel::call::session::Session;
 use toolgen_kernel::call::{ToolCall, ToolResponse, shown_id};
 use toolgen_kernel::layers::control::INPUT_ROUNDS;
 use toolgen_wire::{AnswerOptions, WireFormat, mcp};
 
 use super::Served;
-use super::handler::Caller;
 use super::question::Question;
 
 /// How many reports wait for a slow client before later ones are left out.
@@ -33,6 +34,18 @@ const GONE: &str = "The client was asked and did not answer: it has closed its o
 
 /// How long an answer waits for reports that are still being sent.
 const LAST_REPORTS: Duration = Duration::from_secs(1);
+
+/// The caller of a request: on whose behalf, and in which session, it comes.
+pub(super) struct Caller {
+    pub(super) principal: Option<Principal>,
+    pub(super) session: Option<Session>,
+    /// Whether the request is of the era without sessions.
+    pub(super) stands_alone: bool,
+    /// Fires when the caller sends nothing more, and so answers no question.
+    pub(super) gone: CancellationToken,
+    /// Fires when the caller ends the session, over HTTP.
+    pub(super) ended: CancellationToken,
+}
 
 /// Answers a request.
 ///

@@ -18,10 +18,10 @@ use toolgen_kernel::call::session::Session;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_wire::WireFormat;
 
+use super::call::{self, Caller};
 use super::client_values::ClientValues;
-use super::http::InUse;
 use super::slots::Slot;
-use super::{Served, call, misfit};
+use super::{Served, misfit};
 
 /// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";
@@ -38,17 +38,9 @@ pub(super) struct Handler {
     _ends: DropGuard,
 }
 
-/// The caller of a request: on whose behalf, and in which session, it comes.
-pub(super) struct Caller {
-    pub(super) principal: Option<Principal>,
-    pub(super) session: Option<Session>,
-    /// Whether the request is of the era without sessions.
-    pub(super) stands_alone: bool,
-    /// Fires when the caller sends nothing more, and so answers no question.
-    pub(super) gone: CancellationToken,
-    /// Fires when the caller ends the session, over HTTP.
-    ended: CancellationToken,
-}
+/// Among the extensions of a request over HTTP: fires when the client ends the session.
+#[derive(Clone)]
+pub(super) struct Ended(pub(super) CancellationToken);
 
 impl Handler {
     pub(super) fn new(served: Served) -> Handler {
@@ -87,8 +79,8 @@ impl Handler {
         let stands_alone = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         // Over HTTP, such a request has a handler of its own, so there is nothing that it could come back to.
         let session = (!stands_alone || parts.is_none()).then(|| self.session.clone());
-        let in_use = parts.and_then(|parts| parts.extensions.get::<InUse>());
-        let ended = in_use.map(InUse::ended).unwrap_or_default();
+        let ended = parts.and_then(|parts| parts.extensions.get::<Ended>());
+        let ended = ended.map(|Ended(token)| token.clone()).unwrap_or_default();
         Ok(Caller { principal, session, stands_alone, gone: self.over.clone(), ended })
     }
 

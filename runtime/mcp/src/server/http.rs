@@ -24,9 +24,8 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 
 use self::limits::Limits;
 use self::places::place;
-pub(super) use self::sessions::InUse;
 use self::sessions::Sessions;
-use super::handler::Handler;
+use super::handler::{Ended, Handler};
 use super::shares::Shares;
 use super::{ServeError, Server, misfit, streams};
 use toolgen_kernel::base::media_type::essence;
@@ -241,6 +240,7 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     // What the request holds itself is free again as soon as it is handled.
     let ends = session.filter(|_| parts.method == Method::DELETE).and_then(|id| sessions.using(id));
     if let Some(in_use) = session.and_then(|id| sessions.using(id)) {
+        parts.extensions.insert(Ended(in_use.ended()));
         parts.extensions.insert(in_use);
     }
     let body = match gate.limits.read(body).await {

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
@@ -13,12 +14,11 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::auth::{self, Auth, wants_more};
-use super::headers;
+use super::{HttpOptions, headers};
 use crate::client::credentials::Credentials;
 use crate::client::error::ANSWERED;
 use crate::client::inbox::Inbox;
-use crate::client::options::McpOptions;
-use crate::client::transport::{Broken, Message};
+use crate::client::link::{Broken, Message};
 
 const SESSION: &str = "Mcp-Session-Id";
 
@@ -114,24 +114,26 @@ impl Channel {
     /// Creates the channel to a server. Nothing is sent.
     pub(super) fn new(
         server: &McpServer,
-        options: &McpOptions,
+        options: &HttpOptions,
+        connect: Duration,
+        max_message: usize,
         credentials: Credentials,
         inbox: Inbox,
     ) -> Result<Channel, String> {
         let McpTransport::Http { url, headers, bearer } = &server.transport else {
             return Err("the server is not reached over HTTP".to_owned());
         };
-        let mut engine = options.http.engine.clone();
-        engine.connect_timeout = Some(options.connect);
+        let mut engine = options.engine.clone();
+        engine.connect_timeout = Some(connect);
         let engine = engine.build().map_err(|error| error.to_string())?;
         let channel = Channel {
             url: url.to_string(),
             fixed: auth::headers(headers)?,
-            auth: Auth::of(server, bearer, &options.http.tokens, &engine)?,
+            auth: Auth::of(server, bearer, &options.tokens, &engine)?,
             engine,
             credentials,
             inbox,
-            max_message: options.max_message,
+            max_message,
             hears: AtomicBool::new(false),
             state: Mutex::default(),
         };

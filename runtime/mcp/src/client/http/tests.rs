@@ -17,6 +17,7 @@ use toolgen_kernel::spec::plan::McpTransport;
 use super::*;
 use crate::client::credentials::Credentials;
 use crate::client::inbox::{OnNotice, Reply, Said, Ticket};
+use crate::client::options::McpOptions;
 use crate::client::transport::start;
 
 const MODERN: &str = "2026-07-28";
@@ -42,7 +43,7 @@ fn open() -> McpOptions {
 impl Wire {
     async fn to(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
         let (inbox, said) = Inbox::new();
-        let transport = start(server, options, &Credentials::default(), inbox.clone()).await?;
+        let transport = start(server, options, &Credentials::default(), inbox.clone())?;
         Ok(Wire { transport, inbox, said })
     }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::sync::unpoisoned;
 
 use crate::client::inbox::Inbox;
-use crate::client::transport::Broken;
+use crate::client::link::Broken;
 
 /// How many bytes may wait to be written, for a server that does not read.
 const MOST_QUEUED: usize = 64 << 20;

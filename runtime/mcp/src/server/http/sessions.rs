@@ -44,7 +44,7 @@ struct Shared {
 
 /// Belongs to a request: as long as it is there, the session is in use.
 #[derive(Clone)]
-pub(in crate::server) struct InUse(Arc<Use>);
+pub(super) struct InUse(Arc<Use>);
 
 struct Use {
     session: Arc<Shared>,
@@ -66,7 +66,7 @@ impl InUse {
     }
 
     /// Returns the token that fires when the client ends the session.
-    pub(in crate::server) fn ended(&self) -> CancellationToken {
+    pub(super) fn ended(&self) -> CancellationToken {
         self.0.session.ended.clone()
     }
 }
