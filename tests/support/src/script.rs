@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::golden;
 
 /// One case of a script: its name, and its lines.
@@ -79,4 +81,37 @@ pub fn replay<Act: FnMut(&str, &str) -> Vec<String>>(file: &Path, mut begin: imp
         panic!("{}\n{wrong}TOOLGEN_UPDATE=1 accepts it; read the difference.", file.display());
     }
     golden::assert_golden(file, &whole);
+}
+
+/// The values of JSON in a text, one after the other.
+///
+/// # Panics
+///
+/// If there is something else in it.
+#[track_caller]
+pub fn values(text: &str) -> Vec<Value> {
+    let values = serde_json::Deserializer::from_str(text).into_iter();
+    values.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// A value after `set` with a pointer and what is put there, or after `remove` with the pointer of a member.
+///
+/// # Panics
+///
+/// If the parent of the place is not there.
+#[track_caller]
+pub fn changed(value: &Value, word: &str, rest: &str) -> Value {
+    let mut value = value.clone();
+    let arguments = values(rest);
+    let (parent, key) = arguments[0].as_str().and_then(|pointer| pointer.rsplit_once('/')).unwrap();
+    let parent = value.pointer_mut(parent).unwrap_or_else(|| panic!("{rest}: there is no such place"));
+    match word {
+        "set" => match parent.as_array_mut() {
+            Some(items) => items[key.parse::<usize>().unwrap()] = arguments[1].clone(),
+            None => parent[key] = arguments[1].clone(),
+        },
+        "remove" => drop(parent.as_object_mut().unwrap().shift_remove(key)),
+        other => panic!("there is no word `{other}`"),
+    }
+    value
 }

@@ -154,30 +154,6 @@ fn a_call_that_fails_says_why() {
 }
 
 #[test]
-fn variables_of_the_server_are_checked_in_a_dry_run_too() {
-    let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://{region}.example.com",
-        "variables": {"region": {"default": "eu", "enum": ["eu", "us"]}}}],
-        "paths": {"/q": {"get": {"operationId": "q", "responses": {}}}}}"#;
-    let folder = Folder::new("cases/regions").with("api.json", document);
-    let call = |more: &str| folder.run(format!("call api.json q {{}} --server-variable {more}"));
-    call("region=us --dry-run").exits(0).prints("https://us.example.com/q");
-    for more in ["--dry-run", ""] {
-        let wrong = "Server variable `region` must be one of: eu, us";
-        call(&format!("region=evil {more}")).exits(1).printed("").tells(wrong);
-        let unknown = "the server has no variable `regoin`; it has `region`; did you mean `region`?";
-        call(&format!("regoin=us {more}")).exits(2).printed("").tells(unknown);
-    }
-}
-
-#[test]
-fn a_call_to_a_private_address_needs_a_base_url() {
-    let document = r#"{"openapi": "3.1.0", "servers": [{"url": "http://127.0.0.1:1"}],
-        "paths": {"/q": {"get": {"operationId": "q", "responses": {}}}}}"#;
-    let folder = Folder::new("cases/private").with("api.json", document);
-    folder.run("call api.json q {}").exits(1).tells("of the range Loopback").tells("`--base-url URL`");
-}
-
-#[test]
 fn a_generated_crate_is_the_same_each_time() {
     let out = Folder::new("cases/pets").path("crate");
     let gen_pets = |more: &str| documents().run(format!("gen pets.yaml --out '{out}' --crate pets {more}"));

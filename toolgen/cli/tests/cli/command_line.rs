@@ -3,26 +3,13 @@
 use std::fs;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use toolgen_test_support::http::{Server, ok, raw, reply};
 
 use crate::support::{Folder, Ran};
 
-const API: &str = r##"{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "servers": [{"url": "../v1"}],
-    "paths": {"/things": {"post": {"operationId": "addThing", "requestBody": {"required": true, "content": {"application/json": {"schema": {
-        "type": "object", "required": ["name"], "properties": {
-            "name": {"type": "string"}, "note": {"type": ["string", "null"]}, "count": {"type": "integer"},
-            "ratio": {"type": "number"}, "live": {"type": "boolean"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-            "sizes": {"type": "array", "items": {"type": "integer"}},
-            "kind": {"enum": ["big", "small"]}, "id": {"type": ["string", "integer"]},
-            "owner": {"$ref": "#/components/schemas/Owner"},
-            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
-            "any": {}}}}}},
-        "responses": {}}}},
-    "components": {"schemas": {"Owner": {"type": "object", "additionalProperties": false, "properties": {
-        "name": {"type": "string"}, "age": {"type": "integer"}, "boss": {"$ref": "#/components/schemas/Owner"}}}}}}"##;
+const API: &str = include_str!("../scripts/api.json");
 
 fn folder(name: &str) -> Folder {
     Folder::new(&format!("command-line/{name}")).with("api.json", API)
@@ -69,67 +56,6 @@ fn what_is_no_document_at_a_url_is_told() {
     assert_eq!(server.seen().len(), 4);
 }
 
-/// The arguments as they would be sent.
-fn sent(place: &Folder, words: &str) -> Result<Value, String> {
-    let call = "call api.json addThing --dry-run --format json --base-url https://x.example";
-    let Ran { code, stdout, stderr, .. } = place.run(format!("{call} {words}"));
-    if code != Some(0) {
-        return Err(stderr);
-    }
-    let request: Value = serde_json::from_str(&stdout).unwrap();
-    Ok(serde_json::from_str(request["body"]["value"].as_str().unwrap()).unwrap())
-}
-
-#[test]
-fn arguments_are_typed_by_the_schema() {
-    let place = folder("typed");
-    place.write("note.txt", "Two\nlines\n");
-    place.write("owner.json", "{\"name\": \"Ada\"}\n");
-    for (words, arguments) in [
-        ("name=7 count=7 ratio=0.5 live=true", json!({"name": "7", "count": 7, "ratio": 0.5, "live": true})),
-        ("name=true note=null id=7", json!({"name": "true", "note": null, "id": 7})),
-        ("name=x note=7 id=x7 kind=big", json!({"name": "x", "note": "7", "id": "x7", "kind": "big"})),
-        ("name=x tags=a,b sizes=1,2", json!({"name": "x", "tags": ["a", "b"], "sizes": [1, 2]})),
-        ("name=x tags=a tags=b sizes=[]", json!({"name": "x", "tags": ["a", "b"], "sizes": []})),
-        (r#"name=x 'tags=["a,b", "7"]' tags=7"#, json!({"name": "x", "tags": ["a,b", "7", "7"]})),
-        (
-            "name=x owner.name=7 owner.boss.age=7 labels.a.b=c",
-            json!({"name": "x", "owner": {"name": "7", "boss": {"age": 7}}, "labels": {"a.b": "c"}}),
-        ),
-        ("name=@note.txt owner=@owner.json", json!({"name": "Two\nlines\n", "owner": {"name": "Ada"}})),
-        (r#"name=@@ada 'any={"a": [1]}'"#, json!({"name": "@ada", "any": {"a": [1]}})),
-        ("name=x any=text", json!({"name": "x", "any": "text"})),
-        (r#"'{"name": "x", "count": 7}'"#, json!({"name": "x", "count": 7})),
-    ] {
-        assert_eq!(sent(&place, words), Ok(arguments), "{words:?}");
-    }
-    for (words, told) in [
-        ("name=x count=ten", "/count: expected an integer, got the text \"ten\""),
-        ("name=x live=yes", "/live: expected true or false, got the text \"yes\""),
-        ("name=x kind=huge", "/kind: expected one of \"big\", \"small\""),
-        ("name=x sizes=1,b", "/sizes/1: expected an integer, got the text \"b\""),
-        ("name=x owner.nme=x", "did you mean `name`?"),
-        ("name=x owner.age=x", "/owner/age: expected an integer"),
-        (
-            "count=1",
-            "note: `addThing` takes name=TEXT [note=TEXT] [count=NUMBER] [ratio=NUMBER] [live=true|false]",
-        ),
-        ("name=x name=y", "`name` is given twice"),
-        ("name=x owner={} owner.age=1", "`owner` is given as a whole, and again by `owner.age`"),
-        ("name=@nothing.txt", "a text that begins with `@` is written name=@@nothing.txt"),
-    ] {
-        let why = sent(&place, words).unwrap_err();
-        assert!(why.contains(told), "{words:?}: {why}");
-    }
-}
-
-#[test]
-fn without_a_tool_the_tools_are_named() {
-    let place = folder("no-tool");
-    place.run("call api.json").exits(2).told("error: name a tool; there are addThing\n");
-    place.run("call api.json name=x").exits(2).told("error: the name of a tool comes before `name=x`\n");
-}
-
 #[test]
 fn completions_and_manual_pages_know_every_command() {
     let place = folder("shells");
@@ -170,18 +96,6 @@ fn colors_are_for_terminals_and_who_asks() {
     };
     assert!(!colored(&[]) && colored(&[("CLICOLOR_FORCE", "1")]));
     assert!(!colored(&[("CLICOLOR_FORCE", "0")]) && !colored(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-}
-
-#[test]
-fn what_is_denied_fails_every_command() {
-    let place = folder("denied");
-    let filters = "--operation addThing --operation addThink";
-    for words in ["list api.json", "gen api.json --out out"] {
-        let words = format!("{words} {filters}");
-        place.run(&words).exits(0);
-        place.run(format!("{words} --deny warnings")).exits(1).tells("error[W0330]");
-        place.run(format!("{words} --allow W0330")).exits(0).told("");
-    }
 }
 
 const MANIFEST: &str = "toolgen: 1
@@ -273,21 +187,6 @@ fn a_plan_says_how_each_tool_is_shown_and_why() {
 }
 
 #[test]
-fn what_is_no_code_is_refused_by_every_command() {
-    let place = folder("no-code");
-    for (words, meant) in [
-        ("--deny warnngs", "`--deny warnngs`: there is no such code; did you mean `warnings`?"),
-        ("--allow n706", "`--allow n706`: there is no such code; did you mean `N0706`?"),
-        ("--warn N9999", "`--warn N9999`: there is no such code; `cargo toolgen explain` lists"),
-    ] {
-        for command in ["check api.json", "gen api.json --out out"] {
-            place.run(format!("{command} {words}")).exits(2).printed("").tells(meant);
-        }
-    }
-    place.run("explain E303").exits(2).tells("did you mean `E0303`?");
-}
-
-#[test]
 fn headers_of_every_request_come_from_variables() {
     let place = folder("headers");
     let server = Server::start(|_| ok("application/json", "{}"));
@@ -312,66 +211,4 @@ fn headers_of_every_request_come_from_variables() {
     place.run_with(&call, &set).exits(0);
     let request = server.only().head.to_ascii_lowercase();
     assert!(request.contains("\r\nx-organisation: red-7\r\n"), "{request}");
-}
-
-#[test]
-fn a_secret_in_place_of_a_variable_is_not_repeated() {
-    let place = folder("secret");
-    let call = "call api.json addThing name=x --dry-run --base-url https://x.example";
-    let serve = "serve api.json --http 127.0.0.1:0";
-    let lock = "mcp lock --alias a --url http://127.0.0.1:1";
-    for (command, words, told) in [
-        (call, "--auth key=s3cret", "`--auth SCHEME=VARIABLE` takes the name"),
-        (call, "--auth s3cret", "is not of the form SCHEME=VARIABLE"),
-        (serve, "--token s3cret", "`--token VARIABLE` takes the name"),
-        (lock, "--bearer s3cret", "`--bearer VARIABLE` takes the name"),
-        (lock, "--header x-key=s3cret", "`--header NAME=VARIABLE` takes the name"),
-    ] {
-        place.run(format!("{command} {words}")).exits(2).tells(told).tells_no("s3cret").prints_no("s3cret");
-    }
-    // A variable of any name may be given if it is there.
-    let words = format!("{call} --auth key=my_key");
-    place.run_with(&words, &[("my_key", "x")]).exits(0);
-}
-
-#[test]
-fn what_is_nearly_right_is_told_how_it_is_written() {
-    let place = folder("nearly");
-    place.write("body.json", "{}");
-    let call = "call api.json addThing";
-    for (words, told) in [
-        ("1", "`1` is neither a JSON object nor of the form NAME=VALUE, such as name=1"),
-        ("body.json", "`@body.json` reads the file"),
-        (r#"name=x '{"count": 2}'"#, "is all arguments as one JSON object, so nothing stands beside it"),
-        ("name=x --base-url 127.0.0.1:1", "as in `--base-url http://127.0.0.1:1`"),
-        ("name=x --private-host http://127.0.0.1", "write `--private-host 127.0.0.1`"),
-        ("name=x --private-host db.example:80", "write `--private-host db.example`"),
-    ] {
-        place.run(format!("{call} {words}")).exits(2).tells(told);
-    }
-    for host in ["::1", "[::1]", "*.example.com", "localhost"] {
-        let words = format!("call api.json addThing name=x --dry-run --private-host '{host}'");
-        place.run(&words).exits(0);
-    }
-    place
-        .run("tokens api.json --out body.json")
-        .exits(1)
-        .tells("body.json is there already; `--force` replaces it");
-    assert_eq!(place.read("body.json"), "{}");
-    place.run("tokens api.json --out body.json --force").exits(0);
-}
-
-#[test]
-fn an_error_names_the_reference_that_caused_it() {
-    let place = folder("cause");
-    let lost = API.replace(
-        "\"requestBody\"",
-        "\"parameters\": [{\"$ref\": \"#/components/parameters/Nope\"}], \"requestBody\"",
-    );
-    place.write("lost.json", lost);
-    for command in ["list", "docs", "graph"] {
-        place
-            .run(format!("{command} lost.json"))
-            .tells("cannot be sent: `#/components/parameters/Nope` leads to nothing");
-    }
 }

@@ -14,6 +14,7 @@ mod mcp_types;
 mod programs;
 mod project;
 mod record;
+mod scripts;
 mod serve;
 mod shell;
 mod support;

@@ -326,39 +326,6 @@ fn shadows_of_other_servers_are_told() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
-    let folder = &folder("what_cannot_be_done_is_told");
-    for (code, words, part) in [
-        (2, "mcp lock", "name a manifest or a lock"),
-        (
-            2,
-            "mcp lock --alias shop",
-            "say how the server is reached: `-- COMMAND` or `--url URL`\n\nUsage: cargo toolgen mcp lock [",
-        ),
-        (2, "mcp lock --alias Shop -- true", "not a valid alias of a server"),
-        (
-            2,
-            "mcp lock --alias shop --url https://a.example --header X --",
-            "`--header` is not of the form NAME=VARIABLE",
-        ),
-        (2, "mcp verify", "required"),
-        (2, "mcp lock --alias shop --capability magic -- true", "elicitation, roots, sampling"),
-        (
-            1,
-            "mcp lock --alias shop --url http://127.0.0.1:9/mcp",
-            "which is not public. Open it with `--private-host 127.0.0.1`\n",
-        ),
-        (1, "mcp lock --alias shop -- no-such-program", "is it installed, and its folder in `PATH`?\n"),
-        (1, "mcp verify none.yaml", "there is no such file"),
-        (1, "mcp lock --alias shop -- ./not-a-program", "not-a-program"),
-        (1, "mcp lock --alias shop -- sh -c 'echo no database >&2; exit 3'", "no database"),
-    ] {
-        folder.run(words).exits(code).tells(part);
-    }
-    assert!(!folder.join("shop.lock.json").exists());
-}
-
-#[test]
 fn a_server_that_does_not_answer_is_waited_for_aloud_and_not_for_ever() {
     let folder = Folder::new("mcp/a_server_that_does_not_answer").variable(TOOLS, "silence");
     let program = std::env::current_exe().unwrap();
@@ -369,5 +336,4 @@ fn a_server_that_does_not_answer_is_waited_for_aloud_and_not_for_ever() {
             "it may take 1 s to start, and as long to list its tools; `--timeout SECONDS` sets another limit",
         )
         .tells("it did not answer the handshake within");
-    folder.run("mcp lock --alias shop --timeout 0 -- true").exits(2).tells("--timeout");
 }

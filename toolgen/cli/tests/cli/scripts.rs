@@ -1,0 +1,82 @@
+//! Lines of a shell and what they print and tell: the scripts of `tests/scripts`.
+//!
+//! `file` writes a file, of the lines below or of the rest of its own, and `with` one that stands beside the scripts. `$` runs the command; behind what it prints, `!`
+//! begins what it tells, and `=` the code with which it fails. `sent` makes a call of `api.json` in a dry run and shows
+//! the arguments, `variable` sets one, and `shows` prints a file. `/here` stands for the folder.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use toolgen_test_support::script;
+
+use crate::support::{Folder, Ran};
+
+fn folder_of_scripts() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts"))
+}
+
+/// What a run has printed and told.
+fn shown(folder: &Folder, ran: &Ran) -> Vec<String> {
+    let here = folder.display().to_string();
+    let lines = |text: &str| text.replace(&here, "/here").lines().map(str::to_owned).collect::<Vec<_>>();
+    let told = lines(&ran.stderr)
+        .into_iter()
+        .map(|line| if line.is_empty() { "!".to_owned() } else { format!("! {line}") });
+    let code = ran.code.filter(|code| *code != 0).map(|code| format!("= {code}"));
+    lines(&ran.stdout).into_iter().chain(told).chain(code).collect()
+}
+
+/// The arguments as they would be sent, or why they would not.
+fn sent(folder: &Folder, words: &str) -> Vec<String> {
+    let call = "call api.json addThing --dry-run --format json --base-url https://x.example";
+    let ran = folder.run(format!("{call} {words}"));
+    match ran.code {
+        Some(0) => vec![ran.json()["body"]["value"].as_str().unwrap().to_owned()],
+        _ => shown(folder, &ran),
+    }
+}
+
+fn replay(name: &str) {
+    let cases = AtomicUsize::new(0);
+    script::replay(&folder_of_scripts().join(name), || {
+        let case = cases.fetch_add(1, Ordering::Relaxed);
+        let mut folder = Some(Folder::new(&format!("scripts/{name}/{case}")));
+        move |word, rest| {
+            if word == "variable" {
+                let (name, value) = rest.split_once(' ').unwrap();
+                folder = folder.take().map(|folder| folder.variable(name, value));
+                return Vec::new();
+            }
+            let folder = folder.as_ref().unwrap();
+            match word {
+                "file" => match rest.split_once('\n') {
+                    Some((name, text)) => {
+                        let lines = text.split('\n').map(|line| line.strip_prefix("    ").unwrap_or(line));
+                        folder.write(name, lines.flat_map(|line| [line, "\n"]).collect::<String>());
+                    }
+                    None => {
+                        let (name, text) = rest.split_once(' ').unwrap();
+                        folder.write(name, text);
+                    }
+                },
+                "with" => folder.write(rest, fs::read(folder_of_scripts().join(rest)).unwrap()),
+                "$" => return shown(folder, &folder.run(rest)),
+                "sent" => return sent(folder, rest),
+                "shows" => return folder.read(rest).lines().map(str::to_owned).collect(),
+                other => panic!("there is no word `{other}`"),
+            }
+            Vec::new()
+        }
+    });
+}
+
+#[test]
+fn calls_print_and_tell_what_the_script_says() {
+    replay("calls.txt");
+}
+
+#[test]
+fn commands_of_a_project_print_and_tell_what_the_script_says() {
+    replay("project.txt");
+}
