@@ -217,6 +217,3 @@ fn deep_list(plain_key: &str, key: &str, items: &[Value], pairs: &mut Vec<(Strin
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
