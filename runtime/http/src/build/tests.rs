@@ -46,10 +46,11 @@ fn style(words: &[&str]) -> Option<Encoding> {
         "DeepObject" => Style::DeepObject,
         other => panic!("there is no style {other}"),
     };
-    Some(Encoding::Style { style, explode: words.contains(&"explode"), allow_reserved: false })
+    let [explode, allow_reserved] = ["explode", "reserved"].map(|word| words.contains(&word));
+    Some(Encoding::Style { style, explode, allow_reserved })
 }
 
-/// `NAME in PLACE`, with `as STYLE [explode]` or `content MEDIA_TYPE`.
+/// `NAME in PLACE`, with `as STYLE [explode] [reserved]` or `content MEDIA_TYPE`.
 fn said_parameter(words: &[&str]) -> Parameter {
     let [name, "in", place, more @ ..] = words else { panic!("{words:?}") };
     let (location, usual) = match *place {
