@@ -67,7 +67,7 @@
 //! | `typed` | | argument and result structs of generated tools |
 //! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
-//! | `audit` | | records of calls, in memory and as lines of JSON, which are always there |
+//! | `audit` | | records of calls, in memory and as lines of JSON, and replays of them; cassettes of network traffic |
 //! | `sqlite` | | records, and state that processes share, in SQLite (with `audit`): see [`store`] |
 //! | `postgres` | | the same in PostgreSQL (with `audit`) |
 //! | `redis` | | state that processes share, in Redis or Valkey |
@@ -106,6 +106,13 @@ pub mod agent {
     pub use toolgen_kernel::provider::dispatch;
 }
 
+/// What every call passes, one module each; records and replays, with the feature `audit`.
+pub mod layers {
+    pub use toolgen_kernel::layers::*;
+    #[cfg(feature = "audit")]
+    pub use toolgen_record::{audit, cassette, replay};
+}
+
 /// Serves the tools of a [`Provider`] to clients outside the program.
 #[cfg(feature = "mcp-server")]
 pub mod serve {
@@ -115,13 +122,14 @@ pub mod serve {
 /// Calls of tools in tests: one by one, and whole runs that were recorded.
 pub mod testing {
     pub use toolgen_kernel::function::testing::*;
-    #[cfg(any(feature = "http", feature = "mcp"))]
-    pub use toolgen_kernel::layers::cassette;
-    pub use toolgen_kernel::layers::replay;
+    #[cfg(feature = "audit")]
+    pub use toolgen_record::{cassette, replay};
 }
 
 #[cfg(feature = "builtin")]
 pub use toolgen_builtin as builtin;
+#[cfg(feature = "audit")]
+pub use toolgen_record::replay_test;
 pub use toolgen_store as store;
 pub use toolgen_wire as wire;
 

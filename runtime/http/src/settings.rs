@@ -375,7 +375,7 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Records all requests and their answers on a [cassette](toolgen_kernel::layers::cassette::Cassette), or answers them from it
+    /// Records all requests and their answers on a `layers::cassette::Cassette`, or answers them from it
     /// and sends none.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Tape>) -> Self {

@@ -1,10 +1,7 @@
 //! Layers that every call through a provider passes, each in its own module.
 
 pub mod approval;
-pub mod audit;
 pub mod breaker;
-#[cfg(feature = "cassette")]
-pub mod cassette;
 pub mod control;
 pub mod depends;
 pub mod events;
@@ -15,12 +12,10 @@ pub mod observer;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod pages;
-mod pattern;
 pub mod policy;
 pub mod rate;
 pub mod redact;
 pub mod repeat;
-pub mod replay;
 #[cfg(feature = "tracing")]
 pub mod trace;
 pub mod voice;

@@ -7,7 +7,6 @@ mod factory;
 mod known;
 pub mod one_shot;
 pub(crate) mod pipeline;
-mod rerun;
 mod shared;
 
 use std::any::Any;

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use toolgen_kernel::layers::audit::{AuditError, AuditReader};
+use toolgen_record::audit::{AuditError, AuditReader};
 
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresSink, PostgresSinkBuilder};

@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+#[cfg(feature = "audit")]
 pub mod audit;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -59,19 +60,24 @@ pub use toolgen_kernel::call::store::{
     Expected, MemoryStore, OnFailure, Row, Store, StoreError, WINDOW_PARTS,
 };
 
-/// The longest time for which a store is asked to keep something, in milliseconds: no clock of theirs shows more.
+/// Times, as stores take them.
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-const LONGEST: u64 = 1 << 50;
+mod times {
+    use std::time::Duration;
 
-/// Returns a time in milliseconds, as stores take it.
-#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-fn millis(time: std::time::Duration) -> i64 {
-    toolgen_kernel::base::time::whole_millis(time).min(LONGEST).cast_signed()
-}
+    use super::WINDOW_PARTS;
 
-/// Returns the length of a part of a window, in microseconds.
-#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-fn part_of(window: std::time::Duration) -> i64 {
-    let length = window.as_micros() / u128::from(WINDOW_PARTS);
-    i64::try_from(length).unwrap_or(i64::MAX).clamp(1, LONGEST.cast_signed())
+    /// The longest time for which a store is asked to keep something, in milliseconds: no clock of theirs shows more.
+    pub(super) const LONGEST: u64 = 1 << 50;
+
+    /// Returns a time in milliseconds.
+    pub(super) fn millis(time: Duration) -> i64 {
+        toolgen_kernel::base::time::whole_millis(time).min(LONGEST).cast_signed()
+    }
+
+    /// Returns the length of a part of a window, in microseconds.
+    pub(super) fn part_of(window: Duration) -> i64 {
+        let length = window.as_micros() / u128::from(WINDOW_PARTS);
+        i64::try_from(length).unwrap_or(i64::MAX).clamp(1, LONGEST.cast_signed())
+    }
 }

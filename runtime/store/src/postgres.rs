@@ -14,7 +14,7 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 use super::server::{Connect, Failure, OnChange, Server, StoreChange};
-use super::{millis, part_of};
+use super::times::{millis, part_of};
 
 /// Creates the tables, and the function that counts. Times are milliseconds since 1970.
 ///

@@ -19,7 +19,7 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
 use super::server::{Connect, Failure, OnChange, Server, StoreChange};
-use super::{millis, part_of};
+use super::times::{millis, part_of};
 
 /// How long a request may take by default, with the connection that it may need.
 const TIMEOUT: Duration = Duration::from_millis(500);

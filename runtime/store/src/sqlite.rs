@@ -15,7 +15,8 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::private;
 use toolgen_kernel::call::store::{Expected, Row, Store, StoreError};
 
-use super::{LONGEST, WINDOW_PARTS, millis, part_of};
+use super::WINDOW_PARTS;
+use super::times::{LONGEST, millis, part_of};
 
 /// Creates the tables if they do not exist. Times are milliseconds since 1970.
 const TABLES: &str = "

@@ -257,14 +257,10 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["tokio::process"],
         "writes to the programs that are MCP servers",
     ),
-    ("runtime/kernel/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
-    (
-        "runtime/kernel/src/layers/audit/reader/lines.rs",
-        &["std::fs"],
-        "reads the records of a file that is named",
-    ),
-    ("runtime/kernel/src/layers/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
-    ("runtime/kernel/src/layers/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
+    ("runtime/record/src/audit/jsonl.rs", &["std::fs"], "writes records"),
+    ("runtime/record/src/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
+    ("runtime/record/src/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
+    ("runtime/record/src/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
     (
         "runtime/kernel/src/registry/contract.rs",
         &["std::env", "std::fs"],

@@ -11,7 +11,8 @@ use crate::call::error::ToolError;
 use crate::call::tool::AgentTool;
 
 /// Returns the SHA-256 of a tool's promise, in hexadecimal.
-pub(crate) fn promise(tool: &dyn AgentTool) -> String {
+#[doc(hidden)]
+pub fn promise(tool: &dyn AgentTool) -> String {
     let spec = tool.spec();
     let mut promised = json!({
         "name": spec.name.as_str(),

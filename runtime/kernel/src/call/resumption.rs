@@ -88,7 +88,8 @@ impl ToolCall {
     }
 
     /// Whether the call was approved, so that its arguments are final.
-    pub(crate) fn is_approved(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_approved(&self) -> bool {
         !self.brings().approved.is_empty()
     }
 }

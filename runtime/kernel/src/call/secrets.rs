@@ -47,8 +47,8 @@ impl Secrets {
     }
 
     /// Returns the secrets, unless they [are too many](Self::are_too_many).
-    #[cfg(feature = "cassette")]
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+    #[doc(hidden)]
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.known.iter().map(|known| known.text())
     }
 
@@ -59,12 +59,14 @@ impl Secrets {
     }
 
     /// Whether there are so many that no text may be shown.
-    pub(crate) fn are_too_many(&self) -> bool {
+    #[doc(hidden)]
+    pub fn are_too_many(&self) -> bool {
         self.too_many
     }
 
     /// Returns secrets that cover everything: no text of the call is shown.
-    pub(crate) fn all() -> Secrets {
+    #[doc(hidden)]
+    pub fn all() -> Secrets {
         Secrets { too_many: true, ..Secrets::default() }
     }
 
@@ -122,7 +124,8 @@ impl Secrets {
     }
 
     /// Returns both these and other secrets.
-    pub(crate) fn and(&self, other: &Secrets) -> Secrets {
+    #[doc(hidden)]
+    pub fn and(&self, other: &Secrets) -> Secrets {
         let mut all = self.clone();
         all.extend(other);
         all
@@ -147,7 +150,8 @@ impl Secrets {
     }
 
     /// Returns the code of an error if it is one that may be shown: a short word that holds no secret.
-    pub(crate) fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
+    #[doc(hidden)]
+    pub fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
         let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         let is_code = (1..=LONGEST_CODE).contains(&code.len()) && code.bytes().all(of_code);
         (is_code && self.replace(code).is_none()).then_some(code)

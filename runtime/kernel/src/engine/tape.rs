@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::call::secrets::Secrets;
 
 /// What an engine reports its traffic to and asks instead of the network: a
-/// [`Cassette`](crate::layers::cassette::Cassette). Clones share it.
+/// `layers::cassette::Cassette`. Clones share it.
 #[derive(Clone)]
 pub struct Tape(pub Arc<dyn Taping>);
 

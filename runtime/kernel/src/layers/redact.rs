@@ -35,7 +35,8 @@ use crate::schema::shape::decode::ArgumentProblem;
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use bytes::put_back;
-pub(crate) use bytes::without_bytes;
+#[doc(hidden)]
+pub use bytes::without_bytes;
 use declared::Declared;
 use rules::{Rules, hide_all};
 use scan::Prefix;
@@ -270,7 +271,8 @@ impl ToolRedactor {
     }
 
     /// As [`arguments`](Self::arguments), also without these secrets, which are among those returned.
-    pub(crate) fn arguments_with(&self, mut arguments: Value, others: &Secrets) -> (Value, Secrets) {
+    #[doc(hidden)]
+    pub fn arguments_with(&self, mut arguments: Value, others: &Secrets) -> (Value, Secrets) {
         let mut secrets = others.clone();
         let Some(rules) = self.redactor.applied() else { return (arguments, secrets) };
         if let Value::String(text) = &arguments {
@@ -326,7 +328,8 @@ impl ToolRedactor {
     }
 
     /// Keeps the bytes of images, audio and files in results, which are not searched for secrets.
-    pub(crate) fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
+    #[doc(hidden)]
+    pub fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
         self.keeps_bytes = kept;
         self
     }

@@ -188,7 +188,7 @@ impl McpOptions {
         self
     }
 
-    /// Records all messages on a [cassette](toolgen_kernel::layers::cassette::Cassette), or plays back what servers say from
+    /// Records all messages on a `layers::cassette::Cassette`, or plays back what servers say from
     /// it, without starting or reaching any.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Tape>) -> McpOptions {

@@ -17,7 +17,7 @@ use crate::postgres::target::Target;
 use link::Setup;
 pub(super) use log::Remote;
 use rows::Row;
-use toolgen_kernel::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 use worker::{BLOCK, Worker};
 
 /// How many records are kept by default while the database cannot be written.
@@ -127,7 +127,7 @@ impl PostgresSinkBuilder {
     }
 
     /// Sets how many records are kept in memory while the database cannot be written; 8192 by default. Later ones are
-    /// lost and counted in [`Auditor::errors`](toolgen_kernel::layers::audit::Auditor::errors). A call has two records.
+    /// lost and counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call has two records.
     #[must_use]
     pub fn kept(mut self, records: usize) -> PostgresSinkBuilder {
         self.kept = records;

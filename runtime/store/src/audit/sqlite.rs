@@ -13,7 +13,7 @@ use crate::sqlite::file::{prepared, transact};
 pub(super) use log::Log;
 use owner::Owner;
 use toolgen_kernel::base::private;
-use toolgen_kernel::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 
 /// Creates the table if it does not exist: one row per call. Queries of other systems know its first nine columns.
 const TABLE: &str = "
@@ -123,7 +123,7 @@ impl SqliteSink {
     }
 
     /// Sets how many records are kept while the database cannot be written; 8192 by default. Later ones are lost and
-    /// counted in [`Auditor::errors`](toolgen_kernel::layers::audit::Auditor::errors). A call has two records.
+    /// counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call has two records.
     #[must_use]
     pub fn with_kept(mut self, records: usize) -> SqliteSink {
         self.kept = records;

@@ -166,10 +166,10 @@ async fn an_approved_call_is_resumed() {
 
     let replay = Replay::of(run);
     let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
-    assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
+    assert_eq!(replay.rerun_in(&provider, &turn()).await, Ok(()));
     // Without the middleware nothing asks.
     let replay = replay.again();
-    let why = builder().layer(replay.clone()).build().unwrap().rerun_in(&replay, &turn()).await.unwrap_err();
+    let why = replay.rerun_in(&builder().layer(replay.clone()).build().unwrap(), &turn()).await.unwrap_err();
     assert!(why.to_string().contains("+ found    it ran"), "{why}");
 }
 
@@ -195,7 +195,7 @@ async fn a_call_that_was_denied_is_denied_again() {
 
     let replay = Replay::of(run);
     let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
-    assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
+    assert_eq!(replay.rerun_in(&provider, &turn()).await, Ok(()));
 }
 
 /// Sends a letter.
@@ -252,7 +252,7 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
             let provider = letters().layer(replay.clone());
             if approver { provider.approver(nobody) } else { provider }.build().unwrap()
         };
-        assert_eq!(provider().rerun_in(&replay, &turn()).await, Ok(()));
+        assert_eq!(replay.rerun_in(&provider(), &turn()).await, Ok(()));
         let replay = replay.again();
         let provider = letters().approver(nobody).layer(replay.clone()).build().unwrap();
         for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {

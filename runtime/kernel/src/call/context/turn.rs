@@ -36,7 +36,8 @@ pub struct TurnContext {
     pub(crate) principal: Option<Principal>,
     pub(crate) peers: Option<Arc<dyn Peers>>,
     /// The number of the turn among those of the program that are recorded, from 1; 0 if it is not recorded.
-    pub(crate) turn: u64,
+    #[doc(hidden)]
+    pub turn: u64,
     /// What the provider derived for the call, if this is a copy that was changed since. Calls that the tool makes get
     /// their rights from there.
     pub(crate) derived: Option<Arc<TurnContext>>,

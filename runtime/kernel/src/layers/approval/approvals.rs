@@ -77,7 +77,7 @@ const TRIES: u32 = 100;
 /// or refused itself and does not run it again, but another, or the same after a restart, cannot know. No seal helps,
 /// since what stood there before was sealed, too. So give only the program and those who decide the right to write, set
 /// a short [expiry](crate::provider::ProviderBuilder::approval_expiry), after which nothing that is put back runs, and
-/// compare with the [records](crate::layers::audit), kept where the queue's writers cannot change them.
+/// compare with the records, kept where the queue's writers cannot change them.
 #[derive(Clone)]
 pub struct Approvals {
     pub(super) store: Arc<dyn Store>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::call::result::{Content, ResourceData, ToolResult};
 
 /// Returns a copy of the result in which the bytes of images, audio and files are replaced by their length.
-pub(crate) fn without_bytes(result: &ToolResult) -> ToolResult {
+pub fn without_bytes(result: &ToolResult) -> ToolResult {
     let length = |data: &String| match data.starts_with('[') {
         // Already replaced: this is not base64.
         true => data.clone(),

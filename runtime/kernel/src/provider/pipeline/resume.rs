@@ -101,7 +101,8 @@ impl Provider {
     }
 
     /// Answers a call that waited with the rejection of the person who denied it.
-    pub(in crate::provider) async fn resume_denied(
+    #[doc(hidden)]
+    pub async fn resume_denied(
         &self,
         request: ApprovalRequest,
         note: String,

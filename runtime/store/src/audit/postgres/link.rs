@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio_postgres::{Client, Statement};
-use toolgen_kernel::layers::audit::{AuditError, AuditStatus};
+use toolgen_record::audit::{AuditError, AuditStatus};
 
 use super::rows::{self, Row};
 use super::schema;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_postgres::{Client, IsolationLevel, Row};
-use toolgen_kernel::layers::audit::{AuditError, AuditLog, AuditRecord};
+use toolgen_record::audit::{AuditError, AuditLog, AuditRecord};
 
 use crate::postgres::target::Target;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
+use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 
 /// The most rows, and about the most bytes, that are written at once.
 const MOST: (usize, usize) = (4096, 8 << 20);

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio_postgres::Client;
 use toolgen_kernel::base::time::rfc3339;
-use toolgen_kernel::layers::audit::AuditError;
+use toolgen_record::audit::AuditError;
 
 use crate::postgres::target::Target;
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::error::SqlState;
-use toolgen_kernel::layers::audit::AuditError;
+use toolgen_record::audit::AuditError;
 
 use super::link::{Link, Problem, Setup, Writer};
 use super::rows::{self, Row};
@@ -385,11 +385,9 @@ impl State {
 mod log {
     use super::AuditError;
 
-    #[cfg(feature = "tracing")]
     pub(super) fn neglected(why: &AuditError) {
+        #[cfg(feature = "tracing")]
         tracing::warn!(target: "toolgen::audit", error = %why, "The audit database could not be looked after");
+        let _ = why;
     }
-
-    #[cfg(not(feature = "tracing"))]
-    pub(super) fn neglected(_: &AuditError) {}
 }

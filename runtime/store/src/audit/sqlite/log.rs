@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, Rows, Statement};
 use serde_json::{Map, Value, json};
-use toolgen_kernel::layers::audit::{AuditError, AuditLog, AuditRecord};
+use toolgen_record::audit::{AuditError, AuditLog, AuditRecord};
 
 use super::failed;
 use crate::sqlite::file::stores;

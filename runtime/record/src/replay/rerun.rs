@@ -1,25 +1,26 @@
 //! A recorded run, made once more.
 
-use crate::call::ToolCall;
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::call::session::Session;
-use crate::layers::replay::{DENIED, Difference, RecordedOutcome, Replay};
-use crate::provider::Provider;
+use toolgen_kernel::call::ToolCall;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::session::Session;
+use toolgen_kernel::provider::Provider;
 
-impl Provider {
+use super::{DENIED, Difference, RecordedOutcome, Replay};
+
+impl Replay {
     /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for
-    /// tests of the layers around the tools. The provider must have [this
-    /// replay](crate::provider::ProviderBuilder::layer).
+    /// tests of the layers around the tools. The provider must have this replay as a
+    /// [layer](toolgen_kernel::provider::ProviderBuilder::layer).
     ///
     /// Masked arguments are sent as they are, so a tool whose schema does not allow such text refuses them.
     ///
     /// # Errors
     ///
     /// The first difference.
-    pub async fn rerun(&self, replay: &Replay) -> Result<(), Box<Difference>> {
+    pub async fn rerun(&self, provider: &Provider) -> Result<(), Box<Difference>> {
         let turn = ToolContext::new("replay", "").with_session(Session::new("replay"));
-        self.rerun_in(replay, &turn).await
+        self.rerun_in(provider, &turn).await
     }
 
     /// As [`rerun`](Self::rerun), in the context of a turn: with a principal, values and services of the test.
@@ -27,9 +28,9 @@ impl Provider {
     /// # Errors
     ///
     /// As [`rerun`](Self::rerun).
-    pub async fn rerun_in(&self, replay: &Replay, turn: &ToolContext) -> Result<(), Box<Difference>> {
+    pub async fn rerun_in(&self, provider: &Provider, turn: &ToolContext) -> Result<(), Box<Difference>> {
         let mut waiting = Vec::new();
-        for (index, recorded) in replay.run().calls().iter().enumerate() {
+        for (index, recorded) in self.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {
                 continue;
             }
@@ -44,19 +45,19 @@ impl Provider {
             };
             let response = match waiting.iter().position(same).map(|at| waiting.swap_remove(at)) {
                 Some((_, _, request)) => match denied {
-                    None => self.resume(request, turn).await,
-                    Some((_, note)) => self.resume_denied(request, note.clone(), turn).await,
+                    None => provider.resume(request, turn).await,
+                    Some((_, note)) => provider.resume_denied(request, note.clone(), turn).await,
                 },
                 None => {
                     let id = format!("replay-{}", index + 1);
                     let call = ToolCall::new(id, recorded.tool.clone(), recorded.arguments.clone());
-                    self.call(call, turn).await
+                    provider.call(call, turn).await
                 }
             };
             if let Err(ToolError::ApprovalRequired(request)) = response.outcome {
                 waiting.push((recorded.tool.clone(), recorded.arguments.clone(), *request));
             }
         }
-        replay.finish()
+        self.finish()
     }
 }

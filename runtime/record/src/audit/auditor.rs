@@ -12,7 +12,7 @@ use super::queue::{Message, Queue, Raw};
 use super::record::{CallInfo, Record};
 use super::writer::{Counts, Writer};
 use super::{AuditError, AuditSink};
-use crate::layers::redact::Redactor;
+use toolgen_kernel::layers::redact::Redactor;
 
 /// How many records may wait to be written by default.
 const CAPACITY: usize = 8192;
@@ -51,7 +51,7 @@ impl AuditorBuilder {
     }
 
     /// Records the bytes of images, audio and files in results, in place of their length. A
-    /// [replay](crate::layers::replay) of such results needs them. They are not searched for secrets.
+    /// [replay](crate::replay) of such results needs them. They are not searched for secrets.
     #[must_use]
     pub fn bytes(mut self, recorded: bool) -> AuditorBuilder {
         self.bytes = recorded;

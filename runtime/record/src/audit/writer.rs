@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use super::data::named;
 use super::queue::{Ack, Ended, Ending, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT};
-use crate::base::frozen::Text;
-use crate::base::future::{contained, discard};
-use crate::base::time::rfc3339;
-use crate::call::digest::promise;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::call::tool::AgentTool;
-use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::{contained, discard};
+use toolgen_kernel::base::time::rfc3339;
+use toolgen_kernel::call::digest::promise;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
 
 /// How soon a sink that keeps records tries again to write them.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -382,19 +382,14 @@ fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
 mod log {
     use super::AuditError;
 
-    #[cfg(feature = "tracing")]
     pub(super) fn lost(lost: usize, kept: usize, why: &AuditError) {
+        #[cfg(feature = "tracing")]
         tracing::error!(target: "toolgen::audit", lost, kept, error = %why, "Audit records could not be written");
+        let _ = (lost, kept, why);
     }
 
-    #[cfg(feature = "tracing")]
     pub(super) fn dropped() {
+        #[cfg(feature = "tracing")]
         tracing::error!(target: "toolgen::audit", "Audit records are dropped");
     }
-
-    #[cfg(not(feature = "tracing"))]
-    pub(super) fn lost(_: usize, _: usize, _: &AuditError) {}
-
-    #[cfg(not(feature = "tracing"))]
-    pub(super) fn dropped() {}
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::base::needle::{self, Needle};
-use crate::call::secrets::Secrets;
-use crate::layers::redact::{REDACTED, Redactor};
+use toolgen_kernel::base::needle::{self, Needle};
+use toolgen_kernel::call::secrets::Secrets;
+use toolgen_kernel::layers::redact::{REDACTED, Redactor};
 
 /// The length of the shortest credential that is searched for: shorter ones occur by chance, and the engine that
 /// sends them hides them in their place.

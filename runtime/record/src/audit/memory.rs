@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
-use crate::base::sync::unpoisoned;
+use toolgen_kernel::base::sync::unpoisoned;
 
 /// A sink that keeps all records in memory. Clones share them.
 #[derive(Clone, Debug, Default)]

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::AuditError;
-use crate::base::frozen::Text;
-use crate::base::sync::unpoisoned;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::call::tool::AgentTool;
-use crate::layers::redact::{Secrets, without_bytes};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::layers::redact::{Secrets, without_bytes};
 
 /// A call as it arrived, including secrets. It must not leave this folder other than through the writer.
 pub(super) struct Raw {

@@ -7,10 +7,10 @@ use super::entry::Entry;
 use super::entry::is_aside;
 use super::http;
 use super::mcp;
-use crate::base::sync::unpoisoned;
-use crate::call::secrets::Secrets;
-use crate::engine::tape::Taping;
-use crate::engine::tape::{TapedAnswer, TapedRequest};
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::secrets::Secrets;
+use toolgen_kernel::engine::tape::Taping;
+use toolgen_kernel::engine::tape::{TapedAnswer, TapedRequest};
 
 impl Taping for Cassette {
     fn plays(&self) -> bool {

@@ -50,6 +50,7 @@ mod difference;
 mod live;
 mod log;
 mod outcome;
+mod rerun;
 mod run;
 mod test;
 
@@ -67,18 +68,18 @@ pub use outcome::RecordedOutcome;
 pub use run::{RecordedCall, RecordedRun};
 pub use test::run_test;
 
-pub use crate::layers::pattern::ValueDifference;
+pub use crate::pattern::ValueDifference;
 
-use crate::base::sync::unpoisoned;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
 
 /// The code of the error that answers a call which differs from the recorded run, and each call after it.
 pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
 
 /// Answers calls from a [`RecordedRun`]. Clones are the same replay.
 ///
-/// It is a [layer](crate::layers), also for the sub-agents of the
+/// It is a [layer](toolgen_kernel::layers), also for the sub-agents of the
 /// provider. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they
 /// make are answered instead, see [`answering_whole`](Self::answering_whole).
 #[derive(Clone)]

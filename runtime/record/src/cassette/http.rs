@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::hide::Hiding;
-use crate::engine::tape::{TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::tape::{TapedAnswer, TapedRequest};
 
 /// Headers that say how the body was transferred, which is already decoded and may have become shorter by a mask.
 const CARRYING: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];

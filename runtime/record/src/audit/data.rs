@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AuditIntent, AuditOutcome, AuditStatus};
-use crate::base::data::Members;
-use crate::base::frozen::Text;
-use crate::call::codes;
+use toolgen_kernel::base::data::Members;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::codes;
 
 /// Returns the approver of a record. Earlier versions wrote an empty text where there is none.
 pub(super) fn named(approver: Option<Text>) -> Option<Text> {

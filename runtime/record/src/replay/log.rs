@@ -8,11 +8,9 @@ use serde_json::{Value, json};
 use super::ReplayError;
 use super::outcome::{RecordedOutcome, read_result, rebuilt};
 use super::run::{RecordedCall, RecordedRun};
-use crate::base::time::{millis_of, whole_millis};
-use crate::layers::audit::{
-    AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink,
-};
-use crate::layers::redact::FAILED;
+use crate::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink};
+use toolgen_kernel::base::time::{millis_of, whole_millis};
+use toolgen_kernel::layers::redact::FAILED;
 
 /// The name of the run that began last.
 const LAST: &str = "last";
@@ -87,7 +85,7 @@ impl RecordedRun {
     /// Takes a run from an audit log of lines of JSON; one in a database is taken [from its reader](Self::from_reader).
     ///
     /// The log has what the run needs, except for what it was told to leave out: bytes of images, sounds and files are
-    /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked.
+    /// there only with [`AuditorBuilder::bytes`](crate::audit::AuditorBuilder::bytes), and secrets are masked.
     /// A masked argument fits any value; a masked result is replayed as it is. Errors come back with the text that the
     /// log has, which is the one for operators.
     ///

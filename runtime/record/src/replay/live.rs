@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use super::difference::DifferenceKind;
 use super::{RecordedOutcome, Replay};
-use crate::base::frozen::Text;
-use crate::base::future::BoxFuture;
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::layers::layer::{Layer, Outcome, Stage};
-use crate::layers::middleware::Approval;
-use crate::layers::observer::{Called, Observer};
-use crate::layers::pattern::{ValueDifference, differences};
-use crate::layers::redact::{Secrets, ToolRedactor};
+use crate::pattern::{ValueDifference, differences};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::layers::layer::{Layer, Outcome, Stage};
+use toolgen_kernel::layers::middleware::Approval;
+use toolgen_kernel::layers::observer::{Called, Observer};
+use toolgen_kernel::layers::redact::{Secrets, ToolRedactor};
 
 /// The number of a call, by which the calls that it makes name it.
 struct Key(u64);

@@ -47,7 +47,7 @@ macro_rules! replay_test {
         #[test]
         fn $name() {
             let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-            let tested = $crate::layers::replay::run_test(&path, |$replay| async move {
+            let tested = $crate::replay::run_test(&path, |$replay| async move {
                 $body;
                 ::core::result::Result::Ok(())
             });
@@ -61,9 +61,9 @@ macro_rules! replay_test {
         #[test]
         fn $name() {
             let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-            let tested = $crate::layers::replay::run_test(&path, |replay| async move {
+            let tested = $crate::replay::run_test(&path, |replay| async move {
                 let provider = $builder.layer(replay.clone()).build()?;
-                provider.rerun(&replay).await?;
+                replay.rerun(&provider).await?;
                 ::core::result::Result::Ok(())
             });
             if let ::core::result::Result::Err(why) = tested {

@@ -1,7 +1,7 @@
 //! The audit log: which tools were called, with which arguments, and with which outcome.
 //!
 //! A call leaves one record: the intent, written before the call runs, and the outcome, its result. Secrets are
-//! redacted first, see [`redact`](crate::layers::redact). Calls that were refused and calls that were abandoned leave
+//! redacted first, see [`redact`](toolgen_kernel::layers::redact). Calls that were refused and calls that were abandoned leave
 //! a record, too.
 //!
 //! A separate thread writes the records. Usually no call waits for it: if it falls behind by more than the capacity of
@@ -47,8 +47,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::base::discreet::discreet_debug;
-use crate::base::frozen::Text;
+use toolgen_kernel::base::discreet::discreet_debug;
+use toolgen_kernel::base::frozen::Text;
 
 pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;
@@ -103,7 +103,7 @@ pub const CLIENT: &str = "@client";
 pub struct AuditOutcome {
     /// How the call ended.
     pub status: AuditStatus,
-    /// The redacted result, as [`ToolRedactor::result`](crate::layers::redact::ToolRedactor::result) returns it.
+    /// The redacted result, as [`ToolRedactor::result`](toolgen_kernel::layers::redact::ToolRedactor::result) returns it.
     /// `Null` if there is no result; for a call that waits for an approval, `{"approval": ID}`, see
     /// [`approval`](Self::approval).
     pub result: Value,
@@ -207,7 +207,7 @@ impl AuditOutcome {
     }
 
     /// Returns the ID of the approval that the call waits for, under which a
-    /// [queue](crate::provider::ProviderBuilder::approval_queue) has it. `None` if it waits for none, or the record is
+    /// [queue](toolgen_kernel::provider::ProviderBuilder::approval_queue) has it. `None` if it waits for none, or the record is
     /// from before records had it.
     #[must_use]
     pub fn approval(&self) -> Option<&str> {

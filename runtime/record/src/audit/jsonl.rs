@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
-use crate::base::private;
+use toolgen_kernel::base::private;
 
 /// Appends records to a file, one JSON object per line: a line with `"event": "intent"` before a call runs, and one
 /// with `"event": "outcome"` when it has ended. Both have the same `call`, which is unique to the call, and the `call`

@@ -38,13 +38,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::base::private;
-use crate::base::sync::unpoisoned;
-use crate::engine::Tape;
-use crate::layers::pattern::{brief, differences};
-use crate::layers::redact::Redactor;
+use crate::pattern::{brief, differences};
 use entry::Entry;
 use hide::{Hidden, Hiding};
+use toolgen_kernel::base::private;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::engine::Tape;
+use toolgen_kernel::layers::redact::Redactor;
 
 /// The most requests and places that are reported.
 const TOLD: usize = 12;
@@ -89,7 +89,7 @@ impl std::error::Error for CassetteError {}
 
 impl Cassette {
     /// Creates an empty cassette that records. This redactor hides secrets, besides the credentials that the engines
-    /// themselves send; those that tools declare are known where calls pass a [`Provider`](crate::Provider).
+    /// themselves send; those that tools declare are known where calls pass a [`Provider`](toolgen_kernel::Provider).
     #[must_use]
     pub fn record(redactor: &Redactor) -> Cassette {
         Cassette::new(Vec::new(), redactor, false)
@@ -221,7 +221,7 @@ fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
     let mut value = value;
     // In Base64, nothing would tell bytes that hold a secret from others.
     if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
-        *body = serde_json::json!({ "text": crate::layers::redact::REDACTED });
+        *body = serde_json::json!({ "text": toolgen_kernel::layers::redact::REDACTED });
     }
     value = hiding.value(value);
     for (place, kept) in tokens.into_iter().zip(kept) {

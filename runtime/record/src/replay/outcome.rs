@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::call::codes;
-use crate::call::control::Control;
-use crate::call::error::ToolError;
-use crate::call::result::{Content, ToolResult};
+use toolgen_kernel::call::codes;
+use toolgen_kernel::call::control::Control;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ToolResult};
 
 /// The outcome of a recorded call.
 #[derive(Clone, Debug, PartialEq)]

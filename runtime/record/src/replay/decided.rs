@@ -2,8 +2,8 @@
 
 use super::live::Live;
 use super::{RecordedOutcome, Replay};
-use crate::base::sync::unpoisoned;
-use crate::layers::middleware::Approval;
+use toolgen_kernel::base::sync::unpoisoned;
+use toolgen_kernel::layers::middleware::Approval;
 
 /// The code of a call that somebody denied.
 pub(crate) const DENIED: &str = "PERMISSION_DENIED";

@@ -10,16 +10,16 @@ use tokio::sync::oneshot;
 use super::handle::{Handle, shut_down};
 use super::queue::{Ended, Ending, Message, Raw};
 use super::{AuditError, Auditor};
-use crate::base::frozen::Text;
-use crate::base::future::BoxFuture;
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::call::tool::AgentTool;
-use crate::call::values::Provenance;
-use crate::layers::layer::{Layer, Outcome, Stage};
-use crate::layers::observer::{Called, Observer};
-use crate::layers::redact::Secrets;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::call::values::Provenance;
+use toolgen_kernel::layers::layer::{Layer, Outcome, Stage};
+use toolgen_kernel::layers::observer::{Called, Observer};
+use toolgen_kernel::layers::redact::Secrets;
 
 /// The information about a call that is recorded.
 #[derive(Clone)]

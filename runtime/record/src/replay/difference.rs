@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::layers::pattern::{ValueDifference, brief};
+use crate::pattern::{ValueDifference, brief};
 
 /// The most places and calls that are reported.
 const TOLD: usize = 12;

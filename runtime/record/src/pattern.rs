@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::layers::redact::{FAILED, REDACTED, TOO_DEEP};
+use toolgen_kernel::layers::redact::{FAILED, REDACTED, TOO_DEEP};
 
 /// The most characters of a value in a difference.
 const SHOWN: usize = 200;
@@ -223,7 +223,7 @@ mod tests {
             assert_eq!(told(json!({ "t": recorded }), json!({ "t": found })).is_empty(), same, "{found}");
         }
         // What the rules hide is one secret, whatever stands in it.
-        let redactor = crate::layers::redact::Redactor::new();
+        let redactor = toolgen_kernel::layers::redact::Redactor::new();
         for (recorded, found, same) in [
             ("Cookie: [REDACTED]", "Cookie: a=1; b=2", true),
             ("say token='[REDACTED]' now", "say token='a & b' now", true),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::ReplayError;
 use super::outcome::RecordedOutcome;
-use crate::base::private;
+use toolgen_kernel::base::private;
 
 /// The version of the file.
 const VERSION: u64 = 1;
