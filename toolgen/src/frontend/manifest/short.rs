@@ -154,68 +154,31 @@ impl Short<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use toolgen_test_support::script;
+
     use super::*;
-
-    fn schema(text: &str) -> (Value, bool) {
-        let short = read(text).unwrap();
-        (short.to_schema("#/$defs/Point"), short.optional)
-    }
+    use crate::frontend::manifest::placeholder::pieces;
 
     #[test]
-    fn short_forms_are_schemas() {
-        let cases = [
-            ("string", json!({"type": "string"}), false),
-            (
-                "string - The file - or not.",
-                json!({"type": "string", "description": "The file - or not."}),
-                false,
-            ),
-            (
-                "integer? = 10 - Rows.",
-                json!({"type": "integer", "description": "Rows.", "default": 10}),
-                true,
-            ),
-            ("string = 10", json!({"type": "string", "default": "10"}), false),
-            (
-                "string = \"a - b\" - Text.",
-                json!({"type": "string", "description": "Text.", "default": "a - b"}),
-                false,
-            ),
-            ("enum(fast, slow)? - How.", json!({"enum": ["fast", "slow"], "description": "How."}), true),
-            ("enum(1, 2) = 1", json!({"enum": [1, 2], "default": 1}), false),
-            (
-                "Point[]? - Where.",
-                json!({"type": "array", "items": {"$ref": "#/$defs/Point"}, "description": "Where."}),
-                true,
-            ),
-            (
-                "integer[][] = [[1]]",
-                json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "default": [[1]]}),
-                false,
-            ),
-            ("any", json!({}), false),
-            ("boolean = false", json!({"type": "boolean", "default": false}), false),
-        ];
-        for (text, expected, optional) in cases {
-            assert_eq!(schema(text), (expected, optional), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_understood_is_told() {
-        for (text, told) in [
-            ("", "it is empty"),
-            ("- The file.", "it starts with no type"),
-            ("string The file.", "`The file.` is not understood after the type"),
-            ("string? ?", "`?` is not understood after the type"),
-            ("enum", "`enum` lists its values in parentheses"),
-            ("enum(a,)", "a value of `enum` is empty"),
-            ("integer = - Rows.", "there is no default after `=`"),
-            ("integer =", "there is no default after `=`"),
-            ("integer[] = [1", "the default is not JSON"),
-            (&format!("string{}", "[]".repeat(200_000)), "it is nested in 200000 lists, and 16 are the most"),
-        ] {
-            assert_eq!(read(text), Err(told.to_owned()), "{text}");
-        }
+    fn short_forms_and_placeholders_are_what_the_script_says() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend/manifest/tests/forms.txt");
+        script::replay(&file, || {
+            |word, rest| {
+                let text: String = serde_json::from_str(rest).unwrap();
+                let told = match word {
+                    "short" => read(&text).map(|short| {
+                        let optional = if short.optional { ", optional" } else { "" };
+                        format!("{}{optional}", short.to_schema("#/$defs/Point"))
+                    }),
+                    "pieces" => pieces(&text).map(|pieces| format!("{pieces:?}")).map_err(|(why, _)| why),
+                    other => panic!("there is no word `{other}`"),
+                };
+                vec![told.unwrap_or_else(|why| format!("refused: {why}"))]
+            }
+        });
+        let deep = format!("string{}", "[]".repeat(200_000));
+        assert_eq!(read(&deep), Err("it is nested in 200000 lists, and 16 are the most".to_owned()));
     }
 }

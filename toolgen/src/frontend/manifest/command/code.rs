@@ -96,94 +96,32 @@ fn is_option(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use toolgen_test_support::script;
+
     use super::code;
+    use super::started::started;
 
     #[test]
-    fn what_programs_run_as_code_is_found() {
-        for (words, places) in [
-            (&["sh", "-c", "X"][..], &[2][..]),
-            (&["/bin/bash", "-e", "-lc", "X", "sh", "v"], &[3]),
-            (&["sh", "-c", "--", "X"], &[3]),
-            (&["sh", "script.sh", "-c", "v"], &[]),
-            (&["env", "-i", "python3.12", "-c", "X", "v"], &[4]),
-            (&["echo", "sh", "-c", "v"], &[]),
-            (&["perl", "-ne", "X", "v"], &[2]),
-            (&["node", "--eval=X", "v"], &[1]),
-            (&["deno", "eval", "X"], &[2]),
-            (&["deno", "run", "v"], &[]),
-            (&["awk", "-F", ":", "X", "v"], &[3]),
-            (&["awk", "-f", "program.awk", "v"], &[]),
-            (&["ssh", "-p", "22", "host", "ls", "v"], &[4, 5]),
-            (&["find", ".", "-exec", "sh", "-c", "X", ";"], &[3, 5]),
-            (&["grep", "-e", "v"], &[]),
-            // Values of options before it.
-            (&["bash", "-eo", "pipefail", "-c", "X"], &[4]),
-            (&["bash", "-O", "extglob", "-c", "X"], &[4]),
-            (&["python3", "-X", "dev", "-c", "X"], &[4]),
-            (&["perl", "-I", "lib", "-e", "X"], &[4]),
-            (&["ruby", "-r", "json", "-e", "X", "v"], &[4]),
-            (&["perl", "-Mre", "-e", "X", "-e", "Y"], &[2, 3, 5]),
-            (&["python3", "-c{X}"], &[1]),
-            (&["python3", "-cprint({X})", "v"], &[1]),
-            (&["grep", "-c{X}"], &[]),
-            // Programs that start others.
-            (&["flock", "lock", "-c", "X"], &[3]),
-            (&["script", "-qc", "X", "/dev/null"], &[2]),
-            (&["script", "-q", "/dev/null", "-c", "X"], &[4]),
-            (&["su", "nobody", "-c", "X"], &[3]),
-            (&["setpriv", "--nnp", "sh", "-c", "X"], &[4]),
-            (&["chrt", "-i", "0", "sh", "-c", "X"], &[5]),
-            (&["taskset", "1", "sh", "-c", "X"], &[4]),
-            (&["prlimit", "--cpu=1", "sh", "-c", "X"], &[4]),
-            (&["busybox", "sh", "-c", "X"], &[3]),
-            (&["nsenter", "-t", "1", "sh", "-c", "X"], &[5]),
-            (&["ip", "netns", "exec", "n", "sh", "-c", "X"], &[6]),
-            (&["systemd-run", "--user", "sh", "-c", "X"], &[4]),
-            (&["docker", "exec", "app", "sh", "-c", "X"], &[5]),
-            (&["sudo", "-u", "nobody", "bash", "-lc", "X"], &[5]),
-            (&["xargs", "-I", "_", "sh", "-c", "X"], &[5]),
-            (&["watch", "-n", "1", "X", "v"], &[3, 4]),
-            (&["parallel", "X", ":::", "v"], &[1, 2, 3]),
-            (&["pwsh", "-NoProfile", "-Command", "X", "v"], &[3, 4]),
-            (&["cmd.exe", "/d", "/c", "X", "v"], &[3, 4]),
-            (&["git", "-c", "alias.x=X", "x"], &[2]),
-            (&["git", "-C", "place", "-c", "X", "x"], &[4]),
-            (&["git", "log", "-S", "v"], &[]),
-            (&["git", "grep", "-e", "v"], &[]),
-            (&["git", "rebase", "--exec", "X"], &[3]),
-            (&["git", "clone", "--upload-pack=X", "v"], &[2]),
-            (&["make", "--eval", "X"], &[2]),
-            (&["make", "--eval={X}"], &[1]),
-            (&["make", "{X}"], &[1]),
-            (&["make", "-C", "{X}", "-j{Y}", "all"], &[]),
-            (&["make", "test", "FILTER={X}"], &[2]),
-            (&["tar", "-cf", "{X}", "--to-command={Y}", "{Z}"], &[3]),
-            (&["tar", "-xf", "a", "-I", "X"], &[4]),
-            (&["rsync", "-ae", "X", "{Y}", "b"], &[2]),
-            (&["env", "{X}"], &[1]),
-            (&["find", ".", "-exec", "X", "{Y}", ";"], &[3]),
-            (&["gawk", "-e", "X"], &[2]),
-            (&["sed", "-n", "X", "v"], &[2]),
-            (&["sed", "-e", "X", "-e", "Y", "v"], &[2, 4]),
-            // Programs that are not known.
-            (&["made-up", "-c", "X"], &[2]),
-            (&["made-up", "--command={X}"], &[1]),
-            (&["made-up", "python3", "-c", "X"], &[3]),
-            (&["made-up", "grep", "-e", "v"], &[]),
-            (&["made-up", "--config", "v"], &[]),
-        ] {
-            let mut found: Vec<usize> = code(words).into_iter().map(|code| code.place).collect();
-            found.sort_unstable();
-            assert_eq!(found, places, "{words:?}");
-        }
-    }
-
-    #[test]
-    fn only_what_is_known_is_surely_code() {
-        let sure = |words: &[&str]| code(words).iter().all(|code| code.sure);
-        assert!(sure(&["sh", "-c", "X"]) && sure(&["timeout", "5", "sh", "-c", "X"]));
-        assert!(!sure(&["made-up", "sh", "-c", "X"]), "perhaps a word like any other");
-        assert!(!sure(&["python3", "-u", "script.py", "-c", "X"]), "perhaps an option of the script");
-        assert!(!sure(&["made-up", "-c", "X"]));
+    fn words_are_code_where_the_script_says() {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend/manifest/command/code/tests/words.txt");
+        script::replay(&file, || {
+            |word, rest| {
+                let words: Vec<String> = serde_json::from_str(rest).unwrap();
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let mut places: Vec<String> = match word {
+                    "code" => code(&words)
+                        .into_iter()
+                        .map(|code| format!("{}{}", code.place, if code.sure { "" } else { "?" }))
+                        .collect(),
+                    "started" => started(&words).into_iter().map(|(place, _)| place.to_string()).collect(),
+                    other => panic!("there is no word `{other}`"),
+                };
+                places.sort();
+                vec![if places.is_empty() { "nowhere".to_owned() } else { places.join(", ") }]
+            }
+        });
     }
 }

@@ -14,8 +14,9 @@ use crate::base::frozen::{List, Text};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::texts::read_texts;
 use crate::schema::shape::decode::{decode, decode_owned};
-use crate::schema::shape::read::{read, read_canonical, read_document};
+use crate::schema::shape::read::{plain, read, read_canonical, read_document};
 use crate::schema::shape::render::{canonical, render_input};
+use crate::schema::shape::slim::slim;
 use crate::schema::shape::{Def, Shape, encode};
 
 /// What a case is about.
@@ -67,6 +68,14 @@ impl About {
         told
     }
 
+    /// The schema that levers leave, and what they tell of that.
+    fn slim(&self, levers: &str) -> Vec<String> {
+        let slimmed = slim(&self.shape, &self.defs, &levers.parse().unwrap());
+        let rendered = render_input(&slimmed.shape, &slimmed.defs, self.dialect).unwrap();
+        let trims = slimmed.trims.iter().map(ToString::to_string);
+        std::iter::once(rendered.schema.to_string()).chain(trims).collect()
+    }
+
     fn render(&self) -> Vec<String> {
         match render_input(&self.shape, &self.defs, self.dialect) {
             Ok(rendered) => {
@@ -79,6 +88,17 @@ impl About {
                 .collect(),
         }
     }
+}
+
+/// A text as a model reads it, and again if that is not the same.
+fn plainly(text: &str) -> Vec<String> {
+    let shown = plain(text);
+    if shown == text {
+        return vec!["as it is".to_owned()];
+    }
+    let again = plain(&shown);
+    let again = (again != shown).then(|| format!("again {again:?}"));
+    std::iter::once(format!("{shown:?}")).chain(again).collect()
 }
 
 /// The canonical form of a schema, which says everything about it, and is read as the same again.
@@ -126,6 +146,8 @@ fn replay(name: &str) {
                 "encode" => about.encode(&value()),
                 "render" => about.render(),
                 "read" => reading(&value()),
+                "slim" => about.slim(rest),
+                "plain" => plainly(value().as_str().unwrap()),
                 other => panic!("there is no word `{other}`"),
             }
         }
@@ -160,4 +182,14 @@ fn schemas_are_read_as_the_script_says() {
 #[test]
 fn schemas_are_shown_as_the_script_says() {
     replay("render.txt");
+}
+
+#[test]
+fn levers_leave_what_the_script_says() {
+    replay("slim.txt");
+}
+
+#[test]
+fn prose_is_read_as_the_script_says() {
+    replay("plain.txt");
 }

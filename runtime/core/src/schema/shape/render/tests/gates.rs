@@ -55,11 +55,12 @@ fn root_is_an_object(schema: &Value, composition: bool) -> Result<(), String> {
     if composed && !composition { Err(format!("composed root: {schema}")) } else { Ok(()) }
 }
 
-fn only(schema: &Value, keywords: &[&str]) -> Result<(), String> {
+/// Whether a schema has only these keywords, which blanks divide.
+fn only(schema: &Value, keywords: &str) -> Result<(), String> {
     let mut found = Ok(());
     each(schema, "", &mut |schema, place| match schema {
         Value::Object(fields) => {
-            for keyword in fields.keys().filter(|keyword| !keywords.contains(&keyword.as_str())) {
+            for keyword in fields.keys().filter(|one| !keywords.split(' ').any(|keyword| keyword == **one)) {
                 found = Err(format!("{keyword} at {place}"));
             }
         }
@@ -70,32 +71,10 @@ fn only(schema: &Value, keywords: &[&str]) -> Result<(), String> {
 
 fn strict(schema: &Value) -> Result<(), String> {
     root_is_an_object(schema, false)?;
-    only(
-        schema,
-        &[
-            "type",
-            "description",
-            "properties",
-            "required",
-            "additionalProperties",
-            "items",
-            "anyOf",
-            "enum",
-            "const",
-            "$ref",
-            "$defs",
-            "format",
-            "pattern",
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minItems",
-            "maxItems",
-        ],
-    )
-    .or_else(|found| {
+    let keywords = "type description properties required additionalProperties items anyOf enum const \
+        $ref $defs format pattern minimum maximum \
+        exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems";
+    only(schema, keywords).or_else(|found| {
         if found.starts_with("false at") && found.ends_with("additionalProperties") {
             Ok(())
         } else {
@@ -131,29 +110,9 @@ fn strict(schema: &Value) -> Result<(), String> {
 
 fn gemini(schema: &Value) -> Result<(), String> {
     root_is_an_object(schema, false)?;
-    only(
-        schema,
-        &[
-            "type",
-            "format",
-            "description",
-            "nullable",
-            "items",
-            "minItems",
-            "maxItems",
-            "enum",
-            "properties",
-            "required",
-            "minProperties",
-            "maxProperties",
-            "minLength",
-            "maxLength",
-            "minimum",
-            "maximum",
-            "pattern",
-            "anyOf",
-        ],
-    )?;
+    let keywords = "type format description nullable items minItems maxItems enum properties required \
+        minProperties maxProperties minLength maxLength minimum maximum pattern anyOf";
+    only(schema, keywords)?;
     let mut wrong = Ok(());
     each(schema, "", &mut |schema, place| {
         let Some(fields) = schema.as_object() else { return };
@@ -187,24 +146,14 @@ fn gemini(schema: &Value) -> Result<(), String> {
 
 /// Checks the rules in the row of a dialect.
 fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
-    let always = [
-        "type",
-        "description",
-        "properties",
-        "required",
-        "items",
-        "enum",
-        "anyOf",
-        "$ref",
-        "$defs",
-        "nullable",
-    ];
+    let always = "type description properties required items enum anyOf $ref $defs nullable";
     let mut wrong = Ok(());
     each(schema, "", &mut |schema, place| {
         let Value::Object(fields) = schema else { return };
         let mut refuse = |what: &str| wrong = Err(format!("{what} at {place}: {schema}"));
         let has = |keyword: &str| fields.contains_key(keyword);
-        if let Some(other) = fields.keys().find(|key| !always.contains(&key.as_str()) && !dialect.takes(key))
+        if let Some(other) =
+            fields.keys().find(|key| !always.split(' ').any(|one| one == *key) && !dialect.takes(key))
         {
             refuse(other);
         }
