@@ -8,6 +8,7 @@
 mod model;
 mod options;
 mod rendered;
+#[cfg_attr(not(feature = "otel"), path = "agent_loop/without_otel.rs")]
 mod spans;
 mod transcript;
 mod wire_model;

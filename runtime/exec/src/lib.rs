@@ -7,7 +7,4 @@ mod programs;
 pub use toolgen_kernel::engine::executor::*;
 
 #[cfg(feature = "process")]
-pub use programs::{ContainerExecutor, LocalExecutor, Sandbox};
-#[cfg(feature = "process")]
-#[doc(hidden)]
-pub use programs::{local, process};
+pub use programs::*;

@@ -5,7 +5,9 @@ mod container;
 #[cfg(target_os = "linux")]
 mod descriptors;
 mod lines;
+#[doc(hidden)]
 pub mod local;
+#[doc(hidden)]
 pub mod process;
 mod sandbox;
 

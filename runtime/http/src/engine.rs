@@ -11,8 +11,6 @@ use reqwest::{Client, ClientBuilder, Url};
 use serde_json::Value;
 use toolgen_core::internal::hosts;
 
-#[cfg(feature = "typed")]
-use super::call_error::CallError;
 use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
 use super::direct::Unanswered;
 use super::fetch::{Fetch, FetchError, Fetched, fetch};
@@ -25,17 +23,11 @@ use super::tls::Identity;
 use super::tool::HttpTool;
 use super::transport::Clients;
 use super::transport::{self, Redirects, Route, SendError};
-#[cfg(feature = "typed")]
-use super::typed::{self, Answer};
 use super::{tls, url};
 use toolgen_kernel::base::frozen::{Frozen, Text};
-#[cfg(feature = "typed")]
-use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::provider_context::FactoryError;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::engine::Engine;
-#[cfg(feature = "typed")]
-use toolgen_kernel::engine::typed::{TypedItems, TypedTool};
 use toolgen_kernel::spec::Network;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
@@ -53,7 +45,7 @@ use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 /// ```
 #[derive(Clone)]
 pub struct HttpEngine {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
 impl fmt::Debug for HttpEngine {
@@ -193,74 +185,6 @@ impl HttpEngine {
     /// See [`FetchErrorKind`](super::FetchErrorKind). Every status other than success is an error.
     pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
         fetch(&self.inner, what.into()).await
-    }
-}
-
-#[cfg(feature = "typed")]
-impl HttpEngine {
-    /// Calls a tool with arguments that the compiler has checked.
-    ///
-    /// # Errors
-    ///
-    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
-    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
-        self.call_in(arguments, &ToolContext::new("", "")).await
-    }
-
-    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
-    ///
-    /// ```ignore
-    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
-    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`call`](Self::call); [`CallError::Transport`] with
-    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) when the token fires, and with a denial when the
-    /// host is not one of those the context allows.
-    pub async fn call_in<A: TypedTool>(
-        &self,
-        arguments: A,
-        ctx: &ToolContext,
-    ) -> Result<A::Output, CallError> {
-        Ok(self.answer(arguments, ctx).await?.value)
-    }
-
-    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
-    /// its version, or how many there are.
-    ///
-    /// ```ignore
-    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
-    /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`call_in`](Self::call_in).
-    pub async fn answer<A: TypedTool>(
-        &self,
-        arguments: A,
-        ctx: &ToolContext,
-    ) -> Result<Answer<A::Output>, CallError> {
-        typed::answer(&self.inner, arguments, ctx).await
-    }
-
-    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list
-    /// that comes in pages, or of an answer that is a sequence, such as events.
-    ///
-    /// ```ignore
-    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
-    /// while let Some(pet) = pets.next().await {
-    ///     println!("{}", pet?.name);
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
-    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
-        Ok(self.items(A::tool(), typed::as_json_arguments(arguments)?).of())
     }
 }
 

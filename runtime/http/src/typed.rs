@@ -12,11 +12,13 @@ use toolgen_kernel::base::media_type::is_json;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::engine::limit::within;
-use toolgen_kernel::engine::typed::{FromJson, TypedTool};
+use toolgen_kernel::engine::typed::{FromJson, TypedItems, TypedTool};
 use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 
 use super::call_error::{Answered, CallError, unlike_json};
+use super::engine::HttpEngine;
 use super::inner::Inner;
+use super::items::Items;
 use super::refusal::{network, refusal};
 use super::request::HttpRequest;
 use super::response::{Limits, Read, as_json, read};
@@ -25,20 +27,74 @@ use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};
 
-/// Calls a tool with arguments that the compiler has checked.
-///
-/// # Errors
-///
-/// See [`CallError`].
-pub(super) async fn answer<A: TypedTool>(
-    engine: &Arc<Inner>,
-    arguments: A,
-    ctx: &ToolContext,
-) -> Result<Answer<A::Output>, CallError> {
-    let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
-    let limit = engine.time_limit(&tool.spec, ctx.timeout());
-    let run = call_within(engine, tool, arguments, limit, ctx);
-    within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
+impl HttpEngine {
+    /// Calls a tool with arguments that the compiler has checked.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
+    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
+        self.call_in(arguments, &ToolContext::new("", "")).await
+    }
+
+    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    ///
+    /// ```ignore
+    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
+    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call); [`CallError::Transport`] with
+    /// [`ToolError::Cancelled`](toolgen_kernel::call::error::ToolError::Cancelled) when the token fires, and with a denial when the
+    /// host is not one of those the context allows.
+    pub async fn call_in<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<A::Output, CallError> {
+        Ok(self.answer(arguments, ctx).await?.value)
+    }
+
+    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
+    /// its version, or how many there are.
+    ///
+    /// ```ignore
+    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
+    /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call_in`](Self::call_in).
+    pub async fn answer<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<Answer<A::Output>, CallError> {
+        let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
+        let limit = self.inner.time_limit(&tool.spec, ctx.timeout());
+        let run = call_within(&self.inner, tool, arguments, limit, ctx);
+        within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
+    }
+
+    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list
+    /// that comes in pages, or of an answer that is a sequence, such as events.
+    ///
+    /// ```ignore
+    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
+    /// while let Some(pet) = pets.next().await {
+    ///     println!("{}", pet?.name);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
+    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
+        Ok(self.items(A::tool(), as_json_arguments(arguments)?).of())
+    }
 }
 
 async fn call_within<T: FromJson>(
@@ -111,7 +167,7 @@ fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> R
 /// # Errors
 ///
 /// If the arguments cannot be written as JSON.
-pub(super) fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
+fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
     arguments.into_arguments().map_err(|why| {
         let why = ToolError::invalid_args(format!("the arguments are not JSON: {why}"));
         CallError::without_answer(A::tool())(why)

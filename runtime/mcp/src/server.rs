@@ -41,7 +41,7 @@ mod described;
 mod handler;
 mod http;
 mod misfit;
-#[cfg(feature = "otel")]
+#[cfg_attr(not(feature = "otel"), path = "server/without_otel.rs")]
 mod otel;
 mod question;
 #[cfg(feature = "rmcp")]

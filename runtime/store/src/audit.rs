@@ -12,12 +12,9 @@ use std::path::Path;
 use toolgen_record::audit::{AuditError, AuditReader};
 
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresSink, PostgresSinkBuilder};
-/// The version of the crate whose connections [`SqliteSink::new`] accepts.
+pub use postgres::{PostgresSink, PostgresSinkBuilder, connect};
 #[cfg(feature = "sqlite")]
-pub use rusqlite;
-#[cfg(feature = "sqlite")]
-pub use sqlite::SqliteSink;
+pub use sqlite::{SqliteSink, rusqlite};
 
 /// The first bytes of each SQLite database (<https://www.sqlite.org/fileformat.html>, section 1.3).
 const DATABASE: &[u8; 16] = b"SQLite format 3\0";
@@ -45,15 +42,4 @@ fn database(path: &Path) -> Result<AuditReader, AuditError> {
 #[cfg(not(feature = "sqlite"))]
 fn database(_: &Path) -> Result<AuditReader, AuditError> {
     Err(AuditError::new("an SQLite database is read only with the feature `sqlite`"))
-}
-
-/// Opens the log in the PostgreSQL database at this URL, in the form that [`PostgresSink`] takes; with the feature
-/// `postgres`. Nothing is written. This blocks, as all reading from the database does, also in an asynchronous function.
-///
-/// # Errors
-///
-/// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the password.
-#[cfg(feature = "postgres")]
-pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
-    postgres::Remote::open(url).map(AuditReader::of)
 }

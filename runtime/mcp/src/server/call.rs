@@ -20,6 +20,7 @@ use toolgen_kernel::layers::control::INPUT_ROUNDS;
 use toolgen_wire::{AnswerOptions, WireFormat, mcp};
 
 use super::Served;
+use super::otel::RequestSpan;
 use super::question::Question;
 
 /// How many reports wait for a slow client before later ones are left out.
@@ -73,12 +74,8 @@ pub(super) async fn answer(
     if !values.is_empty() {
         turn = turn.with_values(values);
     }
-    #[cfg(feature = "otel")]
-    let span = super::otel::RequestSpan::begin(served, &request, context);
-    #[cfg(feature = "otel")]
-    let turn = turn.with_otel_context(span.context().clone());
-    let answer = reported(served, caller, request, turn, context).await;
-    #[cfg(feature = "otel")]
+    let span = RequestSpan::begin(served, &request, context);
+    let answer = reported(served, caller, request, span.around(turn), context).await;
     span.end(&answer);
     answer
 }

@@ -9,7 +9,7 @@ use toolgen_kernel::schema::shape::Kind;
 use toolgen_kernel::spec::{RequirementKind, ToolSpec};
 
 /// The key of `_meta` with an object of such values.
-pub(super) const META: &str = "io.toolgen/context";
+const META: &str = "io.toolgen/context";
 
 /// The longest value, in bytes: it is a key of something, and no document.
 const LONGEST: usize = 1024;

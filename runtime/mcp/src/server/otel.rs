@@ -8,6 +8,7 @@ use opentelemetry::trace::{Link, SpanBuilder, SpanKind, Status, TraceContextExt}
 use opentelemetry::{Context, KeyValue};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
+use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::layers::otel::{Otel, Signals, continued, short};
 
 use super::Served;
@@ -74,9 +75,9 @@ impl RequestSpan {
         RequestSpan { context, open: Some(open) }
     }
 
-    /// The context in which the tool is called.
-    pub(super) fn context(&self) -> &Context {
-        &self.context
+    /// Returns the context of the call within the span.
+    pub(super) fn around(&self, turn: ToolContext) -> ToolContext {
+        turn.with_otel_context(self.context.clone())
     }
 
     /// Ends the span with the answer.

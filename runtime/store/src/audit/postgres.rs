@@ -15,9 +15,9 @@ use tokio::time::Instant;
 
 use crate::postgres::target::Target;
 use link::Setup;
-pub(super) use log::Remote;
+use log::Remote;
 use rows::Row;
-use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditReader, AuditSink};
 use worker::{BLOCK, Worker};
 
 /// How many records are kept by default while the database cannot be written.
@@ -305,4 +305,14 @@ impl fmt::Debug for PostgresSinkBuilder {
             .field("kept", &self.kept)
             .finish_non_exhaustive()
     }
+}
+
+/// Opens the log in the PostgreSQL database at this URL, in the form that [`PostgresSink`] takes; with the feature
+/// `postgres`. Nothing is written. This blocks, as all reading from the database does, also in an asynchronous function.
+///
+/// # Errors
+///
+/// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the password.
+pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
+    Remote::open(url).map(AuditReader::of)
 }

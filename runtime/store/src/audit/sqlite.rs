@@ -12,6 +12,8 @@ use rusqlite::{Connection, ErrorCode, params};
 use crate::sqlite::file::{prepared, transact};
 pub(super) use log::Log;
 use owner::Owner;
+/// The version of the crate whose connections [`SqliteSink::new`] accepts.
+pub use rusqlite;
 use toolgen_kernel::base::private;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 

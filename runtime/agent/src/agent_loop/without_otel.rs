@@ -1,0 +1,31 @@
+//! Stands for `spans` in a program without the feature `otel`.
+
+use std::pin::Pin;
+
+use super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::provider::Provider;
+
+/// No span.
+pub(super) struct AgentSpan;
+
+impl AgentSpan {
+    pub(super) fn begin(_: &Provider, _: &mut ToolContext, _: &ModelInfo) -> AgentSpan {
+        AgentSpan
+    }
+
+    pub(super) async fn around<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
+        run.await
+    }
+
+    pub(super) fn end<E>(self, _: &Result<LoopEnd, LoopError<E>>) {}
+}
+
+pub(super) async fn asked<M: Model + ?Sized>(
+    model: &mut M,
+    _: &ModelInfo,
+    transcript: &Transcript,
+    _: &AgentSpan,
+) -> Result<ModelTurn, M::Error> {
+    model.next(transcript).await
+}

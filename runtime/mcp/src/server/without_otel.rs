@@ -1,0 +1,26 @@
+//! Stands for `otel` in a program without that feature.
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
+use rmcp::service::{RequestContext, RoleServer};
+use toolgen_kernel::call::context::ToolContext;
+
+use super::Served;
+
+/// No span.
+pub(super) struct RequestSpan;
+
+impl RequestSpan {
+    pub(super) fn begin(
+        _: &Served,
+        _: &CallToolRequestParams,
+        _: &RequestContext<RoleServer>,
+    ) -> RequestSpan {
+        RequestSpan
+    }
+
+    pub(super) fn around(&self, turn: ToolContext) -> ToolContext {
+        turn
+    }
+
+    pub(super) fn end(self, _: &Result<CallToolResponse, ErrorData>) {}
+}
