@@ -16,9 +16,7 @@ mod bundle;
 mod document;
 mod json;
 mod number;
-mod path;
 mod pointer;
-mod position;
 mod written;
 mod yaml;
 
@@ -26,17 +24,15 @@ mod yaml;
 mod tests;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
 pub use bundle::{Bundle, Inside, MAX_BUNDLED, MAX_BUNDLED_BYTES};
 pub use document::Document;
-pub(crate) use path::plain;
 pub use pointer::Pointer;
 pub(crate) use pointer::percent_decode;
 pub(crate) use pointer::unescape;
-pub use position::Position;
 pub(crate) use written::Written;
 
 use crate::problem::codes::Code;
@@ -98,6 +94,20 @@ pub enum Format {
     Yaml,
 }
 
+/// A place in a text, counted from one, with columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Position {
+    /// The first character.
+    pub const START: Position = Position { line: 1, column: 1 };
+}
+
 /// The maximum number of findings a reader keeps: a document may consist of mistakes.
 const MAX_FINDINGS: usize = 10_000;
 
@@ -137,6 +147,43 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
     let limit = MAX_BYTES as u64 + 1;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| explain(&error))?;
     Ok(bytes)
+}
+
+/// Returns the positions of sorted byte offsets. Takes one pass over the text, however many there are: a document may
+/// be a single line of many megabytes.
+fn of_offsets(text: &str, offsets: &[usize]) -> Vec<Position> {
+    let bytes = text.as_bytes();
+    let mut here = Position::START;
+    let mut at = 0;
+    let mut positions = Vec::with_capacity(offsets.len());
+    for &offset in offsets {
+        while at < offset.min(bytes.len()) {
+            match bytes[at] {
+                b'\n' => here = Position { line: here.line + 1, column: 1 },
+                // Bytes that continue a character are not counted.
+                0x80..=0xbf => {}
+                _ => here.column += 1,
+            }
+            at += 1;
+        }
+        positions.push(here);
+    }
+    positions
+}
+
+/// Returns a path without `.`, and without `..` where a folder stands before it.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 /// Quotes a text of a document for a message, shortened if it is long.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::bundle::{Bundle, Inside};
-use super::position::of_offsets;
-use super::{At, Finding, Format, MAX_BYTES, Pointer, Reading, Source, Written, json, read_bounded, yaml};
+use super::{
+    At, Finding, Format, MAX_BYTES, Pointer, Reading, Source, Written, json, of_offsets, read_bounded, yaml,
+};
 use crate::problem::{Problems, codes};
 
 /// A document that was read.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::position::of_offsets;
-use super::super::{MAX_DEPTH, Pointer, Position};
+use super::super::{MAX_DEPTH, Pointer, Position, of_offsets};
 use super::lex::Lexer;
 
 /// Returns the position of each place: the key of a member, or the value of an item.

@@ -233,7 +233,7 @@ impl Tree<'_> {
     }
 
     /// Whether a key is `<<` without quotes (the merge key of YAML 1.1, which documents keep using).
-    pub(super) fn is_merge(&self, id: Id) -> bool {
+    fn is_merge(&self, id: Id) -> bool {
         let Some(node) = self.nodes.get(id) else { return false };
         match &node.kind {
             Kind::Scalar { text, plain: true } => {
