@@ -19,19 +19,19 @@ pub(crate) struct Entry<'a> {
     /// The name of its tool if it has no name of its own.
     pub(crate) fallback: String,
     /// The groups it is in.
-    pub(crate) groups: &'a [&'a str],
+    pub(crate) groups: Vec<&'a str>,
     /// Whether the document advises against it.
     pub(crate) deprecated: bool,
 }
 
 impl<'a> Entry<'a> {
     /// Returns the entry that a tool was made from.
-    pub(crate) fn of(tool: &'a Tool, groups: &'a [&'a str]) -> Entry<'a> {
+    pub(crate) fn of(tool: &'a Tool) -> Entry<'a> {
         Entry {
             id: &tool.origin.id,
             title: tool.origin.title.clone(),
             fallback: String::new(),
-            groups,
+            groups: tool.origin.groups.iter().map(String::as_str).collect(),
             deprecated: tool.spec.deprecated.is_some(),
         }
     }

@@ -88,10 +88,7 @@ pub(crate) fn mark_exact(program: &mut Program, options: &Options, problems: &mu
     }
     let tools = program.all_tools();
     let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
-    let groups: Vec<Vec<&str>> =
-        tools.iter().map(|tool| tool.origin.groups.iter().map(String::as_str).collect()).collect();
-    let entries: Vec<Entry<'_>> =
-        tools.iter().zip(&groups).map(|(tool, groups)| Entry::of(tool, groups)).collect();
+    let entries: Vec<Entry<'_>> = tools.iter().map(|tool| Entry::of(tool)).collect();
     let exact = matched(&entries, &names, &options.exact, "as exact, ", problems);
     let marked: Vec<_> =
         tools.iter().zip(exact).filter(|(_, exact)| *exact).map(|(tool, _)| tool.spec.name.clone()).collect();

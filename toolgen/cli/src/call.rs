@@ -17,7 +17,7 @@ use toolgen_runtime::spec;
 
 use super::Outcome;
 use super::args::Call;
-use super::compile::{Compiled, choose, compile_all};
+use super::compile::{Compiled, chosen, compile_all};
 use super::output::Output;
 use super::pick;
 use given::Given;
@@ -46,13 +46,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     if compiled.iter().all(|compiled| compiled.program.is_none()) {
         return Ok(Outcome::Problems);
     }
-    let chosen = match choose(&compiled, wanted) {
-        Ok(chosen) => chosen,
-        Err(message) => {
-            output.complain(&message);
-            return Ok(Outcome::Problems);
-        }
-    };
+    let Some(chosen) = chosen(&compiled, wanted, output) else { return Ok(Outcome::Problems) };
     if task.tool.is_none() {
         return ask(task, &chosen, output);
     }

@@ -201,6 +201,15 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
     Ok(chosen)
 }
 
+/// Returns the tools of these names, as [`choose`] does. `None`, and the user is told, if one does not exist.
+pub(super) fn chosen<'a>(
+    compiled: &'a [Compiled],
+    names: &[String],
+    output: &mut Output,
+) -> Option<Vec<&'a Tool>> {
+    choose(compiled, names).map_err(|message| output.complain(&message)).ok()
+}
+
 /// Returns the message for a tool that does not exist or has errors.
 fn unknown(name: &str, compiled: &[Compiled]) -> String {
     let problems = compiled.iter().flat_map(|compiled| compiled.problems.as_slice());

@@ -12,7 +12,7 @@ use toolgen_runtime::wire::{PlanError, PlanOptions, Reason, WireFormat};
 
 use super::Outcome;
 use super::args::Schema;
-use super::compile::{choose, compile_all};
+use super::compile::{chosen, compile_all};
 use super::discovery;
 use super::output::Output;
 
@@ -27,13 +27,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Usage);
     };
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
-    let tools = match choose(&compiled, &task.only.tools) {
-        Ok(tools) => tools,
-        Err(message) => {
-            output.complain(&message);
-            return Ok(Outcome::Problems);
-        }
-    };
+    let Some(tools) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
     let specs = discovery::shown(task.shown.discovery, &tools);
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
     let format = task.wire.unwrap_or_else(|| format_of(dialect));

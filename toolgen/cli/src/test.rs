@@ -15,20 +15,14 @@ use toolgen_runtime::spec::plan;
 
 use super::Outcome;
 use super::args::Test;
-use super::compile::{Compiled, choose, compile_all};
+use super::compile::{Compiled, chosen, compile_all};
 use super::output::Output;
 use checks::{CHECKS, Subject, Verdict};
 
 /// Prints a row for each tool, and below it what does not hold. "Problems found" means that something does not.
 pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
-    let chosen = match choose(&compiled, &task.only.tools) {
-        Ok(chosen) => chosen,
-        Err(message) => {
-            output.complain(&message);
-            return Ok(Outcome::Problems);
-        }
-    };
+    let Some(chosen) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
     let all: Vec<plan::Tool> =
         compiled.iter().flat_map(Compiled::tools).map(|tool| tool.clone().into()).collect();
     let chosen: Vec<&plan::Tool> =

@@ -8,7 +8,7 @@ use toolgen_runtime::schema::dialect::Dialect;
 
 use super::Outcome;
 use super::args::{TokenFormat, Tokens};
-use super::compile::{choose, compile_all};
+use super::compile::{chosen, compile_all};
 use super::output::Output;
 
 /// Prints or writes the report. "Problems found" means that a budget is exceeded, or that the dialect refuses a tool.
@@ -23,13 +23,7 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     }
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
-    let tools = match choose(&compiled, &task.only.tools) {
-        Ok(tools) => tools,
-        Err(message) => {
-            output.complain(&message);
-            return Ok(Outcome::Problems);
-        }
-    };
+    let Some(tools) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
     output.progress(&format!("counting {} tools", tools.len()));
     let report = Report::with_savings(&tools, dialect, task.rendering, task.tokenizer);
     let text = match task.format {

@@ -205,10 +205,7 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
     }
     let tools = program.all_tools();
     let names: Vec<String> = tools.iter().map(|tool| tool.spec.name.to_string()).collect();
-    let groups: Vec<Vec<&str>> =
-        tools.iter().map(|tool| tool.origin.groups.iter().map(String::as_str).collect()).collect();
-    let entries: Vec<Entry<'_>> =
-        tools.iter().zip(&groups).map(|(tool, groups)| Entry::of(tool, groups)).collect();
+    let entries: Vec<Entry<'_>> = tools.iter().map(|tool| Entry::of(tool)).collect();
     let selected = selected(&entries, &names, options, problems);
     let wanted =
         tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();

@@ -163,11 +163,10 @@ fn chosen(
         Err(_) => raw(found.descriptor).to_owned(),
     };
     let names: Vec<String> = all.iter().map(own).collect();
-    let groups = [alias];
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for (Found { descriptor, .. }, own) in all.iter().zip(&names) {
         let (id, fallback) = (raw(descriptor), own.clone());
-        entries.push(Entry { id, title: id.to_owned(), fallback, groups: &groups, deprecated: false });
+        entries.push(Entry { id, title: id.to_owned(), fallback, groups: vec![alias], deprecated: false });
     }
     let prefixed = Options { namespace: Some(alias.to_owned()), ..options.clone() };
     let mut tools = Vec::new();

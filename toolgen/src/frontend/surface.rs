@@ -88,14 +88,15 @@ fn groups<'s>(surface: &'s Surface, spec: &'s ToolSpec) -> Vec<&'s str> {
 
 fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problems: &mut Problems) -> Program {
     let specs = surface.specs();
-    let groups: Vec<Vec<&str>> = specs.iter().map(|spec| groups(surface, spec)).collect();
     let names: Vec<String> = specs.iter().map(|spec| spec.name.to_string()).collect();
-    let entry = |(index, name): (usize, &'_ String)| -> Option<Entry<'_>> {
-        let deprecated = specs.get(index)?.deprecated.is_some();
-        let (id, groups) = (specs.get(index)?.name.as_str(), groups.get(index)?);
-        Some(Entry { id, title: name.clone(), fallback: name.clone(), groups, deprecated })
-    };
-    let entries: Vec<Entry<'_>> = (0..).zip(&names).filter_map(entry).collect();
+    let entries = specs.iter().map(|spec| Entry {
+        id: spec.name.as_str(),
+        title: spec.name.to_string(),
+        fallback: spec.name.to_string(),
+        groups: groups(surface, spec),
+        deprecated: spec.deprecated.is_some(),
+    });
+    let entries: Vec<Entry<'_>> = entries.collect();
     let mut program = Program {
         kind: Locked.name(),
         version: "1".to_owned(),
@@ -103,8 +104,10 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
         ..Program::default()
     };
     let mut renamed: BTreeMap<&str, String> = BTreeMap::new();
-    for Chosen { index, name } in choose_named(&entries, names.clone(), options, problems) {
-        let (Some(spec), Some(groups)) = (specs.get(index), groups.get(index)) else { continue };
+    for Chosen { index, name } in choose_named(&entries, names, options, problems) {
+        let (Some(spec), Some(Entry { groups, .. })) = (specs.get(index), entries.get(index)) else {
+            continue;
+        };
         let was = spec.name.as_str();
         let Ok(parsed) = ToolName::parse(name.clone()) else { continue };
         if let Some(call) = surface.call(was) {

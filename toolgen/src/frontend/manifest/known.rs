@@ -1,6 +1,7 @@
 //! What is known about the values that placeholders stand for.
 
-use toolgen_core::schema::shape::{Extra, Kind, Literal, ObjectRules, find_def};
+use toolgen_core::internal::resolved;
+use toolgen_core::schema::shape::{Extra, Kind, Literal, ObjectRules};
 use toolgen_core::{Def, List, Schema, Shape, ToolSpec};
 
 /// A value whose schema is known.
@@ -128,15 +129,6 @@ impl Step {
     fn nowhere(rules: &ObjectRules) -> Step {
         Step::Nowhere(rules.fields.iter().map(|field| field.name.to_string()).collect())
     }
-}
-
-/// Follows references; `None` if they lead nowhere or form a cycle.
-fn resolved<'s>(mut shape: &'s Shape, defs: &'s List<Def>) -> Option<&'s Shape> {
-    for _ in 0..=defs.len() {
-        let Kind::Ref(name) = &shape.kind else { return Some(shape) };
-        shape = find_def(defs, name)?;
-    }
-    None
 }
 
 /// How deep unions are followed.

@@ -68,15 +68,13 @@ impl<'a> Context<'a> {
             || is_misspelt(&top, &keys::TOP, &["defaults"]);
         self.name_schemas();
         let named = self.names(&top);
-        let groups: Vec<Vec<&str>> = named.iter().map(|one| one.category.into_iter().collect()).collect();
         let entries: Vec<Entry<'_>> = named
             .iter()
-            .zip(&groups)
-            .map(|(Named { id, node, .. }, groups)| Entry {
+            .map(|Named { id, node, category, .. }| Entry {
                 id,
                 title: id.clone(),
                 fallback: id.clone(),
-                groups,
+                groups: category.iter().copied().collect(),
                 deprecated: node.get("deprecated").is_some_and(|node| *node.value != Value::Bool(false)),
             })
             .collect();

@@ -215,7 +215,7 @@ impl<'a> Context<'a> {
 
     /// Returns which of the listed media types a value is written in, if any, and how it is written as XML, by its
     /// schema and its name. If a list or an object cannot be written in any, it becomes a text, and a problem says so.
-    pub(super) fn take_text(
+    fn take_text(
         &mut self,
         shape: &mut Shape,
         listed: &str,

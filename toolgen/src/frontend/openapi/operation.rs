@@ -46,7 +46,7 @@ impl Operation<'_> {
             id: self.id,
             title: self.title(),
             fallback: operation_name(&self.method, self.path),
-            groups: &self.groups,
+            groups: self.groups.clone(),
             deprecated: self.node.flag("deprecated"),
         }
     }

@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the media types that an operation `consumes` or `produces`: its own, or else the document's.
-    pub(super) fn media_types(&self, operation: &Node<'a>, key: &str) -> Vec<&'a str> {
+    fn media_types(&self, operation: &Node<'a>, key: &str) -> Vec<&'a str> {
         let holder = if operation.get(key).is_some() { operation.clone() } else { self.top() };
         let one = holder.text(key);
         let listed = holder.items(key).into_iter().filter_map(|item| item.value.as_str()).chain(one);
