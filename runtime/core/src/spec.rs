@@ -9,7 +9,7 @@ use crate::schema::shape::decode::{decode, fits};
 use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
 pub use name::{MAX_NAME, NameError, ToolName};
-pub use schema::ToolSchema;
+pub use size::ToolSchema;
 
 pub mod docs;
 pub mod drift;

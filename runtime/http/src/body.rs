@@ -149,7 +149,7 @@ fn without_boundary(media_type: &str) -> String {
 }
 
 /// Adds a charset for text that is not ASCII. Nothing else is changed, since servers compare media types.
-pub(super) fn with_charset(media_type: &str, text: &str) -> String {
+fn with_charset(media_type: &str, text: &str) -> String {
     if text.is_ascii() || charset::is_named(media_type) {
         media_type.to_owned()
     } else {
@@ -158,7 +158,7 @@ pub(super) fn with_charset(media_type: &str, text: &str) -> String {
 }
 
 /// Returns a text in the charset that its media type names.
-pub(super) fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, RequestProblem> {
+fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, RequestProblem> {
     let text = match charset::xml(&text, media_type) {
         Cow::Borrowed(_) => text,
         Cow::Owned(text) => text,
@@ -464,7 +464,7 @@ pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String])
 }
 
 /// Returns the problem of a field of a form if a key within it is the name of another field, given or not.
-pub(super) fn in_form(
+fn in_form(
     argument: &str,
     fields: &Map<String, Value>,
     parts: &[Part],

@@ -18,7 +18,7 @@ use super::transport::{self, Reply, header};
 const SAID: usize = 200;
 
 /// What to do about a proxy that asks for a credential.
-pub(super) const PROXY: &str = "put a name and a password that it accepts into the variable that names it (`HTTPS_PROXY`, \
+const PROXY: &str = "put a name and a password that it accepts into the variable that names it (`HTTPS_PROXY`, \
     `HTTP_PROXY`, `ALL_PROXY`): http://NAME:PASSWORD@HOST:PORT";
 
 /// What operators are told of an answer of failure.

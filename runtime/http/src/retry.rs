@@ -154,7 +154,7 @@ fn is_distrust(error: &reqwest::Error) -> bool {
 }
 
 /// Returns how long the service wants to be left alone (RFC 9110, section 10.2.3): seconds or a date.
-pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     match text.parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),

@@ -3,8 +3,6 @@
 //! All of it depends on the specification alone, so a prompt never disagrees with the schema. The caller sets the order
 //! of the tools: prompts are cached by their bytes.
 
-use serde_json::Value;
-
 use crate::base::frozen::List;
 use crate::base::truncate::before_next;
 use crate::schema::dialect::OPENAI;
@@ -86,21 +84,10 @@ pub fn detail(spec: &ToolSpec) -> String {
     out
 }
 
-/// Estimates how many tokens a tool costs in a prompt: the bytes of its name, description and schema as compact JSON,
-/// divided by four and rounded up. Tokenizers differ; for English and JSON this is close.
-#[must_use]
-pub fn schema_tokens(spec: &ToolSpec, schema: &Value) -> usize {
-    estimate(spec.name.as_str().len() + spec.description.len() + schema.to_string().len())
-}
-
 /// Estimates how many tokens a text costs: its bytes divided by four, rounded up.
 #[must_use]
 pub fn text_tokens(text: &str) -> usize {
-    estimate(text.len())
-}
-
-fn estimate(bytes: usize) -> usize {
-    bytes.div_ceil(4)
+    text.len().div_ceil(4)
 }
 
 fn line(out: &mut String, title: &str, text: &str) {
@@ -340,6 +327,5 @@ mod tests {
     #[test]
     fn tokens_are_a_quarter_of_the_bytes() {
         assert_eq!((text_tokens(""), text_tokens("abcd"), text_tokens("abcde")), (0, 1, 2));
-        assert_eq!(schema_tokens(&ToolSpec::EMPTY, &json!({})), 3);
     }
 }

@@ -2,27 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
-use super::{ToolSpec, size};
+use super::ToolSpec;
+use super::size::{Forms, ToolSchema};
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::render::{Loss, Refusal};
-use crate::schema::shape::slim::{Slim, Trim};
-
-/// A tool in the form that a provider takes, and what that no longer says. See [`ToolSpec::schema`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSchema<'a> {
-    /// The description of the tool, cut at the end of a sentence if the dialect does not take one that long.
-    pub description: Cow<'a, str>,
-    /// The schema of the arguments.
-    pub schema: Value,
-    /// What could not be expressed, and where it went. A loss of the keyword `description` means that the description
-    /// of the tool was cut.
-    pub losses: Vec<Loss>,
-    /// What was trimmed, by the levers of the tool or because it was above its ceiling. The places are those of the
-    /// schema before a dialect changed it.
-    pub trims: Vec<Trim>,
-}
+use crate::schema::shape::render::Refusal;
+use crate::schema::shape::slim::Slim;
 
 impl ToolSpec {
     /// Renders the description and the schema of the arguments in the dialect of a provider.
@@ -59,7 +43,7 @@ impl ToolSpec {
     ///
     /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'_>, Vec<Refusal>> {
-        size::Forms::of(self).schema(dialect)
+        Forms::of(self).schema(dialect)
     }
 
     /// As [`schema`](Self::schema), with levers of size other than the tool's own.
@@ -91,7 +75,7 @@ impl ToolSpec {
     ///
     /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn schema_with(&self, dialect: &Dialect, slim: &Slim) -> Result<ToolSchema<'_>, Vec<Refusal>> {
-        size::Forms::new(self, Cow::Owned(slim.clone())).schema(dialect)
+        Forms::new(self, Cow::Owned(slim.clone())).schema(dialect)
     }
 }
 
@@ -102,6 +86,7 @@ mod tests {
     use super::*;
     use crate::schema::dialect::{ANTHROPIC, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
     use crate::schema::shape::read::read;
+    use crate::schema::shape::render::Loss;
 
     #[test]
     fn a_description_is_cut_where_the_dialect_limits_it() {

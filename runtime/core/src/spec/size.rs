@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::iter::successors;
 
-use super::{ToolSchema, ToolSpec};
+use serde_json::Value;
+
+use super::ToolSpec;
 use crate::base::frozen::{List, Text};
 use crate::base::json::json_bytes;
 use crate::base::truncate::{before_next, cut_at_sentence};
@@ -22,6 +24,21 @@ fn lengths() -> (Vec<usize>, Vec<usize>) {
     let shorter = |length: &usize| Some(length - length.div_ceil(7)).filter(|length| *length > 0);
     let lengths = [usize::MAX].into_iter().chain(successors(Some(20_000), shorter)).chain([0]);
     lengths.partition(|length| *length >= SHORT)
+}
+
+/// A tool in the form that a provider takes, and what that no longer says. See [`ToolSpec::schema`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSchema<'a> {
+    /// The description of the tool, cut at the end of a sentence if the dialect does not take one that long.
+    pub description: Cow<'a, str>,
+    /// The schema of the arguments.
+    pub schema: Value,
+    /// What could not be expressed, and where it went. A loss of the keyword `description` means that the description
+    /// of the tool was cut.
+    pub losses: Vec<Loss>,
+    /// What was trimmed, by the levers of the tool or because it was above its ceiling. The places are those of the
+    /// schema before a dialect changed it.
+    pub trims: Vec<Trim>,
 }
 
 impl ToolSchema<'_> {

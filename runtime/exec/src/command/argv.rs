@@ -33,7 +33,7 @@ pub(super) fn text(template: &Template, scope: &Scope<'_>) -> Result<Option<Stri
 }
 
 /// Returns the first reference of a template to a value with such a text.
-pub(super) fn culprit<'t>(
+fn culprit<'t>(
     template: &'t Template,
     scope: &Scope<'_>,
     is_wrong: impl Fn(&str) -> bool,

@@ -130,7 +130,7 @@ impl<'a> Codec<'a> {
     }
 
     /// Whether an object has no field that is rendered.
-    pub(super) fn has_no_field(&self, rules: &ObjectRules) -> bool {
+    fn has_no_field(&self, rules: &ObjectRules) -> bool {
         rules.fields.iter().all(|field| !self.shows(field))
     }
 

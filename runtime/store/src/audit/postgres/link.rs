@@ -121,7 +121,7 @@ impl Link {
     }
 
     /// Creates the partition of a day if it does not exist.
-    pub(super) async fn make_day(&mut self, day: &str, ahead: bool) -> Result<(), tokio_postgres::Error> {
+    async fn make_day(&mut self, day: &str, ahead: bool) -> Result<(), tokio_postgres::Error> {
         if !self.days.contains(day) {
             schema::make_days(&mut self.client, day, ahead).await?;
             self.days.insert(day.to_owned());

@@ -46,7 +46,7 @@ pub fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
 }
 
 /// As [`outline_within`], of a shape that is known to contain an object with contents.
-pub(super) fn outline_of_deep(shape: &Shape, defs: &List<Def>) -> Option<String> {
+fn outline_of_deep(shape: &Shape, defs: &List<Def>) -> Option<String> {
     Some(cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
 }
 

@@ -370,7 +370,7 @@ impl<'t> Writer<'t> {
 }
 
 /// The longest tag, in bytes; a `<` without its `>` near is not a tag.
-pub(super) const MAX_TAG: usize = 2_000;
+const MAX_TAG: usize = 2_000;
 
 /// A tag of an element.
 pub(super) struct Tag<'t> {
