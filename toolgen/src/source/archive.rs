@@ -78,10 +78,12 @@ fn name_of(path: &Path) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// Opens the archive that a path leads to, and returns it with the name of a document: `api.zip` means its main document,
-/// `api.zip/v2/api.yaml` another one. `None` if the path does not name an archive; an error says why there is no
-/// document, and what to do.
-pub(super) fn open(path: &Path) -> Option<Result<(Arc<Bundle>, String), (String, &'static str)>> {
+/// A bundle and the name of a document in it; or why there is none, and what to do.
+type Opened = Result<(Arc<Bundle>, String), (String, &'static str)>;
+
+/// Opens the archive that a path leads to: `api.zip` means its main document, `api.zip/v2/api.yaml` another one. `None` if
+/// the path does not name an archive.
+pub(super) fn open(path: &Path) -> Option<Opened> {
     let archive = path.ancestors().find(|path| path.is_file())?;
     let name = archive.file_name()?.to_str()?.to_ascii_lowercase();
     if ![".zip", ".tar", ".tar.gz", ".tgz"].iter().any(|ending| name.ends_with(ending)) {
