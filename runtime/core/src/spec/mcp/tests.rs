@@ -30,7 +30,7 @@ fn remote() -> Frozen<McpServer> {
 }
 
 /// All that a tool is, and for what it calls its server.
-fn whole(tool: Tool) -> Vec<String> {
+fn whole(tool: &Tool) -> Vec<String> {
     let Call::Mcp(plan) = &tool.call else { panic!("{:?}", tool.call) };
     let calls = format!("calls {} {}", plan.tool, plan.descriptor);
     vec![format!("{} {}", tool.spec.name, tool.spec.to_json()), calls]
@@ -44,7 +44,7 @@ fn descriptors_become_what_the_script_says() {
         move |word, rest| {
             let value = || script::values(rest).remove(0);
             let told = |made: Result<Tool, _>| match made {
-                Ok(tool) => whole(tool),
+                Ok(tool) => whole(&tool),
                 Err(why) => vec![format!("refused: {why}")],
             };
             match word {
@@ -130,7 +130,7 @@ fn a_descriptor_that_is_listed_again_is_one() {
     let mut other = find.clone();
     other["description"] = json!("Something else.");
     let again: Value = serde_json::from_str(&canonical(&find)).unwrap();
-    let list = [find.clone(), json!({"name": "x"}), again, other.clone(), other, json!({"name": "x"})];
+    let list = [find, json!({"name": "x"}), again, other.clone(), other, json!({"name": "x"})];
     let places: Vec<usize> = distinct(&list).into_iter().map(|(at, _)| at).collect();
     assert_eq!(places, [0, 1, 3]);
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));

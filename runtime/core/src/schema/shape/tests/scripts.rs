@@ -107,7 +107,8 @@ fn reading(schema: &Value) -> Vec<String> {
     let shape = read(schema, &mut problems);
     let text = canonical(&shape);
     assert_eq!(read_canonical(&serde_json::from_str(&text).unwrap()), shape, "{text}");
-    let text = if text == schema.to_string() { "as it is written".to_owned() } else { text };
+    let written = schema.to_string();
+    let text = if text == written { "as it is written".to_owned() } else { text };
     let told = |problem: crate::schema::shape::read::ReadProblem| {
         format!("{:?} at {}: {}", problem.kind, problem.pointer, problem.message)
     };
