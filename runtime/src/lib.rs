@@ -121,7 +121,7 @@ pub mod serve {
 
 /// Calls of tools in tests: one by one, and whole runs that were recorded.
 pub mod testing {
-    pub use toolgen_kernel::function::testing::*;
+    pub use toolgen_function::testing::*;
     #[cfg(feature = "audit")]
     pub use toolgen_record::{cassette, replay};
 }
@@ -135,6 +135,14 @@ pub use toolgen_wire as wire;
 
 #[doc(inline)]
 pub use engine::Engines;
+#[doc(hidden)]
+pub use toolgen_function::__private;
+#[doc(inline)]
+pub use toolgen_function::{
+    self as function, FunctionTool, ToolFunction,
+    inject::{Progress, Service},
+    input::ToolInput,
+};
 #[doc(inline)]
 pub use toolgen_kernel::*;
 #[cfg(feature = "macros")]

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolgen_exec::{ExecError, ExecOptions, Executor};
+use toolgen_function::inject::Service;
+use toolgen_function::toolset::IntoTools;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::function::inject::Service;
-use toolgen_kernel::function::toolset::IntoTools;
 use toolgen_macros::tools;
 
 use super::commands::Line;

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use serde_json::{Value, json};
+use toolgen_function::FunctionTool;
+use toolgen_function::inject::Service;
 use toolgen_kernel::base::data::plain_data;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::provider_context::FactoryError;
-use toolgen_kernel::function::FunctionTool;
-use toolgen_kernel::function::inject::Service;
 use toolgen_kernel::provider::ToolFactory;
 use toolgen_macros::tool;
 

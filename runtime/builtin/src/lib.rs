@@ -54,7 +54,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // What the macros write names the facade, of which the kernel has all that they need.
-extern crate toolgen_kernel as toolgen_runtime;
+extern crate toolgen_function as toolgen_runtime;
 
 mod bash;
 mod chat;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use toolgen_exec::{ExecError, ExecOptions, Executor};
+use toolgen_function::inject::Service;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::{named_below, root_of, traversal};
-use toolgen_kernel::function::inject::Service;
 use toolgen_macros::tool;
 
 use super::commands::Line;

@@ -11,13 +11,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_core::internal::below::fault;
 use toolgen_exec::{ExecOptions, Executor};
+use toolgen_function::inject::Service;
+use toolgen_function::toolset::IntoTools;
 use toolgen_kernel::base::truncate::whole;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::traversal;
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::function::inject::Service;
-use toolgen_kernel::function::toolset::IntoTools;
 use toolgen_macros::tools;
 
 use super::files::globs;

@@ -17,7 +17,8 @@ mod error_data;
 #[doc(hidden)]
 pub mod folder;
 mod hosts;
-pub(crate) mod missing;
+#[doc(hidden)]
+pub mod missing;
 pub(crate) mod peers;
 pub mod principal;
 #[doc(hidden)]

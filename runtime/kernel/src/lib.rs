@@ -10,14 +10,9 @@
 //! | [`provider`] | the tools of one agent, and the pipeline of their calls |
 //! | [`layers`] | what a call passes, one module each |
 //! | [`engine`], [`registry`] | what runs tools that are data; sealed sets of tools |
-//! | [`function`] | Rust functions as tools |
 //! | [`call`] | a call, its context and its outcome |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-
-// So that what the macros write is valid in the tests of this crate, too.
-#[cfg(test)]
-extern crate self as toolgen_runtime;
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -26,7 +21,6 @@ pub mod __private;
 pub mod base;
 pub mod call;
 pub mod engine;
-pub mod function;
 pub mod layers;
 pub mod provider;
 pub mod registry;
@@ -44,9 +38,6 @@ pub use {
     call::values::ContextValues,
     call::{ToolCall, ToolResponse},
     engine::dynamic::DynamicTool,
-    function::inject::{Progress, Service},
-    function::input::ToolInput,
-    function::{FunctionTool, ToolFunction},
     layers::breaker::CircuitBreaker,
     layers::depends::Dependencies,
     layers::repeat::RepeatGuard,
@@ -65,5 +56,3 @@ pub use toolgen_core::{
     Call, Def, Effects, Frozen, Hidden, Limits, List, RequestPlan, Schema, Shape, Text, Tool, ToolName,
     ToolSpec, printable, schema, spec, visible,
 };
-#[cfg(test)]
-use toolgen_macros::{tool, toolset};

@@ -182,52 +182,6 @@ macro_rules! include_tools {
     };
 }
 
-/// Does nothing: the feature `inventory` is off.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __toolgen_no_register {
-    ($tool:ident) => {};
-}
-
-/// Everything that a type with `#[derive(ToolInput)]` may name.
-pub mod input {
-    pub use core::default::Default;
-    pub use core::option::Option::{self, None, Some};
-    pub use core::primitive::{bool, f64, i128, str, u64, usize};
-    pub use core::result::Result::{self, Err, Ok};
-
-    pub use serde_json::Value;
-
-    pub use crate::base::frozen::Frozen::Static as S;
-    #[cfg(feature = "schemars")]
-    pub use crate::function::input::bridge::{Foreign, ForeignName};
-    pub use crate::function::input::derive::{
-        Fields, Items, adjacent, count, defs_of, external, extra, extra_of, field_of, fields_of, internal,
-        join, member, names, no_variant, null, of, placed, shape_of, tuple, union, value,
-    };
-    pub use crate::function::input::{
-        ArgumentProblem, BorrowedValue, DefaultKept, DefaultOf, DefaultTold, Defaults, Defs, Lit, Rules,
-        ToolInput, checks, items_of, object, of_bool, of_decimal, of_integer, of_list, problem, reference,
-        refine,
-    };
-    pub use crate::schema::shape::{Extra, Field, Number, Shape};
-
-    pub use crate::function::dialect_check;
-    pub use crate::schema::dialect;
-
-    /// Returns the text.
-    #[must_use]
-    pub fn as_str(text: &str) -> &str {
-        text
-    }
-
-    /// Copies the value.
-    #[must_use]
-    pub fn copy_of(value: &Value) -> Value {
-        value.clone()
-    }
-}
-
 /// Everything that the trait of the functions of generated tools may name, and the table of its implementation.
 pub mod functions {
     pub use core::future::Future;
@@ -259,72 +213,6 @@ pub mod functions {
         let run = move |arguments, ctx| run(Arc::clone(&functions), arguments, ctx);
         *table = std::mem::take(table).with(name, run);
     }
-}
-
-/// Everything that `toolset!` may name.
-pub mod toolset {
-    pub use crate::function::toolset::{Entry, IntoTools, check_cycles, check_names, entry, forgotten};
-}
-
-/// Everything that a function with `#[tool]` may name.
-pub mod function {
-    pub use core::default::Default;
-    pub use core::option::Option::{self, None, Some};
-    pub use core::primitive::{f64, i128, str, u64};
-    pub use core::result::Result::{Err, Ok};
-    pub use std::borrow::Borrow;
-    pub use std::sync::Arc;
-    pub use std::vec::Vec;
-
-    pub use crate::base::frozen::Frozen::Static as S;
-    pub use crate::call::roots::inside;
-    pub use crate::function::host_check::host;
-    pub use crate::function::inject::inject;
-    #[cfg(feature = "schemars")]
-    pub use crate::function::input::bridge::{Foreign, ForeignName};
-    pub use crate::function::input::derive::{field_of, of, shape_of};
-    pub use crate::function::input::{
-        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, checks, items_of, object, of_bool, of_decimal,
-        of_integer, of_list, refine, relation,
-    };
-    pub use crate::function::return_value::{Probe, Returned, schema};
-    pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
-    pub use crate::function::{dialect_check, exact_check};
-    pub use crate::schema::dialect;
-    pub use crate::schema::shape::{Extra, Number, RelationKind, Schema};
-    pub use crate::spec::{
-        Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
-        ToolSpec,
-    };
-
-    #[cfg(not(feature = "inventory"))]
-    pub use crate::__toolgen_no_register as register;
-    #[cfg(feature = "inventory")]
-    pub use crate::__toolgen_register as register;
-
-    /// The traits that determine the conversion of a value.
-    pub mod probes {
-        pub use crate::function::input::{DefaultKept, DefaultTold};
-        pub use crate::function::return_value::{
-            ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeNothing, ProbeOutput, ProbeOwn,
-            ProbePlain, ProbeSerialize, ReturnedUnknown,
-        };
-    }
-
-    /// Builds a list without a trait that would have to be in scope.
-    #[must_use]
-    pub fn list<T, const N: usize>(items: [T; N]) -> Vec<T> {
-        Vec::from(items)
-    }
-
-    /// The base of a requirement.
-    pub const REQUIREMENT: Requirement = Requirement {
-        kind: RequirementKind::Custom,
-        name: crate::Text::EMPTY,
-        argument: crate::Text::EMPTY,
-        message: crate::Text::EMPTY,
-        optional: false,
-    };
 }
 
 #[cfg(test)]

@@ -28,6 +28,31 @@ use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 use crate::spec::search::SearchIndex;
 
+/// A tool, or several: what a [`Registry`] is made of, and an item of `toolset!` other
+/// than a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a tool nor a list of tools",
+    note = "functions with `#[tool]` are listed by name in `toolset![…]`; other tools are an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
+)]
+pub trait IntoTools {
+    /// Adds the tools to a list.
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>);
+}
+
+impl<T: AgentTool + 'static> IntoTools for T {
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
+        tools.push(Arc::new(self));
+    }
+}
+
+impl<T: IntoTools> IntoTools for Vec<T> {
+    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
+        for tool in self {
+            tool.add_to(tools);
+        }
+    }
+}
+
 /// An immutable set of tools, sorted by name.
 ///
 /// Clones share the set. To add tools later, create a new set with [`extend`](Registry::extend).

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use toolgen_exec::{BANNED, ExecError, ExecOptions, Executor};
+use toolgen_function::inject::Service;
 use toolgen_kernel::base::truncate::floor;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::function::inject::Service;
 use toolgen_macros::tool;
 
 use crate::commands::Line;

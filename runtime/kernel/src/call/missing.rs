@@ -117,7 +117,8 @@ impl MissingDependencies {
 }
 
 /// The code of the error.
-pub(crate) const CODE: &str = "DEPENDENCY_NOT_MET";
+#[doc(hidden)]
+pub const CODE: &str = "DEPENDENCY_NOT_MET";
 
 impl fmt::Display for MissingDependencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

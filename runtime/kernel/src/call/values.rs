@@ -144,7 +144,8 @@ impl Inner {
 }
 
 /// Whether a value is present and not empty.
-pub(crate) fn is_given(value: &Value) -> bool {
+#[doc(hidden)]
+pub fn is_given(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => !text.trim().is_empty(),

@@ -30,7 +30,6 @@ use crate::call::error::ToolError;
 use crate::call::provider_context::FactoryError;
 use crate::call::tool::{exact_text, guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
-use crate::function::input::BorrowedValue;
 use crate::layers;
 use crate::layers::approval::Seals;
 use crate::layers::depends;
@@ -41,6 +40,7 @@ use crate::layers::middleware::Approver;
 use crate::layers::redact::Redactor;
 use crate::provider::{Admitted, Provider, ProviderError};
 use crate::spec::ToolSpec;
+use toolgen_core::internal::BorrowedValue;
 
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;

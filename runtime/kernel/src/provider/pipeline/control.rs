@@ -17,7 +17,6 @@ use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::resumption::Waited;
 use crate::call::tool::AgentTool;
-use crate::function::input::BorrowedValue;
 use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
     InputQuestion,
@@ -29,6 +28,7 @@ use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
+use toolgen_core::internal::BorrowedValue;
 
 /// The handlers of what results request.
 #[derive(Clone, Default)]

@@ -9,8 +9,8 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::Ticket;
 use crate::call::tool::{AgentTool, execute, time_limit};
-use crate::function::input::BorrowedValue;
 use crate::layers::layer::{self, Invocation, Next, Outcome};
+use toolgen_core::internal::BorrowedValue;
 
 impl Layers {
     /// Runs a tool within the layers around it, alone if it is exclusive and never at the same time as one that is, unless

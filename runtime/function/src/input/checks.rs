@@ -6,9 +6,9 @@
 use toolgen_core::internal::float;
 
 use super::rules::{Lit, Rules};
-use crate::base::const_text::{ConstText, same};
-use crate::base::frozen::Frozen;
-use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
+use toolgen_kernel::base::const_text::{ConstText, same};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
 
 /// A message.
 type Told = ConstText<600>;
@@ -289,7 +289,7 @@ const fn is_as_long(rules: &Rules, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::function::input::{Of, ToolInput};
+    use crate::input::{Of, ToolInput};
 
     const WRITTEN: Written = Written {
         what: "default",

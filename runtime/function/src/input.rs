@@ -64,8 +64,8 @@ mod scalars;
 
 use serde_json::Value;
 
-pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use crate::schema::shape::{Kind, Shape};
+pub use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+use toolgen_kernel::schema::shape::{Kind, Shape};
 
 #[doc(hidden)]
 pub use default_of::{
@@ -207,7 +207,7 @@ pub type Owned<T> = <T as Lent>::Owner;
 #[doc(hidden)]
 #[must_use]
 pub const fn reference(name: &'static str) -> Shape {
-    rules::with_kind(Kind::Ref(crate::base::frozen::Text::Static(name)))
+    rules::with_kind(Kind::Ref(toolgen_kernel::base::frozen::Text::Static(name)))
 }
 
 /// Returns a problem with a whole value: what was expected, and what was given.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{ArgumentProblem, ToolInput, problem, rules};
-use crate::base::frozen::Text;
-use crate::schema::shape::{Kind, Shape, StringRules};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::schema::shape::{Kind, Shape, StringRules};
 
 const fn of_format(format: &'static str) -> Shape {
     rules::with_kind(Kind::String(StringRules { format: Text::Static(format), ..StringRules::ANY }))

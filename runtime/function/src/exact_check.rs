@@ -1,6 +1,6 @@
 //! What a dialect would lose of a tool that is `exact`, checked at compile time.
 //!
-//! The rules are those for whose loss [`ToolSpec::schema`](crate::ToolSpec::schema) refuses such a tool, as far as a
+//! The rules are those for whose loss [`ToolSpec::schema`](toolgen_kernel::ToolSpec::schema) refuses such a tool, as far as a
 //! constant can tell: the keywords of an argument and of its type, and rules between arguments. What takes a whole
 //! schema to find out, such as whether a regular expression is one that the dialect takes, is reported where the tool
 //! is rendered.
@@ -36,11 +36,11 @@
 use toolgen_core::internal::is_told;
 
 use super::dialect_check::{of_shape, refuse};
-use crate::base::const_text::{ConstText, same};
-use crate::base::frozen::Text;
-use crate::function::input::ToolInput;
-use crate::schema::dialect::Dialect;
-use crate::schema::shape::{Field, Kind, NumberRules, Shape, StringRules};
+use crate::input::ToolInput;
+use toolgen_kernel::base::const_text::{ConstText, same};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::schema::shape::{Field, Kind, NumberRules, Shape, StringRules};
 
 /// Refuses an argument whose rules a dialect would lose.
 ///
@@ -161,10 +161,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::function::input::derive::{field_of, of};
-    use crate::function::input::{Rules, object};
-    use crate::schema::shape::Extra;
-    use crate::spec::ToolSpec;
+    use crate::input::derive::{field_of, of};
+    use crate::input::{Rules, object};
+    use toolgen_kernel::schema::shape::Extra;
+    use toolgen_kernel::spec::ToolSpec;
 
     fn agrees<T: ToolInput>(fields: &'static [Field]) {
         let spec =
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn constants_tell_what_rendering_refuses_of_an_exact_tool() {
-        use crate::schema::shape::Number;
+        use toolgen_kernel::schema::shape::Number;
         agree! {
             "plain" String: Rules::NONE;
             "short" String: Rules { max_len: Some(3), ..Rules::NONE };

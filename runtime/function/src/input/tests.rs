@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Value, json};
 
 use super::{Lit, Of, Rules, ToolInput, refine};
-use crate::schema::shape::{Kind, Number, Shape};
+use toolgen_kernel::schema::shape::{Kind, Number, Shape};
 
 #[test]
 fn integers_say_their_bounds() {

@@ -1,35 +1,8 @@
 //! Explicit lists of tools, without self-registration.
 
-use std::sync::Arc;
-
-use crate::base::const_text::{ConstText, same};
-use crate::call::tool::AgentTool;
-use crate::function::{FunctionTool, ToolFunction};
-
-/// A tool, or several: what a [`Registry`](crate::Registry) is made of, and an item of `toolset!` other
-/// than a function.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither a tool nor a list of tools",
-    note = "functions with `#[tool]` are listed by name in `toolset![…]`; other tools are an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
-)]
-pub trait IntoTools {
-    /// Adds the tools to a list.
-    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>);
-}
-
-impl<T: AgentTool + 'static> IntoTools for T {
-    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
-        tools.push(Arc::new(self));
-    }
-}
-
-impl<T: IntoTools> IntoTools for Vec<T> {
-    fn add_to(self, tools: &mut Vec<Arc<dyn AgentTool>>) {
-        for tool in self {
-            tool.add_to(tools);
-        }
-    }
-}
+use crate::{FunctionTool, ToolFunction};
+use toolgen_kernel::base::const_text::{ConstText, same};
+pub use toolgen_kernel::registry::IntoTools;
 
 /// A function in `toolset!`.
 #[doc(hidden)]

@@ -8,12 +8,12 @@ use toolgen_core::internal::fits;
 use super::Defs;
 use super::defs::FieldDefault;
 use super::rules::listed_values;
-use crate::base::frozen::{List, Text};
-use crate::schema::shape::{
+use toolgen_kernel::base::frozen::{List, Text};
+use toolgen_kernel::schema::shape::{
     ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, PatternField, Schema, Shape,
     TupleRules, UnionRules,
 };
-use crate::spec::ToolSpec;
+use toolgen_kernel::spec::ToolSpec;
 
 impl Defs {
     /// Returns the names of the types that have the fields of a type: its own, and those that contain it.

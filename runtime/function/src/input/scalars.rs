@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::{Map, Number as JsonNumber, Value};
 
 use super::{ArgumentProblem, BorrowedValue, ToolInput, problem, rules};
-use crate::base::frozen::Frozen;
-use crate::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
 /// Numbers of a format, whose own bounds are checked but not shown.
 const fn between(minimum: Number, maximum: Number, format: &'static str) -> NumberRules {

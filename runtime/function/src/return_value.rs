@@ -11,12 +11,12 @@ use std::marker::PhantomData;
 
 use serde_core::Serialize;
 
-use crate::base::frozen::Frozen;
-use crate::call::control::{Control, Effect, InputRequest};
-use crate::call::error::ToolError;
-use crate::call::result::{Content, ToolResult};
-use crate::function::input::{Defs, Of, ToolInput};
-use crate::schema::shape::{Kind, Schema, Shape};
+use crate::input::{Defs, Of, ToolInput};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::call::control::{Control, Effect, InputRequest};
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::{Content, ToolResult};
+use toolgen_kernel::schema::shape::{Kind, Schema, Shape};
 
 /// A type that defines what a model sees of it.
 ///

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::derive::{Items, of};
 use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, copy, problem, rules};
-use crate::base::frozen::Frozen;
-use crate::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
+use toolgen_kernel::base::frozen::Frozen;
+use toolgen_kernel::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
 #[diagnostic::do_not_recommend]
 impl<T: ToolInput> ToolInput for Option<T> {

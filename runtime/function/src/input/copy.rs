@@ -2,7 +2,7 @@
 
 use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with, tuple_copied};
 
-use crate::schema::shape::{
+use toolgen_kernel::schema::shape::{
     Choices, Discriminator, Field, Kind, NumberRules, Shape, StringRules, Title, UnionRules,
 };
 

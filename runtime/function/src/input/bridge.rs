@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 use super::named_shapes::renamed;
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, ToolInput, reference};
-use crate::base::frozen::Text;
-use crate::schema::shape::Shape;
-use crate::schema::shape::read::read;
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::schema::shape::Shape;
+use toolgen_kernel::schema::shape::read::read;
 
 /// A type of another crate; `N` gives its name in schemas.
 pub struct Foreign<T, N>(pub T, PhantomData<N>);

@@ -8,9 +8,9 @@ use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
 use super::copy::copy_field;
 use super::rules::{named, with_kind};
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
-use crate::base::const_text::{ConstText, same};
-use crate::base::frozen::{Frozen, Text};
-use crate::schema::shape::{
+use toolgen_kernel::base::const_text::{ConstText, same};
+use toolgen_kernel::base::frozen::{Frozen, Text};
+use toolgen_kernel::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
 

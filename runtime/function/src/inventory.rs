@@ -25,8 +25,8 @@
 
 use std::sync::Arc;
 
-use crate::call::tool::AgentTool;
-use crate::function::FunctionTool;
+use crate::FunctionTool;
+use toolgen_kernel::call::tool::AgentTool;
 
 #[doc(hidden)]
 pub use inventory::submit;
@@ -39,7 +39,7 @@ pub struct Registered(pub fn() -> FunctionTool, pub &'static str);
 inventory::collect!(Registered);
 
 /// Returns the registered tools, sorted by name. The order of tools with the same name is unspecified; a
-/// [`Registry`](crate::Registry) refuses them. The ready-made tools of the feature `builtin`, which read files and run
+/// [`Registry`](toolgen_kernel::Registry) refuses them. The ready-made tools of the feature `builtin`, which read files and run
 /// commands, are not among them: a program names those that it wants.
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
@@ -58,9 +58,9 @@ pub fn tools() -> Vec<Arc<dyn AgentTool>> {
 #[macro_export]
 macro_rules! __toolgen_register {
     ($tool:ident) => {
-        $crate::function::inventory::submit! {
-            $crate::function::inventory::Registered(
-                <$tool as $crate::function::ToolFunction>::tool,
+        $crate::inventory::submit! {
+            $crate::inventory::Registered(
+                <$tool as $crate::ToolFunction>::tool,
                 ::core::module_path!(),
             )
         }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
 
 mod caller;
 
@@ -18,7 +18,7 @@ pub use caller::{ContextValue, FromContext, HelpUrl, SessionState};
 ///
 /// `&ToolContext`, [`CancellationToken`], [`Progress`] and [`Service`] are recognised by name. A parameter of another
 /// type that implements this trait is marked `#[inject]`: [`FromContext`], [`SessionState`],
-/// [`Session`](crate::Session), [`&Principal`](crate::Principal), and the program's own types.
+/// [`Session`](toolgen_kernel::Session), [`&Principal`](toolgen_kernel::Principal), and the program's own types.
 ///
 /// ```
 /// use toolgen_runtime::function::inject::Inject;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Inject;
-use crate::base::frozen::Text;
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::call::missing;
-use crate::call::principal::Principal;
-use crate::call::session::Session;
-use crate::call::values::{ContextValues, is_given};
+use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::missing;
+use toolgen_kernel::call::principal::Principal;
+use toolgen_kernel::call::session::Session;
+use toolgen_kernel::call::values::{ContextValues, is_given};
 
 /// A type that is read from a value of a call's context, for [`FromContext`].
 ///

@@ -6,12 +6,12 @@ use serde_core::Serialize;
 use serde_json::Value;
 
 use super::{Of, ToolInput};
-use crate::base::frozen::{Frozen, Text};
-use crate::schema::shape::{Kind, Shape};
+use toolgen_kernel::base::frozen::{Frozen, Text};
+use toolgen_kernel::schema::shape::{Kind, Shape};
 
 /// The named shapes that the arguments and the result of a tool refer to.
 ///
-/// A name is the full path of its type, so that types of the same name stay apart; [`ToolSpec`](crate::ToolSpec) uses
+/// A name is the full path of its type, so that types of the same name stay apart; [`ToolSpec`](toolgen_kernel::ToolSpec) uses
 /// the short name unless two types share it.
 #[derive(Clone, Debug, Default)]
 pub struct Defs {

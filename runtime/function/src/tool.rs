@@ -53,12 +53,12 @@
 //!
 //! `#[tool(…)]` accepts `name`, `label`, `description`, `doc_override` (the documentation for a prompt), `category`,
 //! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
-//! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
+//! `service = "db"` (watched by a [circuit breaker](toolgen_kernel::layers::breaker)), `blocking` (runs on a thread that may
 //! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
 //! the tool), `ignore_unknown` (the schema has no `additionalProperties: false`, and arguments that the tool does not
 //! know are ignored, not refused) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
-//! a turn may overlap; see [dispatch](crate::provider::dispatch). A result larger than `result_limit = "64KiB"` is split
-//! into [pages](crate::layers::pages), unless the provider has no pages.
+//! a turn may overlap; see [dispatch](toolgen_kernel::provider::dispatch). A result larger than `result_limit = "64KiB"` is split
+//! into [pages](toolgen_kernel::layers::pages), unless the provider has no pages.
 //!
 //! Effects count as the worst possible unless declared: `read_only`, `destructive`, `idempotent`, `open_world`,
 //! `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`,
@@ -82,16 +82,16 @@
 //!   pattern repeats without limit (`+`, `*`);
 //! * `items(…)` with the same rules for the items of a list; `example = …`; `deprecated`;
 //! * `secret`: the value is hidden in records, events, spans and updates, also in those of the calls that the tool
-//!   makes, and from people who approve the call; see [`redact`](crate::layers::redact). The model sees what the tool
+//!   makes, and from people who approve the call; see [`redact`](toolgen_kernel::layers::redact). The model sees what the tool
 //!   answers, so a tool must not reveal a secret that the model does not know;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
 //!   [`ToolContext::with_root`] named, with links resolved; a path outside it is refused.
 //!
 //! # Injected parameters
 //!
-//! Parameters of the types `&ToolContext`, [`CancellationToken`](crate::CancellationToken),
+//! Parameters of the types `&ToolContext`, [`CancellationToken`](toolgen_kernel::CancellationToken),
 //! [`Progress`](crate::Progress) and [`Service<T>`](crate::Service), in any order and number, do not appear in the
-//! schema; nor does a parameter marked `#[inject]` whose type implements [`Inject`](crate::function::inject::Inject). A
+//! schema; nor does a parameter marked `#[inject]` whose type implements [`Inject`](crate::inject::Inject). A
 //! service may be a trait object: `Service<dyn Store>`.
 //!
 //! # Methods
@@ -139,7 +139,7 @@
 //! # Results
 //!
 //! A function returns text, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, or a
-//! `Result` of these with any error (see [`output`](crate::function::return_value)). A model sees the error's own text;
+//! `Result` of these with any error (see [`output`](crate::return_value)). A model sees the error's own text;
 //! its causes are [for operators](ToolError::operator_text).
 
 use std::fmt;
@@ -148,14 +148,14 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::base::future::BoxFuture;
-use crate::call::context::ToolContext;
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, Execution};
-use crate::function::input::derive::{Fields, of};
-use crate::function::input::{ArgumentProblem, BorrowedValue, Defs, ToolInput, with_named_shapes};
-use crate::spec::ToolSpec;
+use crate::input::derive::{Fields, of};
+use crate::input::{ArgumentProblem, BorrowedValue, Defs, ToolInput, with_named_shapes};
+use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::error::ToolError;
+use toolgen_kernel::call::result::ToolResult;
+use toolgen_kernel::call::tool::{AgentTool, Execution};
+use toolgen_kernel::spec::ToolSpec;
 
 /// The outcome of a function.
 pub type Outcome = Result<ToolResult, ToolError>;

@@ -1,6 +1,6 @@
 //! The rules of schema dialects, checked at compile time.
 //!
-//! These checks give the same reasons for which [`render`](crate::schema::shape::render) refuses a schema, for what a
+//! These checks give the same reasons for which [`render`](toolgen_kernel::schema::shape::render) refuses a schema, for what a
 //! constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples, any values and
 //! keys that a dialect does not take are not among them: they are written in another form there, which decoding reads.
 //!
@@ -9,11 +9,11 @@
 //! which reaches every depth, one type at a time; otherwise where the tool is rendered.
 
 use super::exact_check::lost;
-use crate::base::const_text::ConstText;
-use crate::base::frozen::{Frozen, Text};
-use crate::function::input::{Of, ToolInput};
-use crate::schema::dialect::Dialect;
-use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Shape, UnionRules};
+use crate::input::{Of, ToolInput};
+use toolgen_kernel::base::const_text::ConstText;
+use toolgen_kernel::base::frozen::{Frozen, Text};
+use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::schema::shape::{Extra, Field, Kind, ObjectRules, Shape, UnionRules};
 
 /// The longest path that is reported, in steps.
 const STEPS: usize = 8;
@@ -195,18 +195,21 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::function::input::derive::{field_of, of as member};
-    use crate::function::input::{Defs, Rules, object};
-    use crate::schema::shape::render::render_input;
+    use crate::input::derive::{field_of, of as member};
+    use crate::input::{Defs, Rules, object};
+    use toolgen_kernel::schema::shape::render::render_input;
 
     /// Checks that compile-time refusals equal those of rendering.
     fn agrees<T: ToolInput>(fields: &'static [Field]) {
         let mut defs = Defs::default();
         T::defs(&mut defs);
         for dialect in Dialect::ALL {
-            let refused =
-                render_input(&object(fields, &[], Extra::Closed), &crate::base::frozen::List::EMPTY, dialect)
-                    .is_err();
+            let refused = render_input(
+                &object(fields, &[], Extra::Closed),
+                &toolgen_kernel::base::frozen::List::EMPTY,
+                dialect,
+            )
+            .is_err();
             let name = std::any::type_name::<T>();
             assert_eq!(of::<T>(dialect).is_some(), refused, "{name} for {}", dialect.name);
         }

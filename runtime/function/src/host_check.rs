@@ -2,7 +2,7 @@
 
 use toolgen_core::internal::hosts::{host_within, is_host};
 
-use crate::base::const_text::ConstText;
+use toolgen_kernel::base::const_text::ConstText;
 
 /// Refuses a text that is not a host.
 ///

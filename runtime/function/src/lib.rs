@@ -1,0 +1,32 @@
+//! Tools written as Rust functions: arguments, injected parameters, results, and lists of tools.
+//!
+//! Programs use `toolgen-runtime`, which re-exports all of this as `function`. The macros write what stands here.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// So that what the macros write is valid in the tests of this crate, too.
+#[cfg(test)]
+extern crate self as toolgen_runtime;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+#[doc(hidden)]
+pub mod dialect_check;
+#[doc(hidden)]
+pub mod exact_check;
+pub(crate) mod host_check;
+pub mod inject;
+pub mod input;
+#[cfg(feature = "inventory")]
+pub mod inventory;
+pub mod return_value;
+pub mod testing;
+pub mod tool;
+pub mod toolset;
+
+pub use tool::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
+
+// What the macros name beside `__private`.
+#[doc(hidden)]
+pub use toolgen_kernel::AgentTool;
