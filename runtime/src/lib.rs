@@ -38,7 +38,7 @@
 //!
 //! This crate holds [`Engines`] and re-exports the others of the runtime. Its modules form floors: each uses only itself and
 //! those below it. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` shares; those from [`call`] to
-//! [`provider`] are `toolgen-kernel`; the engines and what stands above are crates of their own, named after them.
+//! [`provider`] are `toolgen-kernel`, but for functions; these, the engines and what stands above are crates of their own.
 //!
 //! | floor | to | modules |
 //! |---|---|---|
@@ -121,7 +121,7 @@ pub mod serve {
 
 /// Calls of tools in tests: one by one, and whole runs that were recorded.
 pub mod testing {
-    pub use toolgen_function::testing::*;
+    pub use toolgen_kernel::call::testing::*;
     #[cfg(feature = "audit")]
     pub use toolgen_record::{cassette, replay};
 }

@@ -21,11 +21,11 @@ pub mod input;
 #[cfg(feature = "inventory")]
 pub mod inventory;
 pub mod return_value;
-pub mod testing;
 pub mod tool;
 pub mod toolset;
 
 pub use tool::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
+pub use toolgen_kernel::call::testing;
 
 // What the macros name beside `__private`.
 #[doc(hidden)]

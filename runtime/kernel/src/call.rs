@@ -35,6 +35,7 @@ pub mod session;
 pub mod span;
 pub mod store;
 pub mod structured;
+pub mod testing;
 pub mod tool;
 pub mod values;
 pub(crate) mod waiting;

@@ -6,6 +6,7 @@ mod agents;
 mod calls;
 mod events;
 mod guide;
+mod logged;
 mod measured;
 mod passed_on;
 mod prelude;

@@ -33,7 +33,7 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
 #[test]
 fn every_code_of_an_error_is_in_the_list() {
     let mut all = Vec::new();
-    for of in ["", "agent/", "builtin/", "exec/", "http/", "kernel/", "mcp/", "record/", "store/", "wire/"] {
+    for of in ["", "agent/", "builtin/", "exec/", "function/", "http/", "kernel/", "mcp/", "record/", "store/", "wire/"] {
         sources(&root().join(format!("runtime/{of}src")), &mut all);
     }
     let mut unknown = Vec::new();

@@ -10,7 +10,6 @@ const FLOORS: &[&[&str]] = &[
     &["schema"],
     &["spec"],
     &["call"],
-    &["function"],
     &["engine", "registry"],
     &["layers"],
     &["provider"],

@@ -13,9 +13,6 @@
 //! With the feature `tracing` every provider has this layer; without it there are neither spans nor log lines.
 
 mod span;
-#[cfg(test)]
-mod tests;
-
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
 use crate::layers::layer::{Layer, Stage};

@@ -7,8 +7,8 @@ use tokio::time::advance;
 use super::*;
 use crate::call::principal::Principal;
 use crate::call::session::Session;
+use crate::call::testing::call_in;
 use crate::call::tool::AgentTool;
-use crate::function::testing::call_in;
 use crate::spec::ToolName;
 
 fn ctx() -> ToolContext {

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::call::principal::Principal;
-use crate::function::testing::{call, call_in};
+use crate::call::testing::{call, call_in};
 
 fn tool(name: &str, description: &'static str, category: &'static str) -> ToolSpec {
     ToolSpec {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::result::ToolResult;
-use toolgen_kernel::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
 
 /// Calls a tool with arguments as a model sends them, in a context without services.
 ///
@@ -56,12 +56,8 @@ pub fn check_examples(tool: &dyn AgentTool) -> Result<(), String> {
     let spec = tool.spec();
     let wrong = spec.examples.iter().filter_map(|example| {
         let params = Value::from(&*example.arguments);
-        let problem = toolgen_kernel::call::tool::arguments(
-            spec,
-            params,
-            &toolgen_kernel::schema::dialect::JSON_SCHEMA,
-        )
-        .err()?;
+        let problem =
+            crate::call::tool::arguments(spec, params, &crate::schema::dialect::JSON_SCHEMA).err()?;
         Some(format!("{}: {} ({problem})", spec.name, example.arguments))
     });
     let wrong: Vec<String> = wrong.collect();

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+//! Spans and lines of calls for `tracing`.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,11 +11,11 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use super::Trace;
-use crate::call::session::Session;
-use crate::call::values::ContextValues;
-use crate::provider::{Provider, ProviderContext};
-use crate::{Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset};
+use toolgen_runtime::layers::trace::Trace;
+use toolgen_runtime::{
+    ContextValues, Provider, ProviderContext, Registry, Session, ToolCall, ToolContext, ToolError,
+    ToolResult, tool, toolset,
+};
 
 /// Logs in.
 #[tool(undocumented)]
@@ -89,7 +89,7 @@ impl Visit for Fields<'_> {
 
 impl Subscriber for Collector {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        [crate::call::context::report::TARGET, module_path!()].contains(&metadata.target())
+        ["toolgen_runtime::trace", module_path!()].contains(&metadata.target())
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
