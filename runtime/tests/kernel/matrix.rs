@@ -255,26 +255,44 @@ fn every_setter_of_the_builder_has_a_row() {
     assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
 }
 
+/// The code of every crate of the runtime, without comments and tests: a file each.
+fn sources() -> Vec<String> {
+    let crates = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let mut folders: Vec<_> =
+        crates.map(|entry| entry.unwrap().path().join("src")).filter(|it| it.is_dir()).collect();
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.ends_with("tests") || path.ends_with("tests.rs") {
+                continue;
+            } else if path.is_dir() {
+                folders.push(path);
+            } else {
+                let source = std::fs::read_to_string(&path).unwrap();
+                let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+                sources.push(code.collect::<Vec<_>>().join("\n"));
+            }
+        }
+    }
+    sources
+}
+
+/// The types that implement a trait, of those that `known` has not, which are few.
+fn without_row(of: &str, known: &[&str]) -> Vec<String> {
+    let sources = sources();
+    let types: Vec<&str> =
+        sources.iter().flat_map(|source| named(source, of)).filter(|name| !name.is_empty()).collect();
+    assert!(types.len() > 9, "{of}: {types:?}");
+    types.into_iter().filter(|name| !known.contains(name)).map(str::to_owned).collect()
+}
+
 /// A replay stands for the tools themselves: `stores/replay` runs it.
 #[test]
 fn every_layer_has_a_row() {
     let rows = rows::all();
     let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["Replay"]).collect();
-    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![crates.join("kernel/src/layers"), crates.join("record/src")];
-    let mut layers = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            if entry.path().is_dir() {
-                folders.push(entry.path());
-                continue;
-            }
-            let source = std::fs::read_to_string(entry.path()).unwrap();
-            layers.extend(named(&source, "\nimpl Layer for ").map(str::to_owned));
-        }
-    }
-    assert!(layers.len() > 9, "{layers:?}");
-    let unknown: Vec<_> = layers.iter().filter(|layer| !known.contains(&layer.as_str())).collect();
+    let unknown = without_row(" Layer for ", &known);
     assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
 }
 
@@ -297,21 +315,6 @@ fn every_kind_of_tool_has_a_row() {
     let own = ["AskQuestion", "ReadResult", "RmcpTool"];
     let kinds = kinds::all();
     let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.types).copied().chain(own).collect();
-    let mut unknown = Vec::new();
-    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !path.ends_with("tests.rs") {
-                let source = std::fs::read_to_string(&path).unwrap();
-                let code: String =
-                    source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-                let types = named(&code, " AgentTool for ").map(str::to_owned);
-                unknown.extend(types.filter(|name| !name.is_empty() && !known.contains(&name.as_str())));
-            }
-        }
-    }
+    let unknown = without_row(" AgentTool for ", &known);
     assert!(unknown.is_empty(), "add rows to kinds.rs for {unknown:?}");
 }

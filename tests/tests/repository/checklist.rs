@@ -108,3 +108,24 @@ fn what_is_no_proof_is_noticed() {
         assert!(check(proof).iter().any(|told| told.contains(problem)), "{proof}: {:?}", check(proof));
     }
 }
+
+#[test]
+fn what_the_architecture_says_is_decided_somewhere_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let table = page.split("## Where something is decided\n").nth(1).unwrap();
+    let rows = table.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| ")).skip(2);
+    let mut checked = 0;
+    for row in rows {
+        let place = row.split(" | ").nth(1).unwrap();
+        // The first is a file, and those after it are functions in it, up to a remark in brackets.
+        let mut quoted = place.split(" (").next().unwrap().split('`').skip(1).step_by(2);
+        let file = quoted.next().unwrap();
+        let source = fs::read_to_string(root.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
+        for function in quoted {
+            assert!(source.contains(&format!("fn {function}")), "{file} has no function `{function}`: {row}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 8, "{checked}");
+}

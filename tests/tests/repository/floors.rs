@@ -5,15 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floors, from the ground up. Those of one row stand beside each other and do not know each other.
-const FLOORS: &[&[&str]] = &[
-    &["base"],
-    &["schema"],
-    &["spec"],
-    &["call"],
-    &["engine", "registry"],
-    &["layers"],
-    &["provider"],
-];
+const FLOORS: &[&[&str]] =
+    &[&["base"], &["schema"], &["spec"], &["call"], &["engine", "registry"], &["layers"], &["provider"]];
 
 /// The crates of the floors: the lower ones are compiled once for a program and its build script.
 const CRATES: [&str; 2] = ["runtime/core/src", "runtime/kernel/src"];

@@ -6,6 +6,7 @@ use toolgen_core::spec::plan::{Call, RequestPlan};
 use toolgen_core::{ToolName, ToolSpec};
 
 use super::*;
+use crate::choice::{Chosen, Entry, choose};
 use crate::tool::{Origin, Success, Tool};
 
 /// A front end for documents with a member of its name, whose value is the name of the only tool.
@@ -32,24 +33,29 @@ impl Frontend for Toy {
         }
     }
 
-    fn lower(&self, document: &Arc<Document>, _: &Options, problems: &mut Problems) -> Option<Program> {
+    fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {
         let pointer = Pointer::ROOT.child(self.0);
-        let name = document.root.get(self.0).and_then(|name| name.as_str()).unwrap_or_default();
-        let Ok(name) = ToolName::parse(name.to_owned()) else {
+        let Some(id) = document.root.get(self.0).and_then(|name| name.as_str()) else {
             problems.report(openapi::codes::MALFORMED, &pointer, "this is not a name", "give it one");
             return None;
         };
-        let origin = Origin {
-            source: Arc::clone(&document.source),
-            pointer,
-            id: name.as_str().to_owned(),
-            title: name.as_str().to_owned(),
-            groups: Vec::new(),
-        };
-        let call = Call::Http(RequestPlan::EMPTY);
-        let spec = ToolSpec { name, ..ToolSpec::EMPTY };
-        let tools = vec![Tool { spec, call, failure: None, success: Success::default(), origin }];
-        let schemes = vec!["key".to_owned()];
+        let entry =
+            Entry { id, title: id.to_owned(), fallback: String::new(), groups: &[], deprecated: false };
+        // What the filters of the options leave, by valid names, renamed and with their namespace.
+        let chosen = choose(&[entry], options, problems);
+        let tools = chosen.into_iter().filter_map(|Chosen { name, .. }| {
+            let origin = Origin {
+                source: Arc::clone(&document.source),
+                pointer: pointer.clone(),
+                id: id.to_owned(),
+                title: id.to_owned(),
+                groups: Vec::new(),
+            };
+            let spec = ToolSpec { name: ToolName::parse(name).ok()?, ..ToolSpec::EMPTY };
+            let call = Call::Http(RequestPlan::EMPTY);
+            Some(Tool { spec, call, failure: None, success: Success::default(), origin })
+        });
+        let (tools, schemes) = (tools.collect(), vec!["key".to_owned()]);
         let version = "1".to_owned();
         Some(Program { kind: self.0, version, operations: 1, tools, schemes, ..Program::default() })
     }
@@ -75,6 +81,12 @@ fn the_front_end_that_claims_a_document_compiles_it() {
     assert_eq!(compiled("spade: dig", &none), (Some("dig".to_owned()), String::new()));
     let (broken, told) = compiled("bucket: 7", &none);
     assert_eq!((broken, told.as_str()), (None, "toy.yaml:1:1: this is not a name [W0312]; give it one"));
+}
+
+#[test]
+fn the_options_filter_and_rename_what_a_front_end_chooses() {
+    let options = Options::default().namespace("yard").rename("dig", "hole");
+    assert_eq!(compiled("spade: dig", &options), (Some("yard__hole".to_owned()), String::new()));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The path of every call through a [`Provider`]:
 //!
-//! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
-//! approval → exclusive calls → circuit breaker → record of the intent → the tool (or a replay), under its timeout and token → size of the result →
-//! record of the outcome → events.
+//! known, allowed and in scope → [`Stage::Admit`](crate::layers::Stage::Admit) → session refreshed, seal verified →
+//! `Result` → `Arguments` → arguments checked → `Decide` → approver → exclusive calls → `Around` → intent recorded → the
+//! tool (or a replay), under its time limit and token. `Record` and `Trace` see all of it. Layers of a stage come in the order
+//! of their list, those of the provider first; [`Passed`](crate::layers::layer::Passed) has those of a tool.
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
