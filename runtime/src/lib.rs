@@ -88,12 +88,12 @@
 //!
 //! | features | crates |
 //! |---|---|
-//! | none | 32 |
-//! | default | 37 |
+//! | none | 33 |
+//! | default | 38 |
 //! | default and `mcp` | 57 |
-//! | default and `mcp-server` | 112 |
-//! | default and `http` | 121 |
-//! | all | 250 |
+//! | default and `mcp-server` | 113 |
+//! | default and `http` | 122 |
+//! | all | 252 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
