@@ -106,6 +106,11 @@ pub mod agent {
     pub use toolgen_kernel::provider::dispatch;
 }
 
+/// Tools written as Rust functions: arguments, injected parameters, results, and lists of tools.
+pub mod function {
+    pub use toolgen_function::*;
+}
+
 /// What every call passes, one module each; records and replays, with the feature `audit`.
 pub mod layers {
     pub use toolgen_kernel::layers::*;
@@ -139,7 +144,7 @@ pub use engine::Engines;
 pub use toolgen_function::__private;
 #[doc(inline)]
 pub use toolgen_function::{
-    self as function, FunctionTool, ToolFunction,
+    FunctionTool, ToolFunction,
     inject::{Progress, Service},
     input::ToolInput,
 };
