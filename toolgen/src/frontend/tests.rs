@@ -39,8 +39,13 @@ impl Frontend for Toy {
             problems.report(openapi::codes::MALFORMED, &pointer, "this is not a name", "give it one");
             return None;
         };
-        let entry =
-            Entry { id, title: id.to_owned(), fallback: String::new(), groups: &[], deprecated: false };
+        let entry = Entry {
+            id,
+            title: id.to_owned(),
+            fallback: String::new(),
+            groups: Vec::new(),
+            deprecated: false,
+        };
         // What the filters of the options leave, by valid names, renamed and with their namespace.
         let chosen = choose(&[entry], options, problems);
         let tools = chosen.into_iter().filter_map(|Chosen { name, .. }| {
