@@ -220,12 +220,11 @@ impl Provider {
             response.made_through(call.via);
             return *response;
         }
-        let spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
+        let mut spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
-        let (outcome, spans) = {
+        let outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
-            let mut run = Spanned { spans, run: pin!(guarded(run)) };
-            ((&mut run).await, run.spans)
+            Spanned { spans: &mut spans, run: pin!(guarded(run)) }.await
         };
         if !spans.is_empty() {
             // On the heap: every call would hold the room for it.

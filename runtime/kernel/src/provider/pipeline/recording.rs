@@ -38,15 +38,22 @@ impl Provider {
 
 impl Inner {
     /// Begins to observe a call of the tool at the index, which arrived at this time.
+    #[inline]
     pub(super) fn observers(
+        &self,
+        layers: &[Arc<dyn Layer>],
+        called: (&ToolCall, Option<usize>, SystemTime),
+        ctx: &mut ToolContext,
+    ) -> Vec<Box<dyn Observer>> {
+        if layers.is_empty() { Vec::new() } else { self.begun(layers, called, ctx) }
+    }
+
+    fn begun(
         &self,
         layers: &[Arc<dyn Layer>],
         (call, index, started): (&ToolCall, Option<usize>, SystemTime),
         ctx: &mut ToolContext,
     ) -> Vec<Box<dyn Observer>> {
-        if layers.is_empty() {
-            return Vec::new();
-        }
         let redactor = || self.redactor(index);
         let tool = index.map(|index| self.registry.at(index));
         let called = Called { call, tool, redactor: &redactor, started };

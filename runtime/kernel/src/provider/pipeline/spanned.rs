@@ -7,12 +7,12 @@ use crate::layers::layer::Outcome;
 use crate::layers::observer::Observer;
 
 /// A call whose steps run within the spans that layers made of it.
-pub(super) struct Spanned<F> {
-    pub(super) spans: Vec<Box<dyn Observer>>,
+pub(super) struct Spanned<'s, F> {
+    pub(super) spans: &'s mut [Box<dyn Observer>],
     pub(super) run: F,
 }
 
-impl<F: Future<Output = Outcome> + Unpin> Future for Spanned<F> {
+impl<F: Future<Output = Outcome> + Unpin> Future for Spanned<'_, F> {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
