@@ -9,8 +9,7 @@ use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::called::CalledTool;
-use crate::call::digest::seal_name;
-use crate::call::waiting::WaitingCall;
+use crate::call::waiting::{WaitingCall, seal_name};
 
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
 /// [`Provider::resume`](crate::Provider::resume).

@@ -24,8 +24,9 @@ use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
 use crate::call::services::Services;
 use crate::call::session::Session;
-use crate::call::span::CallSpan;
+use crate::call::span::{Attributes, CallSpan};
 use crate::call::values::ContextValues;
+use crate::call::waiting::CalledBy;
 use crate::call::{Dialects, ToolCall};
 use crate::schema::dialect::Dialect;
 
@@ -340,6 +341,39 @@ impl ToolContext {
     /// Stops everything that the call started, and nothing else.
     pub(crate) fn stop(&self) {
         self.token.stop();
+    }
+
+    /// Returns the caller of the call.
+    pub(crate) fn called_by(&self) -> CalledBy {
+        let session = self.session().filter(|session| !session.is_passing());
+        CalledBy {
+            principal: self.principal().map(|principal| principal.id.clone()),
+            session_id: session.map(|session| Text::copy_of(session.id())),
+            agent_id: self.agent_id().map(Text::copy_of),
+        }
+    }
+
+    /// Sets the span of the call, for those within the call and for the calls that its tool makes.
+    pub fn set_span(&mut self, span: Arc<dyn CallSpan>) {
+        self.span = Some(span);
+    }
+
+    /// The span of the call, if a layer made one.
+    #[must_use]
+    pub fn span(&self) -> Option<&Arc<dyn CallSpan>> {
+        self.span.as_ref()
+    }
+
+    /// Adds an event to the span of the call, if it has one.
+    pub fn add_event(&self, name: &'static str, attributes: Attributes<'_>) {
+        if let Some(span) = &self.span {
+            span.event(name, attributes);
+        }
+    }
+
+    /// The span of the call as a `traceparent`, if it has one.
+    pub(crate) fn traceparent(&self) -> Option<Text> {
+        self.span.as_ref()?.traceparent()
     }
 }
 

@@ -104,11 +104,6 @@ impl SealKey {
     }
 }
 
-/// Returns the name of a seal.
-pub(crate) fn seal_name(seal: &str) -> &str {
-    seal.split_once('.').map_or(seal, |(name, _)| name)
-}
-
 fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], ToolError> {
     let mut bytes = [0; LENGTH];
     getrandom::fill(&mut bytes).map_err(|why| {

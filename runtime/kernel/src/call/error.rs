@@ -244,6 +244,12 @@ impl fmt::Debug for ToolError {
 
 impl std::error::Error for ToolError {}
 
+impl From<MissingDependencies> for ToolError {
+    fn from(missing: MissingDependencies) -> Self {
+        ToolError::MissingDependencies(Box::new(missing))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

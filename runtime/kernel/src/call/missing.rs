@@ -6,7 +6,6 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::call::error::ToolError;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 /// A requirement that is not met.
@@ -142,12 +141,6 @@ impl fmt::Display for MissingDependencies {
 toolgen_core::__readable_debug!(MissingDependencies);
 
 impl std::error::Error for MissingDependencies {}
-
-impl From<MissingDependencies> for ToolError {
-    fn from(missing: MissingDependencies) -> Self {
-        ToolError::MissingDependencies(Box::new(missing))
-    }
-}
 
 /// As [`Unmet::to_json`], with `tool`.
 impl Serialize for Unmet {

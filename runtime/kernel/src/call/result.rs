@@ -1,13 +1,16 @@
 //! The result of a tool call.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
+use toolgen_core::internal::rounded_integers;
 
 use crate::base::data::plain_data;
 use crate::base::discreet::{Hidden, discreet_debug};
 use crate::call::control::Control;
-use crate::call::structured::Structured;
+use crate::call::structured::{INVALID_OUTPUT, NOT_JSON, Structured, TOO_LARGE, no_structured_result};
+use crate::spec::output::StructuredOutput;
 
 /// The member of the details of a failure that says what its operator can do.
 #[doc(hidden)]
@@ -219,6 +222,65 @@ impl ToolResult {
             out["child_loop_id"] = Value::from(id.as_str());
         }
         out
+    }
+
+    /// Returns the structured value that the tool declares as its result.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no such value.
+    pub fn structured(&self) -> Result<Cow<'_, Value>, Cow<'_, str>> {
+        match &self.structured {
+            Structured::Details => Ok(Cow::Borrowed(&self.details)),
+            Structured::DetailsWithout(added) => {
+                let mut value = self.details.clone();
+                if let Value::Object(members) = &mut value {
+                    members.retain(|name, _| !added.iter().any(|added| added.as_str() == name));
+                }
+                Ok(Cow::Owned(value))
+            }
+            Structured::Json(text) => {
+                let value = serde_json::from_str(text).map_err(|why| {
+                    let too_large = why.to_string().starts_with("number out of range");
+                    Cow::Borrowed(if too_large { TOO_LARGE } else { NOT_JSON })
+                })?;
+                match rounded_integers(text, &value).is_empty() {
+                    true => Ok(Cow::Owned(value)),
+                    false => Err(Cow::Borrowed(
+                        "it has an integer beyond 64 bits, which only the text has as it is",
+                    )),
+                }
+            }
+            Structured::Missing(why) => Err(Cow::Borrowed(why)),
+        }
+    }
+
+    /// Makes the result an error if its structured value is not what its tool declares: who relies on the declaration
+    /// reads something else.
+    pub(crate) fn hold_to(&mut self, declared: &StructuredOutput) {
+        if declared.may_differ || self.is_error() || !matches!(self.control, Control::Continue) {
+            return;
+        }
+        let problems = match self.structured() {
+            Ok(value) => declared.problems(&value),
+            // The texts have it.
+            Err(_) => return,
+        };
+        let Some(first) = problems.first() else { return };
+        let why = format!("it is not as declared: {}", first.of_result());
+        let told = no_structured_result(&why);
+        self.content.insert(0, Content::Text(told.clone()));
+        self.details = json!({ "success": false, "error": told, "code": INVALID_OUTPUT });
+        self.structured = Structured::Missing(why.into());
+    }
+
+    /// Marks a member of the details as added for the program, and not part of the declared output.
+    pub(crate) fn added_to_details(&mut self, name: &'static str) {
+        match &mut self.structured {
+            Structured::Details => self.structured = Structured::DetailsWithout(vec![name.into()]),
+            Structured::DetailsWithout(added) => added.push(name.into()),
+            Structured::Json(_) | Structured::Missing(_) => {}
+        }
     }
 }
 

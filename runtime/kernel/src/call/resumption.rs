@@ -10,9 +10,8 @@ use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
 use crate::call::control::PendingInput;
-use crate::call::digest::seal_name;
 use crate::call::error::ToolError;
-use crate::call::waiting::WaitingCall;
+use crate::call::waiting::{WaitingCall, seal_name};
 
 /// The saved state of a call that waited. None of it can be trusted before its seal is checked.
 #[derive(Clone, PartialEq)]

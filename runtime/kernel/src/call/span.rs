@@ -4,10 +4,8 @@
 //! [`ToolContext::set_span`]. Without one, nothing is noted.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use crate::base::frozen::Text;
-use crate::call::context::ToolContext;
 
 /// A value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,29 +37,4 @@ pub trait CallSpan: Any + Send + Sync {
     /// Returns the headers, by name and value, by which another process continues the trace: those of W3C Trace Context, and
     /// these.
     fn passed_on(&self, also: &[String]) -> Vec<(String, String)>;
-}
-
-impl ToolContext {
-    /// Sets the span of the call, for those within the call and for the calls that its tool makes.
-    pub fn set_span(&mut self, span: Arc<dyn CallSpan>) {
-        self.span = Some(span);
-    }
-
-    /// The span of the call, if a layer made one.
-    #[must_use]
-    pub fn span(&self) -> Option<&Arc<dyn CallSpan>> {
-        self.span.as_ref()
-    }
-
-    /// Adds an event to the span of the call, if it has one.
-    pub fn add_event(&self, name: &'static str, attributes: Attributes<'_>) {
-        if let Some(span) = &self.span {
-            span.event(name, attributes);
-        }
-    }
-
-    /// The span of the call as a `traceparent`, if it has one.
-    pub(crate) fn traceparent(&self) -> Option<Text> {
-        self.span.as_ref()?.traceparent()
-    }
 }

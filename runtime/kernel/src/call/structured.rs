@@ -1,18 +1,13 @@
 //! The structured part of a result: the value of the output that its tool declares.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
-use toolgen_core::internal::rounded_integers;
+use serde_json::json;
 
 use crate::base::data::Members;
 use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
-use crate::call::control::Control;
-use crate::call::result::{Content, ToolResult};
-use crate::spec::output::StructuredOutput;
 
 /// The code of a result that is not what its tool declares.
 #[doc(hidden)]
@@ -23,7 +18,7 @@ pub const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
 pub const NOT_JSON: &str = "it is not JSON";
 
 /// Why a text with a number that no value can hold is none either.
-const TOO_LARGE: &str = "it has a number that is too large, which only the text has as it is";
+pub(super) const TOO_LARGE: &str = "it has a number that is too large, which only the text has as it is";
 
 /// Says why a call whose tool declares a result has none.
 #[doc(hidden)]
@@ -55,67 +50,6 @@ impl fmt::Debug for Structured {
             Structured::DetailsWithout(names) => f.debug_tuple("DetailsWithout").field(names).finish(),
             Structured::Json(text) => f.debug_tuple("Json").field(&Hidden(&text.as_str())).finish(),
             Structured::Missing(why) => f.debug_tuple("Missing").field(why).finish(),
-        }
-    }
-}
-
-impl ToolResult {
-    /// Returns the structured value that the tool declares as its result.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no such value.
-    pub fn structured(&self) -> Result<Cow<'_, Value>, Cow<'_, str>> {
-        match &self.structured {
-            Structured::Details => Ok(Cow::Borrowed(&self.details)),
-            Structured::DetailsWithout(added) => {
-                let mut value = self.details.clone();
-                if let Value::Object(members) = &mut value {
-                    members.retain(|name, _| !added.iter().any(|added| added.as_str() == name));
-                }
-                Ok(Cow::Owned(value))
-            }
-            Structured::Json(text) => {
-                let value = serde_json::from_str(text).map_err(|why| {
-                    let too_large = why.to_string().starts_with("number out of range");
-                    Cow::Borrowed(if too_large { TOO_LARGE } else { NOT_JSON })
-                })?;
-                match rounded_integers(text, &value).is_empty() {
-                    true => Ok(Cow::Owned(value)),
-                    false => Err(Cow::Borrowed(
-                        "it has an integer beyond 64 bits, which only the text has as it is",
-                    )),
-                }
-            }
-            Structured::Missing(why) => Err(Cow::Borrowed(why)),
-        }
-    }
-
-    /// Makes the result an error if its structured value is not what its tool declares: who relies on the declaration
-    /// reads something else.
-    pub(crate) fn hold_to(&mut self, declared: &StructuredOutput) {
-        if declared.may_differ || self.is_error() || !matches!(self.control, Control::Continue) {
-            return;
-        }
-        let problems = match self.structured() {
-            Ok(value) => declared.problems(&value),
-            // The texts have it.
-            Err(_) => return,
-        };
-        let Some(first) = problems.first() else { return };
-        let why = format!("it is not as declared: {}", first.of_result());
-        let told = no_structured_result(&why);
-        self.content.insert(0, Content::Text(told.clone()));
-        self.details = json!({ "success": false, "error": told, "code": INVALID_OUTPUT });
-        self.structured = Structured::Missing(why.into());
-    }
-
-    /// Marks a member of the details as added for the program, and not part of the declared output.
-    pub(crate) fn added_to_details(&mut self, name: &'static str) {
-        match &mut self.structured {
-            Structured::Details => self.structured = Structured::DetailsWithout(vec![name.into()]),
-            Structured::DetailsWithout(added) => added.push(name.into()),
-            Structured::Json(_) | Structured::Missing(_) => {}
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
-use crate::call::context::ToolContext;
 
 /// A call that waits: what an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a
 /// [`PendingInput`](crate::call::control::PendingInput) have in common.
@@ -96,16 +95,6 @@ pub struct CalledBy {
 }
 
 impl CalledBy {
-    /// Returns the caller of a context's call.
-    pub(crate) fn of(ctx: &ToolContext) -> CalledBy {
-        let session = ctx.session().filter(|session| !session.is_passing());
-        CalledBy {
-            principal: ctx.principal().map(|principal| principal.id.clone()),
-            session_id: session.map(|session| Text::copy_of(session.id())),
-            agent_id: ctx.agent_id().map(Text::copy_of),
-        }
-    }
-
     /// Names the first field in which another caller differs.
     pub(crate) fn difference(&self, other: &CalledBy) -> Option<&'static str> {
         if self.principal != other.principal {
@@ -134,6 +123,11 @@ impl CalledBy {
             agent_id: members.or_default("agent_id")?,
         })
     }
+}
+
+/// Returns the name of a seal.
+pub(crate) fn seal_name(seal: &str) -> &str {
+    seal.split_once('.').map_or(seal, |(name, _)| name)
 }
 
 /// Converts a time to whole milliseconds since 1970.

@@ -61,7 +61,7 @@ use crate::call::error::ToolError;
 use crate::call::resumption::{APPROVAL, Ticket, Waited};
 use crate::call::store::MemoryStore;
 use crate::call::tool::AgentTool;
-use crate::call::waiting::{CalledBy, WaitingCall, millis_of};
+use crate::call::waiting::{WaitingCall, millis_of};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
@@ -232,7 +232,7 @@ impl Seals {
             arguments,
             approved: call.brings().approved.clone(),
             expires_at: self.expires_at(),
-            called_by: CalledBy::of(ctx),
+            called_by: ctx.called_by(),
             inputs,
             traceparent: ctx.traceparent(),
             seal: Text::EMPTY,
@@ -267,7 +267,7 @@ impl Seals {
                        `approval_key` has made it.";
             return invalid(why.into());
         }
-        if let Some(what) = called_by.difference(&CalledBy::of(ctx)) {
+        if let Some(what) = called_by.difference(&ctx.called_by()) {
             return invalid(format!("its request is for another {what}."));
         }
         unexpired(prefix, *expires_at)

@@ -13,9 +13,8 @@ use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::called::CalledTool;
-use crate::call::digest::seal_name;
 use crate::call::store::Row;
-use crate::call::waiting::{CalledBy, millis_of};
+use crate::call::waiting::{CalledBy, millis_of, seal_name};
 
 /// A call that waits, or has waited, for an approval in a queue, without the secrets among its arguments.
 #[derive(Clone, PartialEq)]

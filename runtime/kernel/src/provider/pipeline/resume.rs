@@ -12,7 +12,6 @@ use crate::call::context::ToolContext;
 use crate::call::control::PendingInput;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
-use crate::call::waiting::CalledBy;
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claimed, is_refusal};
 use crate::provider::Provider;
@@ -69,7 +68,7 @@ impl Provider {
         turn: &ToolContext,
     ) -> Result<Option<ToolResponse>, ApprovalError> {
         let approvals = self.approvals().ok_or(ApprovalError::NoQueue)?;
-        let caller = CalledBy::of(&turn.child_in(self.turn_context(turn), Text::EMPTY, Text::EMPTY));
+        let caller = turn.child_in(self.turn_context(turn), Text::EMPTY, Text::EMPTY).called_by();
         let Some(claimed) = approvals.claim(id, &caller).await? else { return Ok(None) };
         let Claimed { id, version, request, decision } = claimed;
         let ApprovalDecision { granted, by, note, .. } = decision;
