@@ -33,14 +33,11 @@
 //! }
 //! ```
 
-use toolgen_core::internal::is_told;
-
 use super::dialect_check::{of_shape, refuse};
 use crate::input::ToolInput;
-use toolgen_kernel::base::const_text::{ConstText, same};
-use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::const_text::ConstText;
 use toolgen_kernel::schema::dialect::Dialect;
-use toolgen_kernel::schema::shape::{Field, Kind, NumberRules, Shape, StringRules};
+use toolgen_kernel::schema::shape::Field;
 
 /// Refuses an argument whose rules a dialect would lose.
 ///
@@ -72,88 +69,6 @@ pub const fn relations(tool: &str, dialect: &Dialect) {
             .as_str()
         );
     }
-}
-
-/// Returns the keyword of a rule that a dialect would lose.
-pub(super) const fn lost(shape: &Shape, dialect: &Dialect) -> Option<&'static str> {
-    match &shape.kind {
-        Kind::Any if !dialect.untyped || !dialect.empty_objects => Some("type"),
-        Kind::Integer(rules) | Kind::Number(rules) => of_number(rules, dialect),
-        Kind::String(rules) => of_text(rules, dialect),
-        Kind::Array(rules) => first_lost(
-            &[
-                ("minItems", rules.min_items.is_some()),
-                ("maxItems", rules.max_items.is_some()),
-                ("uniqueItems", rules.unique),
-            ],
-            dialect,
-        ),
-        Kind::Tuple(_) if dialect.open_objects => first_lost(&[("prefixItems", true)], dialect),
-        _ => None,
-    }
-}
-
-const fn of_number(rules: &NumberRules, dialect: &Dialect) -> Option<&'static str> {
-    let format = rules.format.program();
-    first_lost(
-        &[
-            ("minimum", is_told(format, rules.minimum)),
-            ("exclusiveMinimum", is_told(format, rules.exclusive_minimum)),
-            ("maximum", is_told(format, rules.maximum)),
-            ("exclusiveMaximum", is_told(format, rules.exclusive_maximum)),
-            ("multipleOf", is_told(format, rules.multiple_of)),
-        ],
-        dialect,
-    )
-}
-
-const fn of_text(rules: &StringRules, dialect: &Dialect) -> Option<&'static str> {
-    if set(&rules.format)
-        && let Some(formats) = dialect.formats
-        && !has(formats, rules.format.program())
-    {
-        return Some("format");
-    }
-    first_lost(
-        &[
-            ("format", set(&rules.format)),
-            ("minLength", rules.min_length.is_some()),
-            ("maxLength", rules.max_length.is_some()),
-            ("pattern", set(&rules.pattern)),
-            ("not", set(&rules.deny)),
-            ("contentEncoding", set(&rules.content_encoding)),
-            ("contentMediaType", set(&rules.content_media_type)),
-        ],
-        dialect,
-    )
-}
-
-/// Returns the first keyword that is needed, and that the dialect does not take.
-const fn first_lost(keywords: &[(&'static str, bool)], dialect: &Dialect) -> Option<&'static str> {
-    let mut index = 0;
-    while index < keywords.len() {
-        let (keyword, needed) = keywords[index];
-        if needed && !has(dialect.keywords, keyword) {
-            return Some(keyword);
-        }
-        index += 1;
-    }
-    None
-}
-
-const fn set(text: &Text) -> bool {
-    !text.program().is_empty()
-}
-
-const fn has(names: &[&str], name: &str) -> bool {
-    let mut index = 0;
-    while index < names.len() {
-        if same(names[index], name) {
-            return true;
-        }
-        index += 1;
-    }
-    false
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ mod approvals;
 mod entry;
 mod error;
 mod rows;
+mod spent;
 mod state;
 
 use std::collections::BTreeMap;
@@ -67,10 +68,10 @@ use crate::spec::ToolSpec;
 
 pub(crate) use approvals::Claimed;
 pub use approvals::{Approvals, CLAIM_EXPIRY};
-pub use entry::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, QueuedApproval};
+pub use entry::QueuedApproval;
 pub use error::ApprovalError;
-use rows::Spent;
-pub use state::ApprovalState;
+use spent::Spent;
+pub use state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
 
 /// How long a call waits for approval or for input by default: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);

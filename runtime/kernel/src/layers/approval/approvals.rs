@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::entry::{ApprovalDecision, QueuedApproval};
+use super::entry::QueuedApproval;
 use super::error::ApprovalError;
-use super::rows::Spent;
-use super::state::ApprovalState;
+use super::spent::Spent;
+use super::state::{ApprovalDecision, ApprovalState};
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::error::ToolError;

@@ -7,7 +7,7 @@ use serde_core::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::error::ApprovalError;
-use super::state::ApprovalState;
+use super::state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
 use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
@@ -55,43 +55,6 @@ pub struct QueuedApproval {
 
 discreet_debug!(QueuedApproval:
     id, state, call_id, tool, called_by, reasons, calls, asked_at, expires_at, decision, claim, outcome, damage; shown);
-
-/// What somebody decided about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ApprovalDecision {
-    /// Whether the call may run.
-    pub granted: bool,
-    /// Who decided.
-    pub by: Text,
-    /// When.
-    pub at: SystemTime,
-    /// Why, in their words. A model reads the note of a denial.
-    pub note: String,
-}
-
-/// The claim of a worker on a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ApprovalClaim {
-    /// The name of the worker, see [`Approvals::with_worker`](super::Approvals::with_worker); may be empty.
-    pub worker: Text,
-    /// Since when.
-    pub at: SystemTime,
-    /// The code of the error with which the worker gave the call back without having run it, such as `RATE_LIMITED`,
-    /// or `APPROVAL_INVALID` if its provider did not make this call, or not like this. `None` as long as it has not.
-    pub refused: Option<String>,
-}
-
-/// The outcome of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ApprovalOutcome {
-    /// The [code](crate::ToolError::code) of the error; `None` if there was none.
-    pub error_code: Option<String>,
-    /// When.
-    pub at: SystemTime,
-}
 
 /// `{"id", "state", "call_id", "tool", "shown", "reasons", "asked_at", "expires_at"}`, times in milliseconds since 1970,
 /// and, where known, `principal`, `session_id`, `agent_id`, a list `calls`, `decision` (`{"granted", "by", "at",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::entry::ApprovalDecision;
+use super::state::ApprovalDecision;
 use crate::call::error::ToolError;
 use crate::call::store::StoreError;
 

@@ -1,6 +1,9 @@
-//! The states of a call that waits for an approval.
+//! The states of a call that waits for an approval, and what came of each.
 
 use std::fmt;
+use std::time::SystemTime;
+
+use crate::base::frozen::Text;
 
 /// The state of the approval of a call. See [`Approvals`](super::Approvals) for how one state leads to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,4 +63,41 @@ impl fmt::Display for ApprovalState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// What somebody decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalDecision {
+    /// Whether the call may run.
+    pub granted: bool,
+    /// Who decided.
+    pub by: Text,
+    /// When.
+    pub at: SystemTime,
+    /// Why, in their words. A model reads the note of a denial.
+    pub note: String,
+}
+
+/// The claim of a worker on a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalClaim {
+    /// The name of the worker, see [`Approvals::with_worker`](super::Approvals::with_worker); may be empty.
+    pub worker: Text,
+    /// Since when.
+    pub at: SystemTime,
+    /// The code of the error with which the worker gave the call back without having run it, such as `RATE_LIMITED`,
+    /// or `APPROVAL_INVALID` if its provider did not make this call, or not like this. `None` as long as it has not.
+    pub refused: Option<String>,
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalOutcome {
+    /// The [code](crate::ToolError::code) of the error; `None` if there was none.
+    pub error_code: Option<String>,
+    /// When.
+    pub at: SystemTime,
 }
