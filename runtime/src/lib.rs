@@ -36,9 +36,9 @@
 //! (feature `http`): `engine.tools(api::TOOLS)`. The
 //! [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md) begins there.
 //!
-//! This crate holds [`Engines`] and re-exports the others of the runtime. Its modules form floors: each uses only itself and
-//! those below it. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` shares; those from [`call`] to
-//! [`provider`] are `toolgen-kernel`, but for functions; these, the engines and what stands above are crates of their own.
+//! This crate holds [`Engines`] and re-exports the others of the runtime. The table goes from what stands
+//! highest down. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` shares; [`call`], [`registry`],
+//! [`provider`], most [`layers`] and what engines have in common are `toolgen-kernel`; all else are crates that stand on it.
 //!
 //! | floor | to | modules |
 //! |---|---|---|

@@ -53,7 +53,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// What the macros write names the facade, of which the kernel has all that they need.
+// What the macros write names the facade, of which `toolgen-function` has all that they need.
 extern crate toolgen_function as toolgen_runtime;
 
 mod bash;

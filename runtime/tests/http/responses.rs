@@ -103,6 +103,8 @@ fn answers_are_what_the_script_says() {
         let (runtime, mut words) = (&runtime, Vec::new());
         move |word, rest| {
             if word != "reply" {
+                let known = ["declares", "may_differ", "accept", "xml", "latin1", "then", "endless"];
+                assert!(known.contains(&word), "there is no word `{word}`");
                 words.push((word.to_owned(), rest.to_owned()));
                 return Vec::new();
             }

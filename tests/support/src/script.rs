@@ -64,19 +64,24 @@ fn marked(line: &str) -> String {
 ///
 /// # Panics
 ///
-/// If something else comes of any case: all these are told, by their names.
+/// If something else comes of any case: all these are told, by their names. If there is nothing to do.
 #[track_caller]
 pub fn replay<Act: FnMut(&str, &str) -> Vec<String>>(file: &Path, mut begin: impl FnMut() -> Act) {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let (mut whole, mut wrong) = (String::new(), String::new());
+    let (mut whole, mut wrong, mut done) = (String::new(), String::new(), 0);
     for case in cases(&text) {
-        let found = replayed(&case, &mut begin());
+        let mut act = begin();
+        let found = replayed(&case, &mut |word, rest| {
+            done += 1;
+            act(word, rest)
+        });
         if found != case.lines {
             let difference = golden::difference(&case.lines.join("\n"), &found.join("\n"));
             wrong.push_str(&format!("== {}: {difference}\n", case.name));
         }
         whole.extend(found.iter().flat_map(|line| [line.as_str(), "\n"]));
     }
+    assert!(done > 0, "{} says nothing to do", file.display());
     if !wrong.is_empty() && !golden::updating() {
         panic!("{}\n{wrong}TOOLGEN_UPDATE=1 accepts it; read the difference.", file.display());
     }
@@ -98,7 +103,7 @@ pub fn values(text: &str) -> Vec<Value> {
 ///
 /// # Panics
 ///
-/// If the parent of the place is not there.
+/// If the parent of the place is not there, or the member that is removed.
 #[track_caller]
 pub fn changed(value: &Value, word: &str, rest: &str) -> Value {
     let mut value = value.clone();
@@ -110,7 +115,10 @@ pub fn changed(value: &Value, word: &str, rest: &str) -> Value {
             Some(items) => items[key.parse::<usize>().unwrap()] = arguments[1].clone(),
             None => parent[key] = arguments[1].clone(),
         },
-        "remove" => drop(parent.as_object_mut().unwrap().shift_remove(key)),
+        "remove" => {
+            let removed = parent.as_object_mut().unwrap().shift_remove(key);
+            drop(removed.unwrap_or_else(|| panic!("{rest}: there is no such member")));
+        }
         other => panic!("there is no word `{other}`"),
     }
     value

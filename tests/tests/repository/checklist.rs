@@ -123,7 +123,8 @@ fn what_the_architecture_says_is_decided_somewhere_is_there() {
         let file = quoted.next().unwrap();
         let source = fs::read_to_string(root.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
         for function in quoted {
-            assert!(source.contains(&format!("fn {function}")), "{file} has no function `{function}`: {row}");
+            let is_there = ["(", "<"].iter().any(|next| source.contains(&format!("fn {function}{next}")));
+            assert!(is_there, "{file} has no function `{function}`: {row}");
             checked += 1;
         }
     }

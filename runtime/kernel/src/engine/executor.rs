@@ -1,4 +1,5 @@
-//! Runs programs on this machine, in a container, or as scripted outcomes in a test.
+//! The trait by which tools start programs, its guards, and scripted outcomes for tests. Those that start processes and
+//! containers are in `toolgen-exec`.
 //!
 //! Tools start programs through an [`Executor`] from their context, so the same tool can run in a container in one
 //! place and on the host in another. A command is always a list of arguments, never a shell line: a model's text

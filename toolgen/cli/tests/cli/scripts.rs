@@ -23,7 +23,11 @@ fn shown(folder: &Folder, ran: &Ran) -> Vec<String> {
     let told = lines(&ran.stderr)
         .into_iter()
         .map(|line| if line.is_empty() { "!".to_owned() } else { format!("! {line}") });
-    let code = ran.code.filter(|code| *code != 0).map(|code| format!("= {code}"));
+    let code = match ran.code {
+        Some(0) => None,
+        Some(code) => Some(format!("= {code}")),
+        None => Some("= a signal".to_owned()),
+    };
     lines(&ran.stdout).into_iter().chain(told).chain(code).collect()
 }
 

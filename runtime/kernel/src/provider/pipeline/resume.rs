@@ -109,6 +109,8 @@ impl Provider {
     ) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
         let brings = Resumption { denied: Some(ToolError::denied(note)), ..call.brings().clone() };
+        // Denied is denied: it does not run later, either.
+        self.inner().layers.seals.note_spent(&brings.spends);
         self.call(call.resuming(brings), turn).await
     }
 

@@ -159,7 +159,8 @@ fn may_be_rounded(number: &serde_json::Number) -> bool {
 }
 
 fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Effort<'_>) -> bool {
-    if !known.leave_only_fields() {
+    // Relations are of fields, whatever else is given.
+    if !known.leave_only_fields() || (known.fields.is_empty() && !known.relations.is_empty()) {
         return false;
     }
     // The places at which fields were given: a text may hold a key twice.

@@ -50,3 +50,14 @@ fn an_output_schema_may_be_added() {
     let told = "compatible: `find` at /outputSchema: the tool now says what its results are";
     assert_eq!((change.class, change.to_string().as_str()), (Class::Compatible, told));
 }
+
+#[test]
+fn long_lists_of_alternatives_take_no_time() {
+    let of = |from: i32| -> Value {
+        let all: Vec<Value> = (from..from + 5000).map(|value| json!({"const": value})).collect();
+        json!({"name": "t", "inputSchema": {"type": "object", "anyOf": all}})
+    };
+    let (changes, took) = toolgen_test_support::cpu_time(|| drift(&[of(0)], &[of(1)], &[]));
+    assert!(took.as_secs() < 5, "{took:?}");
+    assert_eq!(changes.len(), 1, "{changes:?}");
+}
