@@ -90,7 +90,7 @@
 //! # Injected parameters
 //!
 //! Parameters of the types `&ToolContext`, [`CancellationToken`](toolgen_kernel::CancellationToken),
-//! [`Progress`](crate::Progress) and [`Service<T>`](crate::Service), in any order and number, do not appear in the
+//! [`Progress`](crate::inject::Progress) and [`Service<T>`](crate::inject::Service), in any order and number, do not appear in the
 //! schema; nor does a parameter marked `#[inject]` whose type implements [`Inject`](crate::inject::Inject). A
 //! service may be a trait object: `Service<dyn Store>`.
 //!
@@ -138,7 +138,7 @@
 //!
 //! # Results
 //!
-//! A function returns text, [`Content`](crate::Content), [`ToolResult`], `()`, anything `serde::Serialize`, or a
+//! A function returns text, [`Content`](toolgen_kernel::Content), [`ToolResult`], `()`, anything `serde::Serialize`, or a
 //! `Result` of these with any error (see [`output`](crate::return_value)). A model sees the error's own text;
 //! its causes are [for operators](ToolError::operator_text).
 

@@ -137,7 +137,7 @@ impl Said {
             "value" => {
                 // A JSON text, with `\u0020` for a blank, or a word.
                 let value = |word: &str| serde_json::from_str(word).unwrap_or_else(|_| word.to_owned());
-                let pairs = words.chunks(2).map(|pair| (pair[0].to_owned(), value(&pair[1])));
+                let pairs = words.chunks(2).map(|pair| (pair[0].to_owned(), value(pair[1])));
                 self.values = pairs.collect();
             }
             "fixed" => {

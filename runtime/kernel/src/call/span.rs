@@ -1,7 +1,7 @@
 //! The span of a call: what a layer that traces calls lets those within the call add to it, and pass on.
 //!
 //! A layer at [`Stage::Trace`](crate::layers::Stage::Trace) gives it to the context of the call with
-//! [`ToolContext::set_span`]. Without one, nothing is noted.
+//! [`ToolContext::set_span`](crate::ToolContext::set_span). Without one, nothing is noted.
 
 use std::any::Any;
 
