@@ -37,7 +37,7 @@ impl Misfit {
     }
 
     /// A keyword that the dialect does not take.
-    pub(super) const fn lost(keyword: &'static str) -> Misfit {
+    const fn lost(keyword: &'static str) -> Misfit {
         Misfit::new(EXACT, keyword)
     }
 }

@@ -4,10 +4,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// So that what the macros write is valid in the tests of this crate, too.
-#[cfg(test)]
-extern crate self as toolgen_runtime;
-
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
