@@ -1,4 +1,4 @@
-//! The provider of an agent: the tools it may use, the context they get, and the layers every call passes through.
+//! The toolbox of an agent: the tools it may use, the context they get, and the layers every call passes through.
 
 mod builder;
 pub mod dispatch;
@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
 
-pub use crate::call::provider_context::{FactoryError, ProviderContext};
-pub use builder::ProviderBuilder;
-pub use error::ProviderError;
+pub use crate::call::toolbox_context::{FactoryError, ToolboxContext};
+pub use builder::ToolboxBuilder;
+pub use error::ToolboxError;
 pub use factory::ToolFactory;
 pub use shared::SharedRegistry;
 
@@ -36,18 +36,18 @@ use crate::layers::layer::{Layer, NO_LAYERS, Passed};
 use crate::layers::pages::Pages;
 use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
-use crate::provider::pipeline::Layers;
+use crate::toolbox::pipeline::Layers;
 use crate::registry::Registry;
 use crate::registry::discovery::Discovered;
 use crate::spec::output::StructuredOutput;
 use crate::spec::{ToolSpec, docs};
 
 /// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
-/// through. Clones share the same provider.
+/// through. Clones share the same toolbox.
 ///
 /// ```
 /// # use serde_json::json;
-/// use toolgen_runtime::provider::ProviderContext;
+/// use toolgen_runtime::toolbox::ToolboxContext;
 /// use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
 ///
 /// /// Adds two numbers.
@@ -59,19 +59,19 @@ use crate::spec::{ToolSpec, docs};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::new(toolset![add])?;
-/// let provider = registry.provider(ProviderContext::new().with_agent_id("coder-1"));
+/// let toolbox = registry.toolbox(ToolboxContext::new().with_agent_id("coder-1"));
 /// let turn = ToolContext::new("turn-1", "");
-/// let response = provider.call(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
+/// let response = toolbox.call(ToolCall::new("call-1", "add", json!({"a": 1, "b": 2})), &turn).await;
 /// assert_eq!(response.text(), "3");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Provider(Arc<Inner>);
+pub struct Toolbox(Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) registry: Registry,
-    pub(crate) context: ProviderContext,
+    pub(crate) context: ToolboxContext,
     pub(crate) layers: Layers,
     /// The layers that observe calls, in their order.
     pub(crate) recorders: Vec<Arc<dyn Layer>>,
@@ -79,7 +79,7 @@ pub(crate) struct Inner {
     pages: Option<Arc<Pages>>,
     /// The layers that make spans of calls, in their order.
     pub(crate) tracers: Vec<Arc<dyn Layer>>,
-    /// What the provider may offer: its own bounds, and those of the providers it was derived from.
+    /// What the toolbox may offer: its own bounds, and those of the providers it was derived from.
     bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
@@ -90,20 +90,20 @@ pub(crate) struct Inner {
     building: Mutex<()>,
 }
 
-/// What a provider may offer. A provider that is derived from another stays within the bounds of that one.
+/// What a toolbox may offer. A toolbox that is derived from another stays within the bounds of that one.
 struct Bounds {
     /// The names of the tools; `None` for all.
     allowed: Option<BTreeSet<String>>,
     policy: Policy,
 }
 
-/// What a provider knows about a tool of its registry.
+/// What a toolbox knows about a tool of its registry.
 #[derive(Default)]
 struct Slot {
     listed: bool,
     /// Whether a model finds the tool by searching and not in a list.
     found: bool,
-    /// Whether the provider itself added the tool.
+    /// Whether the toolbox itself added the tool.
     own: bool,
     /// Whether a model learns of the tool only once there is something to read with it.
     on_demand: bool,
@@ -148,61 +148,61 @@ impl ToolMeta {
     }
 }
 
-impl Provider {
-    /// Returns a builder for a provider of the tools of a registry.
+impl Toolbox {
+    /// Returns a builder for a toolbox of the tools of a registry.
     #[must_use]
-    pub fn builder(registry: &Registry) -> ProviderBuilder {
-        ProviderBuilder::new(registry.clone())
+    pub fn builder(registry: &Registry) -> ToolboxBuilder {
+        ToolboxBuilder::new(registry.clone())
     }
 
-    /// Returns a builder for a provider with the context and the layers of this one but other tools, as a sub-agent
-    /// has. The allow-list, the rules and the limits of this provider apply to these tools, whatever else is set.
+    /// Returns a builder for a toolbox with the context and the layers of this one but other tools, as a sub-agent
+    /// has. The allow-list, the rules and the limits of this toolbox apply to these tools, whatever else is set.
     #[must_use]
-    pub fn builder_with(&self, registry: &Registry) -> ProviderBuilder {
-        ProviderBuilder::like(&self.0, registry.clone())
+    pub fn builder_with(&self, registry: &Registry) -> ToolboxBuilder {
+        ToolboxBuilder::like(&self.0, registry.clone())
     }
 
     pub(crate) fn inner(&self) -> &Inner {
         &self.0
     }
 
-    /// Returns the layer of a type, if the provider has one.
+    /// Returns the layer of a type, if the toolbox has one.
     #[must_use]
     pub fn layer<L: Layer>(&self) -> Option<Arc<L>> {
         self.0.layers.find()
     }
 
-    /// Returns the provider of a call.
+    /// Returns the toolbox of a call.
     #[doc(hidden)]
-    pub fn of(ctx: &ToolContext) -> Option<Provider> {
+    pub fn of(ctx: &ToolContext) -> Option<Toolbox> {
         let peers: Arc<dyn Any + Send + Sync> = ctx.turn().peers.clone()?;
-        peers.downcast().ok().map(Provider)
+        peers.downcast().ok().map(Toolbox)
     }
 
-    /// Returns this provider as its tools see it.
+    /// Returns this toolbox as its tools see it.
     pub(crate) fn peers(&self) -> Arc<dyn Peers> {
         self.0.clone()
     }
 
-    /// Returns whether calls in this context come through this provider.
+    /// Returns whether calls in this context come through this toolbox.
     pub(crate) fn is_peer_of(&self, around: &TurnContext) -> bool {
         around.peers.as_ref().is_some_and(|peers| std::ptr::addr_eq(Arc::as_ptr(peers), Arc::as_ptr(&self.0)))
     }
 
     /// Returns the context: what it provides to the tools, and what they may do.
     #[must_use]
-    pub fn context(&self) -> &ProviderContext {
+    pub fn context(&self) -> &ToolboxContext {
         &self.0.context
     }
 
     /// Returns the specifications of the tools that may be used, sorted by name. With a
-    /// [discovery](ProviderBuilder::discovery), these are the tools that a model is shown; it may use the others, too.
+    /// [discovery](ToolboxBuilder::discovery), these are the tools that a model is shown; it may use the others, too.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.0.shown().map(|(_, tool)| tool.spec())
     }
 
     /// Lists the tools that may be used, sorted by name, without building any of them; with a
-    /// [discovery](ProviderBuilder::discovery), those that a model is shown.
+    /// [discovery](ToolboxBuilder::discovery), those that a model is shown.
     #[must_use]
     pub fn list(&self) -> Vec<ToolMeta> {
         let meta = self.0.shown().map(|(_, tool)| ToolMeta {
@@ -220,16 +220,16 @@ impl Provider {
     ///
     /// `tool '{name}' not registered`, `tool '{name}' not allowed in this context`, or
     /// `failed to create tool '{name}': {why}`.
-    pub fn get(&self, name: &str) -> Result<Arc<dyn AgentTool>, ProviderError> {
+    pub fn get(&self, name: &str) -> Result<Arc<dyn AgentTool>, ToolboxError> {
         let Some(index) = self.0.registry.index(name) else {
             return Err(self.0.unknown(name));
         };
         if !self.0.may_use(index) {
-            return Err(ProviderError::NotAllowed(name.to_owned()));
+            return Err(ToolboxError::NotAllowed(name.to_owned()));
         }
         match FactoryError::lacking(self.0.registry.at(index).spec(), &self.0.context.services) {
             None => self.0.tool(index).cloned(),
-            Some(why) => Err(ProviderError::Create { name: name.to_owned(), why }),
+            Some(why) => Err(ToolboxError::Create { name: name.to_owned(), why }),
         }
     }
 
@@ -267,12 +267,12 @@ impl Inner {
             return Err(self.not_found(name, caller));
         }
         if self.slots.get(index).is_none_or(|slot| !slot.listed) {
-            return Err(ToolError::denied(ProviderError::NotAllowed(name.to_owned()).to_string()));
+            return Err(ToolError::denied(ToolboxError::NotAllowed(name.to_owned()).to_string()));
         }
         match self.refusal(index) {
             None => Ok(Admitted { spec: self.registry.at(index).spec(), index }),
             Some(_) if self.hide_forbidden => {
-                Err(ToolError::denied(ProviderError::NotAllowed(name.to_owned()).to_string()))
+                Err(ToolError::denied(ToolboxError::NotAllowed(name.to_owned()).to_string()))
             }
             Some(why) => Err(why.clone()),
         }
@@ -311,12 +311,12 @@ impl Inner {
     }
 
     /// Returns the context for building tools: its executor is held to its limits.
-    fn lent(&self) -> ProviderContext {
+    fn lent(&self) -> ToolboxContext {
         let context = self.context.clone();
-        ProviderContext { services: context.confined(context.services.clone()), ..context }
+        ToolboxContext { services: context.confined(context.services.clone()), ..context }
     }
 
-    fn tool(&self, index: usize) -> Result<&Arc<dyn AgentTool>, ProviderError> {
+    fn tool(&self, index: usize) -> Result<&Arc<dyn AgentTool>, ToolboxError> {
         let registered = self.registry.at(index);
         let Some(slot) = self.slots.get(index) else { return Ok(registered) };
         if let Some(tool) = slot.tool.get() {
@@ -329,7 +329,7 @@ impl Inner {
         let tool = match registered.bind(&self.lent()) {
             None => Arc::clone(registered),
             Some(built) => {
-                built.map_err(|why| ProviderError::Create { name: registered.name().to_owned(), why })?
+                built.map_err(|why| ToolboxError::Create { name: registered.name().to_owned(), why })?
             }
         };
         Ok(slot.tool.get_or_init(|| tool))
@@ -352,9 +352,9 @@ impl Inner {
         slot.refused.get_or_init(check).as_deref()
     }
 
-    fn unknown(&self, name: &str) -> ProviderError {
+    fn unknown(&self, name: &str) -> ToolboxError {
         let name = name.to_owned();
-        if self.hide_forbidden { ProviderError::NotAllowed(name) } else { ProviderError::NotRegistered(name) }
+        if self.hide_forbidden { ToolboxError::NotAllowed(name) } else { ToolboxError::NotRegistered(name) }
     }
 
     /// Iterates over the tools that may be used, with their indices.
@@ -365,7 +365,7 @@ impl Inner {
 
 impl Peers for Inner {
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse> {
-        Box::pin(async move { Provider(self).call_by_tool(call, ctx).await })
+        Box::pin(async move { Toolbox(self).call_by_tool(call, ctx).await })
     }
 
     fn nested_calls(&self) -> u32 {
@@ -384,14 +384,14 @@ impl Peers for Inner {
 }
 
 impl Registry {
-    /// Builds a provider of all tools of this registry; [`Provider::builder`] offers more options.
+    /// Builds a toolbox of all tools of this registry; [`Toolbox::builder`] offers more options.
     #[must_use]
-    pub fn provider(&self, context: ProviderContext) -> Provider {
-        Provider::builder(self).context(context).of_all()
+    pub fn toolbox(&self, context: ToolboxContext) -> Toolbox {
+        Toolbox::builder(self).context(context).of_all()
     }
 }
 
-impl fmt::Debug for Provider {
+impl fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.specs().map(|spec| spec.name.as_str()).collect();
         f.debug_struct("Provider")

@@ -1,4 +1,4 @@
-//! What a provider offers, in which order it checks calls, and what it does to large results.
+//! What a toolbox offers, in which order it checks calls, and what it does to large results.
 
 mod documentation;
 mod finding;
@@ -84,26 +84,26 @@ fn tools(names: &[&str]) -> Vec<Arc<dyn AgentTool>> {
 fn factory(spec: ToolSpec) -> (ToolFactory, Count) {
     let (made, built) = (Count::default(), spec.clone());
     let count = made.clone();
-    let create = move |_: &ProviderContext| -> Result<Counted, FactoryError> {
+    let create = move |_: &ToolboxContext| -> Result<Counted, FactoryError> {
         count.up();
         Ok(Counted { spec: built.clone(), calls: Arc::default(), answer: String::from("built") })
     };
     (ToolFactory::new(spec, create), made)
 }
 
-fn provider(tools: Vec<Arc<dyn AgentTool>>) -> ProviderBuilder {
-    Provider::builder(&Registry::new(tools).unwrap())
+fn toolbox(tools: Vec<Arc<dyn AgentTool>>) -> ToolboxBuilder {
+    Toolbox::builder(&Registry::new(tools).unwrap())
 }
 
-async fn call_in(provider: &Provider, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
-    provider.call(ToolCall::new("c1", name, arguments), turn).await
+async fn call_in(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
+    toolbox.call(ToolCall::new("c1", name, arguments), turn).await
 }
 
 /// What a model reads of a call without arguments.
-async fn said(provider: &Provider, name: &str) -> String {
-    call_in(provider, name, json!({}), &ToolContext::new("turn", "")).await.text()
+async fn said(toolbox: &Toolbox, name: &str) -> String {
+    call_in(toolbox, name, json!({}), &ToolContext::new("turn", "")).await.text()
 }
 
-fn names(provider: &Provider) -> Vec<String> {
-    provider.list().iter().map(|tool| tool.name.to_string()).collect()
+fn names(toolbox: &Toolbox) -> Vec<String> {
+    toolbox.list().iter().map(|tool| tool.name.to_string()).collect()
 }

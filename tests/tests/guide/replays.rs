@@ -40,7 +40,7 @@ fn model() -> impl FnMut(Value) -> std::future::Ready<Result<Value, String>> {
 
 page!("docs/testing.md", "use toolgen_runtime::{Provider, replay_test};");
 
-page!("docs/testing.md", "let provider = Provider::builder(");
+page!("docs/testing.md", "let provider = Toolbox::builder(");
 
 mod traffic {
     use super::*;

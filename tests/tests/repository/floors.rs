@@ -136,7 +136,7 @@ fn what_is_hidden_is_in_one_place() {
 #[test]
 fn an_arrow_up_is_found_with_its_line() {
     let text =
-        "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::provider::Provider::of(ctx);\n";
+        "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::toolbox::Toolbox::of(ctx);\n";
     assert_eq!(arrows(text), [(2, "call"), (3, "provider")]);
     assert_eq!(problem("call", "call"), None);
     assert_eq!(problem("layers", "provider").as_deref(), Some("`layers` stands below `provider`"));

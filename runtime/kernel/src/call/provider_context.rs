@@ -1,4 +1,4 @@
-//! The services and limits that a provider gives its tools.
+//! The services and limits that a toolbox gives its tools.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use crate::call::services::Services;
 use crate::call::values::ContextValues;
 use crate::spec::{RequirementKind, ToolSpec};
 
-/// The context of all tools of a [`Provider`](crate::provider::Provider): their agent, services and limits. A
-/// [`ToolFactory`](crate::provider::ToolFactory) builds its tool from it.
+/// The context of all tools of a [`Toolbox`](crate::toolbox::Toolbox): their agent, services and limits. A
+/// [`ToolFactory`](crate::toolbox::ToolFactory) builds its tool from it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct ProviderContext {
+pub struct ToolboxContext {
     /// The ID of the agent that owns the tools.
     pub agent_id: Option<Text>,
     /// The working directory of the agent; paths refer to it as the root `workdir`.
@@ -29,23 +29,23 @@ pub struct ProviderContext {
     pub(crate) roots: Roots,
 }
 
-impl ProviderContext {
+impl ToolboxContext {
     /// Creates a context without services and limits.
     #[must_use]
-    pub fn new() -> ProviderContext {
-        ProviderContext::default()
+    pub fn new() -> ToolboxContext {
+        ToolboxContext::default()
     }
 
     /// Sets the ID of the agent that owns the tools.
     #[must_use]
-    pub fn with_agent_id(mut self, agent_id: impl Into<String>) -> ProviderContext {
+    pub fn with_agent_id(mut self, agent_id: impl Into<String>) -> ToolboxContext {
         self.agent_id = Some(agent_id.into().into());
         self
     }
 
     /// Sets the working directory of the agent.
     #[must_use]
-    pub fn with_work_dir(mut self, directory: impl Into<PathBuf>) -> ProviderContext {
+    pub fn with_work_dir(mut self, directory: impl Into<PathBuf>) -> ToolboxContext {
         let directory = directory.into();
         self.roots.insert("workdir".to_owned(), directory.clone());
         self.work_dir = Some(directory);
@@ -54,21 +54,21 @@ impl ProviderContext {
 
     /// Adds a named directory to which paths can be restricted.
     #[must_use]
-    pub fn with_root(mut self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ProviderContext {
+    pub fn with_root(mut self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolboxContext {
         self.roots.insert(name.into(), directory.into());
         self
     }
 
     /// Sets the limits of the tools.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> ProviderContext {
+    pub fn with_limits(mut self, limits: Limits) -> ToolboxContext {
         self.limits = limits;
         self
     }
 
     /// Provides a service, replacing any other of the same type.
     #[must_use]
-    pub fn with_service<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> ProviderContext {
+    pub fn with_service<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> ToolboxContext {
         self.services = self.services.with(service);
         self
     }
@@ -81,14 +81,14 @@ impl ProviderContext {
         mut self,
         name: &str,
         service: Arc<T>,
-    ) -> ProviderContext {
+    ) -> ToolboxContext {
         self.services = self.services.with_named(name, service);
         self
     }
 
     /// Sets the values known about every call.
     #[must_use]
-    pub fn with_values(mut self, values: ContextValues) -> ProviderContext {
+    pub fn with_values(mut self, values: ContextValues) -> ToolboxContext {
         self.values = values;
         self
     }

@@ -16,13 +16,13 @@
 //! A resource is a text such as `file:{path}`, where `{path}` stands for an argument (its default, if the model omits
 //! it). A list stands for each of its items. `/` separates levels, and a resource covers everything below it:
 //! `file:src` covers `file:src/lib.rs`. `.` and `..` are resolved, and a relative path of a `file:` resource is
-//! relative to the work directory if the provider has one; links are not followed. If an argument is missing, or is an
+//! relative to the work directory if the toolbox has one; links are not followed. If an argument is missing, or is an
 //! object, the call touches every resource with the same beginning up to there. Changes that middleware makes to the
 //! arguments are not visible here: a tool whose resource middleware changes should be `exclusive`.
 //!
 //! # Exclusive tools
 //!
-//! While an exclusive tool runs, no other tool of the provider does, whether a call of this turn, of another turn or of
+//! While an exclusive tool runs, no other tool of the toolbox does, whether a call of this turn, of another turn or of
 //! a tool started it. Three things do not wait for it: the tools above it, which called it and wait for its answer; the
 //! tools that it calls itself through its context, which are exclusive only among each other; and the work that a tool
 //! above it does besides waiting. So a tool may call itself and other exclusive tools. A tool must make such calls
@@ -57,8 +57,8 @@ use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::session::{Session, Span};
 use crate::call::{ToolCall, ToolResponse};
-use crate::provider::Provider;
-use crate::provider::pipeline::Reader;
+use crate::toolbox::Toolbox;
+use crate::toolbox::pipeline::Reader;
 
 use drive::{Refusal, Turn, drive};
 use footprint::Footprint;
@@ -191,7 +191,7 @@ pub struct Dispatched {
     pub interrupted: bool,
 }
 
-impl Provider {
+impl Toolbox {
     /// Runs the calls of a turn, each through all layers, and answers each of them; see [`dispatch`](self).
     ///
     /// If the context of the turn has no session, the turn has one of its own, so that a tool may require a call that
@@ -220,15 +220,15 @@ impl Provider {
             Some(self.meant(call, turn))
         };
         let calls = calls.into_iter().map(fit).collect();
-        let calls = Calls { provider: self, turn, around, options, tasks, calls };
+        let calls = Calls { toolbox: self, turn, around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }
     }
 }
 
-/// The calls of a turn of a provider.
+/// The calls of a turn of a toolbox.
 struct Calls<'a> {
-    provider: &'a Provider,
+    toolbox: &'a Toolbox,
     turn: &'a ToolContext,
     around: Arc<TurnContext>,
     options: &'a DispatchOptions,
@@ -250,7 +250,7 @@ impl<'a> Turn for Calls<'a> {
         let call = self.calls.get(index).filter(|_| index < self.options.max_calls.get());
         let call = call.and_then(Option::as_ref);
         call.map_or(Footprint::NONE, |call| {
-            Footprint::of(call, self.provider, self.turn.dialect_of(&call.name))
+            Footprint::of(call, self.toolbox, self.turn.dialect_of(&call.name))
         })
     }
 
@@ -259,19 +259,19 @@ impl<'a> Turn for Calls<'a> {
             return self.refuse(index, Refusal::TooMany);
         }
         let call = self.calls.get_mut(index)?.take()?;
-        let (provider, around) = (self.provider, Arc::clone(&self.around));
+        let (toolbox, around) = (self.toolbox, Arc::clone(&self.around));
         let (id, name) = (call.id.clone(), call.via.as_ref().unwrap_or(&call.name).clone());
         // The layers catch panics; should one of them fail to, the call is still answered.
         let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(Box::new(()))));
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
             return Some(Box::pin(async move {
-                caught(provider.answer(call, turn, around, Reader::Model)).await.unwrap_or_else(broken)
+                caught(toolbox.answer(call, turn, around, Reader::Model)).await.unwrap_or_else(broken)
             }));
         };
-        let (provider, turn) = (provider.clone(), self.turn.clone());
+        let (toolbox, turn) = (toolbox.clone(), self.turn.clone());
         let mut task =
-            Task(tasks.spawn(async move { provider.answer(call, &turn, around, Reader::Model).await }));
+            Task(tasks.spawn(async move { toolbox.answer(call, &turn, around, Reader::Model).await }));
         Some(Box::pin(async move { (&mut task.0).await.map_err(discard).unwrap_or_else(|()| broken()) }))
     }
 
@@ -290,7 +290,7 @@ impl<'a> Turn for Calls<'a> {
                 ToolResponse { skipped: true, ..ToolResponse::new(&call, Err(why)) }
             }
         };
-        Some(Box::pin(self.provider.pass_over(call, self.turn, Arc::clone(&self.around), response)))
+        Some(Box::pin(self.toolbox.pass_over(call, self.turn, Arc::clone(&self.around), response)))
     }
 
     fn is_cancelled(&self) -> bool {

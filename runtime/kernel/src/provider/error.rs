@@ -8,10 +8,10 @@ use crate::registry::toolsets::ToolsetError;
 use crate::registry::unknown::suggest;
 use crate::registry::{RegistryError, UnknownTool};
 
-/// The reason why a provider could not be built, or why it does not provide a tool.
+/// The reason why a toolbox could not be built, or why it does not provide a tool.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ProviderError {
+pub enum ToolboxError {
     /// `tool '{name}' not allowed in this context`
     NotAllowed(String),
     /// `tool '{name}' not registered`
@@ -35,26 +35,26 @@ pub enum ProviderError {
     /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
     /// names with `Discovery::names``
     Discovery(String),
-    /// A rule excludes a tool that the provider itself adds, which everybody may call: `rule '{0}' excludes a tool that the
-    /// provider itself adds: build it without …`
+    /// A rule excludes a tool that the toolbox itself adds, which everybody may call: `rule '{0}' excludes a tool that the
+    /// toolbox itself adds: build it without …`
     OwnTool(String),
     /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
     /// bytes, such as with `openssl rand 32``
     ShortKey(usize),
     /// The limits name something that is no host, so that no host would be allowed by it: `limits: {why}`
     Host(String),
-    /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
+    /// A registry could not be sealed, or has a tool that the toolbox itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
 
-impl fmt::Display for ProviderError {
+impl fmt::Display for ToolboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ProviderError::NotAllowed(name) => write!(f, "tool '{name}' not allowed in this context"),
-            ProviderError::NotRegistered(name) => write!(f, "tool '{name}' not registered"),
-            ProviderError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
-            ProviderError::Toolset(why) => why.fmt(f),
-            ProviderError::UnknownTools(names) => {
+            ToolboxError::NotAllowed(name) => write!(f, "tool '{name}' not allowed in this context"),
+            ToolboxError::NotRegistered(name) => write!(f, "tool '{name}' not registered"),
+            ToolboxError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
+            ToolboxError::Toolset(why) => why.fmt(f),
+            ToolboxError::UnknownTools(names) => {
                 lines(f, names, |name| match name.contains(['*', '?', ':']) {
                     true => format!(
                         "tool '{name}' not registered: a list of allowed tools takes exact names; for patterns, \
@@ -63,13 +63,13 @@ impl fmt::Display for ProviderError {
                     false => format!("tool '{name}' not registered"),
                 })
             }
-            ProviderError::UnusedRules(rules) => {
+            ToolboxError::UnusedRules(rules) => {
                 lines(f, rules, |rule| format!("rule '{rule}' fits no tool"))
             }
-            ProviderError::Discovery(why) => {
+            ToolboxError::Discovery(why) => {
                 write!(f, "discovery: {why}; choose other names with `Discovery::names`")
             }
-            ProviderError::OwnTool(name) => {
+            ToolboxError::OwnTool(name) => {
                 let remedy = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
                 write!(
                     f,
@@ -77,13 +77,13 @@ impl fmt::Display for ProviderError {
                      what it may have anyway: remove the rule, or build the provider {remedy}"
                 )
             }
-            ProviderError::ShortKey(length) => write!(
+            ToolboxError::ShortKey(length) => write!(
                 f,
                 "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
                  `openssl rand 32`"
             ),
-            ProviderError::Host(why) => write!(f, "limits: {why}"),
-            ProviderError::NotSealed(why) => why.fmt(f),
+            ToolboxError::Host(why) => write!(f, "limits: {why}"),
+            ToolboxError::NotSealed(why) => why.fmt(f),
         }
     }
 }
@@ -102,6 +102,6 @@ fn lines(
     Ok(())
 }
 
-toolgen_core::__readable_debug!(ProviderError);
+toolgen_core::__readable_debug!(ToolboxError);
 
-impl std::error::Error for ProviderError {}
+impl std::error::Error for ToolboxError {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{FactoryError, ProviderContext};
+use super::{FactoryError, ToolboxContext};
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -13,14 +13,14 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::spec::{Effects, ToolSpec};
 
-/// Builds a tool from the context of a provider.
-type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryError> + Send + Sync;
+/// Builds a tool from the context of a toolbox.
+type Create = dyn Fn(&ToolboxContext) -> Result<Arc<dyn AgentTool>, FactoryError> + Send + Sync;
 
-/// A tool that is built for each [`Provider`](super::Provider) on first use.
+/// A tool that is built for each [`Toolbox`](super::Toolbox) on first use.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use toolgen_runtime::provider::{FactoryError, ProviderContext, ToolFactory};
+/// use toolgen_runtime::toolbox::{FactoryError, ToolboxContext, ToolFactory};
 /// # use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolName, ToolResult, ToolSpec};
 /// # use serde_json::Value;
 /// # struct Chat;
@@ -32,12 +32,12 @@ type Create = dyn Fn(&ProviderContext) -> Result<Arc<dyn AgentTool>, FactoryErro
 /// #         Box::pin(async { Ok(ToolResult::empty()) })
 /// #     }
 /// # }
-/// let post = ToolFactory::new(POST.clone(), |ctx: &ProviderContext| {
+/// let post = ToolFactory::new(POST.clone(), |ctx: &ToolboxContext| {
 ///     let chat = ctx.service::<Chat>().ok_or_else(|| FactoryError::requires("chat_post", "a chat service"))?;
 ///     Ok(Post(chat))
 /// });
-/// let provider = Registry::builder().add(post).seal()?.provider(ProviderContext::new());
-/// let missing = provider.get("chat_post").err().map(|why| why.to_string());
+/// let toolbox = Registry::builder().add(post).seal()?.toolbox(ToolboxContext::new());
+/// let missing = toolbox.get("chat_post").err().map(|why| why.to_string());
 /// assert_eq!(
 ///     missing.as_deref(),
 ///     Some("failed to create tool 'chat_post': chat_post tool requires a chat service")
@@ -55,9 +55,9 @@ impl ToolFactory {
     /// Creates a factory for a tool with this specification.
     pub fn new<T: AgentTool + 'static>(
         spec: ToolSpec,
-        create: impl Fn(&ProviderContext) -> Result<T, FactoryError> + Send + Sync + 'static,
+        create: impl Fn(&ToolboxContext) -> Result<T, FactoryError> + Send + Sync + 'static,
     ) -> ToolFactory {
-        let create = move |ctx: &ProviderContext| Ok(Arc::new(create(ctx)?) as Arc<dyn AgentTool>);
+        let create = move |ctx: &ToolboxContext| Ok(Arc::new(create(ctx)?) as Arc<dyn AgentTool>);
         ToolFactory { spec, confined: false, create: Arc::new(create) }
     }
 
@@ -85,11 +85,11 @@ impl AgentTool for ToolFactory {
         Box::pin(std::future::ready(Err(why)))
     }
 
-    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+    fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         Some((self.create)(ctx))
     }
 
-    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+    fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
         if self.confined { ctx.limits.confine(&self.spec.effects) } else { self.spec.effects.clone() }
     }
 }

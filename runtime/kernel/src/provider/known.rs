@@ -1,18 +1,18 @@
-//! The tools of a provider that a model knows of: those that are listed, and those that it may find.
+//! The tools of a toolbox that a model knows of: those that are listed, and those that it may find.
 
 use std::sync::Arc;
 
 use toolgen_core::internal::meant;
 
-use super::{Inner, Provider, ProviderError};
+use super::{Inner, Toolbox, ToolboxError};
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
 use crate::call::tool::AgentTool;
 use crate::spec::ToolSpec;
 
-impl Provider {
+impl Toolbox {
     /// Returns the specifications of the tools that a principal is shown: those of [`specs`](Self::specs) that it may
-    /// call, and the tools of the provider itself, which everybody may call.
+    /// call, and the tools of the toolbox itself, which everybody may call.
     pub fn specs_for(&self, principal: Option<&Principal>) -> impl Iterator<Item = &ToolSpec> {
         self.0.shown().filter_map(move |(index, tool)| {
             let may_call = || principal.is_none_or(|principal| principal.check(tool.spec()).is_ok());
@@ -44,7 +44,7 @@ impl Inner {
     /// The answer to a call of a tool that does not exist, or that the model must not know of.
     pub(super) fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
         match self.unknown(name) {
-            ProviderError::NotRegistered(name) => {
+            ToolboxError::NotRegistered(name) => {
                 let usable = self.usable().map(|(_, tool)| tool.spec());
                 let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
                 let suggestion = meant(&name, known.map(|spec| spec.name.as_str()));
@@ -54,7 +54,7 @@ impl Inner {
         }
     }
 
-    /// Returns whether the provider itself added the tool at the index, whatever lists, rules and principals say.
+    /// Returns whether the toolbox itself added the tool at the index, whatever lists, rules and principals say.
     pub(crate) fn is_own(&self, index: usize) -> bool {
         self.slots.get(index).is_some_and(|slot| slot.own)
     }

@@ -28,7 +28,7 @@ use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::structured::Structured;
 use crate::call::{ToolCall, ToolResponse};
-use crate::provider::Provider;
+use crate::toolbox::Toolbox;
 use crate::schema::shape::decode::ArgumentProblem;
 
 /// The most bytes of arguments that are read: 16 MiB.
@@ -84,13 +84,13 @@ impl Answer {
     }
 }
 
-/// Answers one call through all layers of a provider. `input` is a JSON object with the arguments; an empty input
+/// Answers one call through all layers of a toolbox. `input` is a JSON object with the arguments; an empty input
 /// stands for no arguments.
 ///
 /// ```
 /// use serde_json::json;
-/// use toolgen_runtime::provider::one_shot;
-/// use toolgen_runtime::{ProviderContext, Registry, ToolContext, tool, toolset};
+/// use toolgen_runtime::toolbox::one_shot;
+/// use toolgen_runtime::{ToolboxContext, Registry, ToolContext, tool, toolset};
 ///
 /// /// Adds two numbers.
 /// #[tool(read_only, undocumented)]
@@ -100,17 +100,17 @@ impl Answer {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let provider = Registry::new(toolset![add])?.provider(ProviderContext::new());
+/// let toolbox = Registry::new(toolset![add])?.toolbox(ToolboxContext::new());
 /// let turn = ToolContext::new("one-shot", "");
-/// let answer = one_shot::answer(&provider, "add", br#"{"a": 1, "b": 2}"#, &turn).await;
+/// let answer = one_shot::answer(&toolbox, "add", br#"{"a": 1, "b": 2}"#, &turn).await;
 /// assert_eq!((answer.json(), answer.status()), (&json!({"result": 3}), 0));
-/// let answer = one_shot::answer(&provider, "add", br#"{"a": 1}"#, &turn).await;
+/// let answer = one_shot::answer(&toolbox, "add", br#"{"a": 1}"#, &turn).await;
 /// assert_eq!(answer.json()["error"], "b is required");
 /// assert_eq!(answer.json()["code"], "MISSING_PARAMETER");
 /// # Ok(())
 /// # }
 /// ```
-pub async fn answer(provider: &Provider, tool: &str, input: &[u8], turn: &ToolContext) -> Answer {
+pub async fn answer(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolContext) -> Answer {
     let arguments = match std::str::from_utf8(input) {
         _ if input.len() > MAX_INPUT => Err(format!("it is longer than {MAX_INPUT} bytes")),
         Ok(text) => Ok(Value::from(text)),
@@ -120,12 +120,12 @@ pub async fn answer(provider: &Provider, tool: &str, input: &[u8], turn: &ToolCo
         Ok(arguments) => arguments,
         Err(why) => return Answer::failed(&unreadable(&why)),
     };
-    let answer = Answer::of(&provider.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
+    let answer = Answer::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
     // Most answers have no detail, and need no second look at the arguments.
     if answer.detail.is_empty() {
         return answer;
     }
-    let redactor = provider.inner().redactor(provider.inner().registry.index(tool));
+    let redactor = toolbox.inner().redactor(toolbox.inner().registry.index(tool));
     let (_, secrets) = redactor.arguments(arguments);
     Answer { detail: redactor.text(&answer.detail, &secrets).into_owned(), ..answer }
 }

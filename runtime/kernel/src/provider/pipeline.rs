@@ -1,9 +1,9 @@
-//! The path of every call through a [`Provider`]:
+//! The path of every call through a [`Toolbox`]:
 //!
 //! known, allowed and in scope → [`Stage::Admit`](crate::layers::Stage::Admit) → session refreshed, seal verified →
 //! `Result` → `Arguments` → arguments checked → `Decide` → approver → exclusive calls → `Around` → intent recorded → the
 //! tool (or a replay), under its time limit and token. `Record` and `Trace` see all of it. Layers of a stage come in the order
-//! of their list, those of the provider first; [`Passed`](crate::layers::layer::Passed) has those of a tool.
+//! of their list, those of the toolbox first; [`Passed`](crate::layers::layer::Passed) has those of a tool.
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
@@ -28,7 +28,7 @@ use crate::base::exclusion::Exclusion;
 use crate::call::callback::Patience;
 use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
-use crate::call::provider_context::FactoryError;
+use crate::call::toolbox_context::FactoryError;
 use crate::call::tool::{exact_text, guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers;
@@ -39,7 +39,7 @@ use crate::layers::hooks::Hooks;
 use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided, of_type};
 use crate::layers::middleware::Approver;
 use crate::layers::redact::Redactor;
-use crate::provider::{Admitted, Provider, ProviderError};
+use crate::toolbox::{Admitted, Toolbox, ToolboxError};
 use crate::spec::ToolSpec;
 use toolgen_core::internal::BorrowedValue;
 
@@ -48,7 +48,7 @@ pub(crate) use recording::Record;
 use spanned::Spanned;
 use watch::{Begun, Watch};
 
-/// The layers of a provider that are set.
+/// The layers of a toolbox that are set.
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
@@ -133,7 +133,7 @@ pub(crate) enum Reader {
     Tool,
 }
 
-impl Provider {
+impl Toolbox {
     /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
     /// context of the call is derived from it.
     ///
@@ -168,7 +168,7 @@ impl Provider {
         call
     }
 
-    /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
+    /// Returns what the calls of a turn share: what the turn supplies, and then what the toolbox supplies.
     pub(crate) fn turn_context(&self, turn: &ToolContext) -> Arc<TurnContext> {
         let around = turn.rights();
         if self.is_peer_of(&around) {
@@ -423,9 +423,9 @@ impl Provider {
 /// The answer to a call of a tool that lacks a service: a model can only report it.
 fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
     let remedy = format!(
-        "{why}: give the provider's context one of that type (`ProviderContext::with_service`), or by that name \
+        "{why}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
          (`with_named_service`)"
     );
-    let why = ProviderError::Create { name: spec.name.to_string(), why };
+    let why = ToolboxError::Create { name: spec.name.to_string(), why };
     ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
 }

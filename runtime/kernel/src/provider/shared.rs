@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::sync::unpoisoned;
 use crate::call::tool::AgentTool;
-use crate::provider::{Provider, ProviderContext, ProviderError};
+use crate::toolbox::{Toolbox, ToolboxContext, ToolboxError};
 use crate::registry::{Registry, RegistryError, RegistryProblem};
 
-/// A registry that threads fill together until the first provider is built from it.
+/// A registry that threads fill together until the first toolbox is built from it.
 ///
 /// Where possible, a program should pass a list of tools to [`Registry::new`] instead: then the order of
 /// initialisation does not matter and a late tool is a compile error. This type is for all other programs. As a
 /// `static` it serves the whole process:
 ///
 /// ```
-/// use toolgen_runtime::provider::SharedRegistry;
-/// use toolgen_runtime::{ProviderContext, tool};
+/// use toolgen_runtime::toolbox::SharedRegistry;
+/// use toolgen_runtime::{ToolboxContext, tool};
 ///
 /// static TOOLS: SharedRegistry = SharedRegistry::new();
 ///
@@ -29,11 +29,11 @@ use crate::registry::{Registry, RegistryError, RegistryProblem};
 /// }
 ///
 /// TOOLS.register(add::tool());
-/// let provider = TOOLS.provider(ProviderContext::new(), ["add"])?;
-/// assert_eq!(provider.list().len(), 1);
+/// let toolbox = TOOLS.toolbox(ToolboxContext::new(), ["add"])?;
+/// assert_eq!(toolbox.list().len(), 1);
 /// let late = TOOLS.try_register(add::tool()).unwrap_err();
 /// assert_eq!(late.to_string(), "tool registry sealed - cannot register");
-/// # Ok::<(), toolgen_runtime::provider::ProviderError>(())
+/// # Ok::<(), toolgen_runtime::toolbox::ToolboxError>(())
 /// ```
 pub struct SharedRegistry(Mutex<State>);
 
@@ -107,19 +107,19 @@ impl SharedRegistry {
         Ok(registry)
     }
 
-    /// Seals the registry and builds a provider of these tools. For a provider with layers, use [`Provider::builder`]
+    /// Seals the registry and builds a toolbox of these tools. For a toolbox with layers, use [`Toolbox::builder`]
     /// with the result of [`seal`](Self::seal).
     ///
     /// # Errors
     ///
     /// Those of [`seal`](Self::seal), and every name that no tool has.
-    pub fn provider<S: Into<String>>(
+    pub fn toolbox<S: Into<String>>(
         &self,
-        context: ProviderContext,
+        context: ToolboxContext,
         allowed: impl IntoIterator<Item = S>,
-    ) -> Result<Provider, ProviderError> {
-        let registry = self.seal().map_err(ProviderError::NotSealed)?;
-        Provider::builder(&registry).context(context).allow(allowed).build()
+    ) -> Result<Toolbox, ToolboxError> {
+        let registry = self.seal().map_err(ToolboxError::NotSealed)?;
+        Toolbox::builder(&registry).context(context).allow(allowed).build()
     }
 
     /// Returns whether the registry is sealed.

@@ -19,19 +19,19 @@ fn registry() -> Registry {
     Registry::builder().add(shell).add(add::tool()).add(fail::tool()).seal().unwrap()
 }
 
-fn refused(provider: &Provider, name: &str) -> String {
-    provider.get(name).err().map(|why| why.to_string()).unwrap_or_default()
+fn refused(toolbox: &Toolbox, name: &str) -> String {
+    toolbox.get(name).err().map(|why| why.to_string()).unwrap_or_default()
 }
 
 #[tokio::test]
 async fn a_model_is_told_the_same_and_whoever_hides_tools_hides_that_they_exist() {
-    let context = ProviderContext::new;
-    let told = async |provider: &Provider, name: &str| {
-        let response = call(provider, name, json!({})).await;
+    let context = ToolboxContext::new;
+    let told = async |toolbox: &Toolbox, name: &str| {
+        let response = call(toolbox, name, json!({})).await;
         let why = response.outcome.unwrap_err();
         format!("{} {why}", why.code())
     };
-    let open = Provider::builder(&registry()).context(context()).allow(["shell"]).build().unwrap();
+    let open = Toolbox::builder(&registry()).context(context()).allow(["shell"]).build().unwrap();
     assert_eq!(told(&open, "add").await, "PERMISSION_DENIED tool 'add' not allowed in this context");
     assert_eq!(told(&open, "nothing").await, "TOOL_NOT_FOUND Tool not found: nothing");
     assert_eq!(
@@ -40,7 +40,7 @@ async fn a_model_is_told_the_same_and_whoever_hides_tools_hides_that_they_exist(
     );
     let rules = Rules::builder().exclude(["fail"]).build().unwrap();
     let hidden =
-        Provider::builder(&registry()).allow(["shell", "fail"]).rules(rules).hide_forbidden().build();
+        Toolbox::builder(&registry()).allow(["shell", "fail"]).rules(rules).hide_forbidden().build();
     let hidden = hidden.unwrap();
     for name in ["add", "nothing", "fail"] {
         let text = format!("PERMISSION_DENIED tool '{name}' not allowed in this context");
@@ -56,11 +56,11 @@ fn a_tool_that_could_not_be_built_is_tried_again() {
         1 => panic!("not like this"),
         _ => Ok(add::tool()),
     });
-    let provider = Registry::builder().add(flaky).seal().unwrap().provider(ProviderContext::new());
-    assert_eq!(refused(&provider, "flaky"), "failed to create tool 'flaky': not yet");
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| refused(&provider, "flaky")));
+    let toolbox = Registry::builder().add(flaky).seal().unwrap().toolbox(ToolboxContext::new());
+    assert_eq!(refused(&toolbox, "flaky"), "failed to create tool 'flaky': not yet");
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| refused(&toolbox, "flaky")));
     assert!(panicked.is_err());
-    assert_eq!(refused(&provider, "flaky"), "");
+    assert_eq!(refused(&toolbox, "flaky"), "");
 }
 
 #[tokio::test]
@@ -68,8 +68,8 @@ async fn a_factory_that_panics_is_an_error_of_its_call() {
     let broken =
         ToolFactory::new(spec("broken"), |_| -> Result<ToolFactory, FactoryError> { panic!("secret") });
     let registry = Registry::builder().add(broken).seal().unwrap();
-    let provider = registry.provider(ProviderContext::new());
-    let response = call(&provider, "broken", json!({})).await;
+    let toolbox = registry.toolbox(ToolboxContext::new());
+    let response = call(&toolbox, "broken", json!({})).await;
     assert_eq!(response.text(), "tool panicked");
 }
 
@@ -83,19 +83,19 @@ fn whoami(ctx: &ToolContext) -> String {
 #[tokio::test]
 async fn a_turn_says_who_calls_and_the_provider_where_it_does_not() {
     let values = ContextValues::default().with_trusted("workspace_id", 7);
-    let context = ProviderContext::new().with_agent_id("agent-1").with_values(values);
+    let context = ToolboxContext::new().with_agent_id("agent-1").with_values(values);
     let registry = Registry::new(toolset![whoami]).unwrap();
-    let (provider, bare) = (registry.provider(context), registry.provider(ProviderContext::new()));
-    let ask = async |provider: &Provider, turn: ToolContext| {
-        provider.call(ToolCall::new("c1", "whoami", json!({})), &turn).await.text()
+    let (toolbox, bare) = (registry.toolbox(context), registry.toolbox(ToolboxContext::new()));
+    let ask = async |toolbox: &Toolbox, turn: ToolContext| {
+        toolbox.call(ToolCall::new("c1", "whoami", json!({})), &turn).await.text()
     };
     let turn = || ToolContext::new("turn", "");
-    assert_eq!(ask(&provider, turn()).await, "agent-1 in 7");
+    assert_eq!(ask(&toolbox, turn()).await, "agent-1 in 7");
     assert_eq!(ask(&bare, turn()).await, "nobody in null");
     let theirs = ContextValues::default().with_client("workspace_id", 8);
     let turn = turn().with_agent_id("agent-2").with_values(theirs);
     assert_eq!(
-        ask(&provider, turn.clone()).await,
+        ask(&toolbox, turn.clone()).await,
         "agent-2 in 7",
         "a client does not move to another workspace"
     );
@@ -105,8 +105,8 @@ async fn a_turn_says_who_calls_and_the_provider_where_it_does_not() {
 /// A future that is large is slow to move, and calls of tools by tools hold one another on the stack.
 #[test]
 fn the_future_of_a_call_is_small() {
-    let provider = super::provider().build().unwrap();
+    let toolbox = super::toolbox().build().unwrap();
     let turn = ToolContext::new("t", "");
-    let call = provider.call(ToolCall::new("1", "add", json!({})), &turn);
+    let call = toolbox.call(ToolCall::new("1", "add", json!({})), &turn);
     assert!(size_of_val(&call) < 5200, "{}", size_of_val(&call));
 }

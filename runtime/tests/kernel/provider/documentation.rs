@@ -3,7 +3,7 @@
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::Example;
 
-use super::{provider, spec, tool};
+use super::{toolbox, spec, tool};
 use crate::prelude::*;
 
 fn specs() -> Vec<ToolSpec> {
@@ -27,14 +27,14 @@ fn specs() -> Vec<ToolSpec> {
     vec![shell, plan, spec("ask_question"), spec("done")]
 }
 
-fn built(specs: impl IntoIterator<Item = ToolSpec>) -> Provider {
-    provider(specs.into_iter().map(tool).collect()).build().unwrap()
+fn built(specs: impl IntoIterator<Item = ToolSpec>) -> Toolbox {
+    toolbox(specs.into_iter().map(tool).collect()).build().unwrap()
 }
 
 #[test]
 fn no_tools_are_told_so() {
     assert_eq!(built([]).generate_tool_documentation(), "No tools available");
-    let none = provider(vec![tool(spec("a"))]).allow([""; 0]).build().unwrap();
+    let none = toolbox(vec![tool(spec("a"))]).allow([""; 0]).build().unwrap();
     assert_eq!(none.generate_tool_documentation(), "No tools available");
 }
 
@@ -70,12 +70,12 @@ fn the_detailed_documentation_says_how_each_tool_is_called() {
 }
 
 /// Everything a prompt or a request may hold of the tools.
-fn bytes(provider: &Provider) -> Vec<String> {
-    let mut all = vec![provider.generate_tool_documentation(), provider.generate_detailed_documentation()];
-    all.push(format!("{:?}", provider.list()));
+fn bytes(toolbox: &Toolbox) -> Vec<String> {
+    let mut all = vec![toolbox.generate_tool_documentation(), toolbox.generate_detailed_documentation()];
+    all.push(format!("{:?}", toolbox.list()));
     for format in WireFormat::ALL {
         // Whether a format takes these tools or says why not, it does so in the same words.
-        all.push(match format.tools(provider.specs()) {
+        all.push(match format.tools(toolbox.specs()) {
             Ok(tools) => tools.to_string(),
             Err(refused) => format!("{refused:?}"),
         });
@@ -88,7 +88,7 @@ fn the_order_of_registration_changes_no_byte() {
     let names = ["b", "a", "shell_2", "shell", "Z", "zz", "a_b", "a-b"];
     let in_order = |order: &[usize]| {
         let tools: Vec<Arc<dyn AgentTool>> = order.iter().map(|index| tool(spec(names[*index]))).collect();
-        bytes(&provider(tools).build().unwrap())
+        bytes(&toolbox(tools).build().unwrap())
     };
     let mut order: Vec<usize> = (0..names.len()).collect();
     let expected = in_order(&order);

@@ -4,11 +4,11 @@ use toolgen_runtime::layers::policy::{Policy, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::spec::Files;
 
-use super::{Count, Counted, call_in, counted, names, provider, said, spec, tool, with_effects};
+use super::{Count, Counted, call_in, counted, names, toolbox, said, spec, tool, with_effects};
 use crate::prelude::*;
 
-fn in_limits(limits: Limits) -> ProviderContext {
-    ProviderContext::new().with_limits(limits)
+fn in_limits(limits: Limits) -> ToolboxContext {
+    ToolboxContext::new().with_limits(limits)
 }
 
 #[tokio::test]
@@ -16,7 +16,7 @@ async fn web_fetch_does_not_run_where_the_network_is_disabled() {
     let fetching = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
     let (fetch, calls) = counted(with_effects("web_fetch", fetching));
     let tools = vec![fetch, tool(spec("think"))];
-    let offline = provider(tools.clone()).context(in_limits(Limits::PLANNING)).build().unwrap();
+    let offline = toolbox(tools.clone()).context(in_limits(Limits::PLANNING)).build().unwrap();
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
                     - network: it may reach any host (allowed: none)";
     let response =
@@ -28,7 +28,7 @@ async fn web_fetch_does_not_run_where_the_network_is_disabled() {
     assert!(!offline.generate_tool_documentation().contains("web_fetch"));
     let refused = offline.get("web_fetch").err().unwrap().to_string();
     assert_eq!(refused, "tool 'web_fetch' not allowed in this context");
-    let online = provider(tools).build().unwrap();
+    let online = toolbox(tools).build().unwrap();
     assert_eq!(said(&online, "web_fetch").await, "web_fetch ran");
 }
 
@@ -57,14 +57,14 @@ async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
         let made = Count::default();
         let count = made.clone();
         let spec = ToolSpec { name: ToolName::new("built"), ..tested.spec().clone() };
-        let built = ToolFactory::new(spec, move |_: &ProviderContext| {
+        let built = ToolFactory::new(spec, move |_: &ToolboxContext| {
             count.up();
             Ok(Counted { spec: super::spec("built"), calls: Arc::default(), answer: String::new() })
         });
-        let provider =
-            provider(vec![tested, Arc::new(built)]).context(in_limits(limits.clone())).build().unwrap();
+        let toolbox =
+            toolbox(vec![tested, Arc::new(built)]).context(in_limits(limits.clone())).build().unwrap();
         for name in [name, "built"] {
-            let text = said(&provider, name).await;
+            let text = said(&toolbox, name).await;
             assert!(text.contains(why), "{text}");
         }
         assert_eq!((calls.get(), made.get()), (0, 0));
@@ -74,20 +74,20 @@ async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
 #[tokio::test]
 async fn a_tool_whose_executor_confines_it_runs_where_the_bare_one_may_not() {
     let shell = || {
-        ToolFactory::new(with_effects("shell", Effects::UNDECLARED), |ctx: &ProviderContext| {
+        ToolFactory::new(with_effects("shell", Effects::UNDECLARED), |ctx: &ToolboxContext| {
             let answer = format!("read-only: {}", ctx.limits.files != Files::Write);
             Ok(Counted { spec: spec("shell"), calls: Arc::default(), answer })
         })
     };
-    let bare = provider(vec![Arc::new(shell())]).context(in_limits(Limits::PLANNING)).build().unwrap();
+    let bare = toolbox(vec![Arc::new(shell())]).context(in_limits(Limits::PLANNING)).build().unwrap();
     assert!(said(&bare, "shell").await.starts_with("Permission denied: "));
-    let confined = provider(vec![Arc::new(shell().confined())]);
+    let confined = toolbox(vec![Arc::new(shell().confined())]);
     let planning = confined.context(in_limits(Limits::PLANNING)).build().unwrap();
     assert_eq!(said(&planning, "shell").await, "read-only: true");
-    let coding = provider(vec![Arc::new(shell().confined())]).build().unwrap();
+    let coding = toolbox(vec![Arc::new(shell().confined())]).build().unwrap();
     assert_eq!(said(&coding, "shell").await, "read-only: false");
     // No executor keeps a tool that starts programs from starting them.
-    let none = provider(vec![Arc::new(shell().confined())]).context(in_limits(Limits::NONE)).build().unwrap();
+    let none = toolbox(vec![Arc::new(shell().confined())]).context(in_limits(Limits::NONE)).build().unwrap();
     assert!(said(&none, "shell").await.contains("- programs: it may start programs (allowed: none)"));
 }
 
@@ -105,7 +105,7 @@ async fn rules_say_which_tools_there_are() {
     };
     let misspelled = rules(&["category:files", "raed_*"]);
     let rules = rules(&["category:files"]);
-    let limited = provider(tools()).rules(rules.clone()).build().unwrap();
+    let limited = toolbox(tools()).rules(rules.clone()).build().unwrap();
     assert_eq!(names(&limited), ["read_file"]);
     let text = said(&limited, "delete_file").await;
     assert_eq!(
@@ -131,7 +131,7 @@ fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
             tool(spec("look")),
             tool(spec("email__send_a_message")),
         ];
-        provider(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|why| why.to_string())
+        toolbox(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|why| why.to_string())
     };
     let told = "rule 'lok' fits no tool; did you mean 'look'?\n\
                 rule 'pya' fits no tool; did you mean 'pay'?\n\
@@ -147,7 +147,7 @@ fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
 
 #[tokio::test]
 async fn a_principal_runs_out_of_calls_and_others_do_not() {
-    let provider = provider(vec![tool(spec("look")), tool(spec("see"))])
+    let toolbox = toolbox(vec![tool(spec("look")), tool(spec("see"))])
         .rate_limit(WindowLimit::new().with_per_tool(2).with_per_principal(3))
         .build()
         .unwrap();
@@ -155,7 +155,7 @@ async fn a_principal_runs_out_of_calls_and_others_do_not() {
         ToolContext::new("turn", "").with_principal(Principal::new(id).with_scopes(["read"]))
     };
     let said =
-        async |id: &'static str, name: &str| call_in(&provider, name, json!({}), &caller(id)).await.text();
+        async |id: &'static str, name: &str| call_in(&toolbox, name, json!({}), &caller(id)).await.text();
     assert_eq!(
         (said("a", "look").await.as_str(), said("a", "look").await.as_str()),
         ("look ran", "look ran")
@@ -163,7 +163,7 @@ async fn a_principal_runs_out_of_calls_and_others_do_not() {
     let refused = "Rate limit exceeded: API key cannot execute tool 'look' right now";
     assert_eq!(said("a", "look").await, refused);
     assert_eq!((said("a", "see").await.as_str(), said("b", "look").await.as_str()), ("see ran", "look ran"));
-    let response = call_in(&provider, "see", json!({}), &caller("a")).await;
+    let response = call_in(&toolbox, "see", json!({}), &caller("a")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "RATE_LIMITED");
 }
 
@@ -171,9 +171,9 @@ async fn a_principal_runs_out_of_calls_and_others_do_not() {
 async fn calls_without_a_principal_count_for_their_agent_or_session_or_for_all() {
     let limited = |tools| {
         let limit = WindowLimit::new().with_per_tool(1);
-        provider(tools).rate_limit(limit).build().unwrap()
+        toolbox(tools).rate_limit(limit).build().unwrap()
     };
-    let provider = limited(vec![tool(spec("look"))]);
+    let toolbox = limited(vec![tool(spec("look"))]);
     let turn = || ToolContext::new("turn", "");
     let callers = [
         turn().with_agent_id("a"),
@@ -183,12 +183,12 @@ async fn calls_without_a_principal_count_for_their_agent_or_session_or_for_all()
         turn(),
     ];
     for (place, caller) in callers.iter().enumerate() {
-        assert_eq!(call_in(&provider, "look", json!({}), caller).await.text(), "look ran", "caller {place}");
-        let refused = call_in(&provider, "look", json!({}), caller).await;
+        assert_eq!(call_in(&toolbox, "look", json!({}), caller).await.text(), "look ran", "caller {place}");
+        let refused = call_in(&toolbox, "look", json!({}), caller).await;
         assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {place}");
     }
     // The session of a turn is not a caller of its own: otherwise nobody would ever reach the limit.
     let call = vec![ToolCall::new("c1", "look", json!({}))];
-    let dispatched = provider.dispatch(call, &turn(), &Default::default()).await;
+    let dispatched = toolbox.dispatch(call, &turn(), &Default::default()).await;
     assert!(dispatched.responses[0].is_error());
 }

@@ -1,7 +1,7 @@
 //! Calls answered as one-shot programs do.
 
 use serde::Serialize;
-use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::toolbox::one_shot;
 
 use crate::prelude::*;
 
@@ -118,8 +118,8 @@ fn errors_have_a_text_and_a_code() {
 
 fn answered(tool: &str, input: &[u8]) -> (i32, Value) {
     let tools = toolset![add, greet, line, point, report, status, noted, picture, after];
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
+    let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let answer = runtime.block_on(one_shot::answer(&provider, tool, input, &ToolContext::new("t", "")));
+    let answer = runtime.block_on(one_shot::answer(&toolbox, tool, input, &ToolContext::new("t", "")));
     (answer.status().into(), answer.json().clone())
 }

@@ -3,7 +3,7 @@
 
 use toolgen_runtime::schema::shape::read::read;
 
-use super::{counted, provider, spec, tool};
+use super::{counted, toolbox, spec, tool};
 use crate::prelude::*;
 
 /// What stands in the way of a call, in the order in which it is told.
@@ -55,7 +55,7 @@ async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
     let other = tool(ToolSpec { category: "plans".into(), ..spec("other") });
     let tools = if in_the_way("registered") { vec![other] } else { vec![other, tested] };
     let (rate, limited) = (Arc::clone(&asked), in_the_way("rate"));
-    let mut builder = provider(tools)
+    let mut builder = toolbox(tools)
         .rate_limit(move |_: &Principal, _: &ToolSpec| {
             rate.lock().unwrap().push("rate");
             !limited
@@ -67,7 +67,7 @@ async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
     if in_the_way("policy") {
         builder = builder.rules(Rules::builder().exclude(["category:plans"]).build().unwrap());
     }
-    let provider: Provider = builder.build().unwrap();
+    let toolbox: Toolbox = builder.build().unwrap();
     let mut principal = Principal::new("key-7");
     if !in_the_way("scopes") {
         principal = principal.with_scopes(["plans.write"]);
@@ -82,7 +82,7 @@ async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
         turn = turn.with_session(session);
     }
     let arguments: Value = if in_the_way("arguments") { json!({"slug": 7}) } else { json!({"slug": "a"}) };
-    let text = provider.call(ToolCall::new("c1", "plan_delete", arguments), &turn).await.text();
+    let text = toolbox.call(ToolCall::new("c1", "plan_delete", arguments), &turn).await.text();
     let asked = asked.lock().unwrap().clone();
     (text, asked, calls.get())
 }
@@ -104,8 +104,8 @@ async fn a_call_is_told_of_the_first_thing_in_its_way_and_nobody_behind_it_is_as
 #[tokio::test]
 async fn a_program_that_calls_its_own_tools_has_nobody_to_ask() {
     let (tested, calls) = counted(ToolSpec { scopes: vec!["admin".into()].into(), ..spec("purge") });
-    let provider = provider(vec![tested]).build().unwrap();
-    assert_eq!(super::said(&provider, "purge").await, "purge ran");
+    let toolbox = toolbox(vec![tested]).build().unwrap();
+    assert_eq!(super::said(&toolbox, "purge").await, "purge ran");
     assert_eq!(calls.get(), 1);
 }
 
@@ -113,9 +113,9 @@ async fn a_program_that_calls_its_own_tools_has_nobody_to_ask() {
 async fn a_tool_without_scopes_has_those_of_its_effects() {
     use toolgen_runtime::Effects;
     let tools = vec![tool(spec("look")), tool(super::with_effects("change", Effects::UNDECLARED))];
-    let provider = provider(tools).build().unwrap();
+    let toolbox = toolbox(tools).build().unwrap();
     let turn = ToolContext::new("turn", "").with_principal(Principal::new("p").with_scopes(["read"]));
-    let said = async |name: &str| super::call_in(&provider, name, json!({}), &turn).await.text();
+    let said = async |name: &str| super::call_in(&toolbox, name, json!({}), &turn).await.text();
     assert_eq!(said("look").await, "look ran");
     assert_eq!(said("change").await, "Permission denied: API key missing scope 'write' for tool 'change'");
     // What a specification that says nothing has: the category `general`, and 30 seconds.

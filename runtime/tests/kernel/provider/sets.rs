@@ -63,7 +63,7 @@ impl AgentTool for Program {
 fn program(name: &str) -> ToolFactory {
     let spec = with_effects(name, Effects::UNDECLARED);
     let built = spec.clone();
-    let factory = ToolFactory::new(spec, move |ctx: &ProviderContext| {
+    let factory = ToolFactory::new(spec, move |ctx: &ToolboxContext| {
         let name = built.name.as_str();
         let executor =
             ctx.service::<dyn Executor>().ok_or_else(|| FactoryError::requires(name, "an executor"))?;
@@ -98,10 +98,10 @@ fn registry() -> Registry {
 }
 
 /// An executor that remembers what it was asked, and a context that lends it.
-fn context() -> (Arc<ScriptedExecutor>, ProviderContext) {
+fn context() -> (Arc<ScriptedExecutor>, ToolboxContext) {
     let executor = Arc::new(ScriptedExecutor::default());
     let lent: Arc<dyn Executor> = executor.clone();
-    (executor, ProviderContext::new().with_work_dir("/workspace").with_service(lent))
+    (executor, ToolboxContext::new().with_work_dir("/workspace").with_service(lent))
 }
 
 /// How the last command was to run: read-only, without a network, and where.
@@ -110,8 +110,8 @@ fn asked(executor: &ScriptedExecutor) -> (bool, bool, Option<PathBuf>) {
     (options.read_only, options.network_disabled, options.work_dir)
 }
 
-fn provider_of(set: &Toolset) -> Provider {
-    Provider::builder(&registry()).context(context().1).toolset(set).build().unwrap()
+fn toolbox_of(set: &Toolset) -> Toolbox {
+    Toolbox::builder(&registry()).context(context().1).toolset(set).build().unwrap()
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_five_sets_offer_exactly_their_members() {
     for set in &SETS {
         let mut expected: Vec<String> = set.members.iter().map(ToString::to_string).collect();
         expected.sort();
-        assert_eq!(names(&provider_of(set)), expected, "{}", set.name);
+        assert_eq!(names(&toolbox_of(set)), expected, "{}", set.name);
     }
 }
 
@@ -130,16 +130,16 @@ fn the_five_sets_offer_exactly_their_members() {
 async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
     for set in &SETS[..4] {
         let (executor, context) = context();
-        let provider = Provider::builder(&registry()).context(context).toolset(set).build().unwrap();
+        let toolbox = Toolbox::builder(&registry()).context(context).toolset(set).build().unwrap();
         let planning = set.name.contains("planning");
-        assert_eq!(said(&provider, "shell").await, "", "{}", set.name);
+        assert_eq!(said(&toolbox, "shell").await, "", "{}", set.name);
         assert_eq!(asked(&executor), (planning, planning, Some("/workspace".into())), "{}", set.name);
-        assert_eq!(said(&provider, "chat_post").await, "chat_post ran");
-        assert_eq!(said(&provider, "web_fetch").await, "tool 'web_fetch' not allowed in this context");
+        assert_eq!(said(&toolbox, "chat_post").await, "chat_post ran");
+        assert_eq!(said(&toolbox, "web_fetch").await, "tool 'web_fetch' not allowed in this context");
     }
     // A member that goes too far is refused all the same.
     let set = Toolset::new("reading", ["web_fetch"]).with_overlay(Limits::PLANNING);
-    let text = said(&provider_of(&set), "web_fetch").await;
+    let text = said(&toolbox_of(&set), "web_fetch").await;
     assert!(text.starts_with("Permission denied: tool 'web_fetch' may do more"), "{text}");
 }
 
@@ -147,10 +147,10 @@ async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
 async fn a_set_narrows_its_context_and_never_widens_it() {
     let (executor, context) = context();
     let offline = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
-    let coding = Provider::builder(&registry()).context(offline).toolset(&SETS[2]).build().unwrap();
+    let coding = Toolbox::builder(&registry()).context(offline).toolset(&SETS[2]).build().unwrap();
     assert_eq!(said(&coding, "shell").await, "");
     assert_eq!(asked(&executor), (false, true, Some("/workspace".into())));
-    let both = Provider::builder(&registry()).context(context).toolset(&SETS[2]).toolset(&SETS[4]);
+    let both = Toolbox::builder(&registry()).context(context).toolset(&SETS[2]).toolset(&SETS[4]);
     let both = both.build().unwrap();
     assert_eq!(names(&both).len(), 16);
     assert_eq!(said(&both, "build").await, "");
@@ -159,12 +159,12 @@ async fn a_set_narrows_its_context_and_never_widens_it() {
 
 #[tokio::test]
 async fn a_tool_that_lacks_what_it_needs_says_so() {
-    let bare = Provider::builder(&registry()).toolset(&SETS[2]).build().unwrap();
+    let bare = Toolbox::builder(&registry()).toolset(&SETS[2]).build().unwrap();
     let text = "failed to create tool 'shell': shell tool requires an executor";
     assert_eq!(said(&bare, "shell").await, text);
     let lent: Arc<dyn Executor> = Arc::new(ScriptedExecutor::default());
-    let nowhere = ProviderContext::new().with_service(lent);
-    let nowhere = Provider::builder(&registry()).context(nowhere).toolset(&SETS[2]).build().unwrap();
+    let nowhere = ToolboxContext::new().with_service(lent);
+    let nowhere = Toolbox::builder(&registry()).context(nowhere).toolset(&SETS[2]).build().unwrap();
     assert_eq!(
         said(&nowhere, "lint").await,
         "failed to create tool 'lint': WorkDir is required for lint tool"
@@ -183,7 +183,7 @@ toolset 'a': tool 'done' is listed twice
 toolset 'a': tool 'sehll' is listed twice
 toolset 'b': tool 'Done' not registered; did you mean 'done'?";
     assert_eq!(check_all([&bad, &worse], &small).unwrap_err().to_string(), expected);
-    let refused = Provider::builder(&small).toolset(&bad).toolset(&worse).build().unwrap_err();
+    let refused = Toolbox::builder(&small).toolset(&bad).toolset(&worse).build().unwrap_err();
     assert_eq!(refused.to_string(), expected);
 }
 
@@ -208,17 +208,17 @@ async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
     let slow = DynamicTool::new(slow, |_, _| std::future::pending::<Result<ToolResult, ToolError>>());
     let tools = registry().extend([tool(look), Arc::new(slow) as Arc<dyn AgentTool>]).unwrap();
     let (executor, context) = context();
-    let provider = Provider::builder(&tools).context(context.clone()).toolset(&SET).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).context(context.clone()).toolset(&SET).build().unwrap();
     // A tool that starts programs needs more than `read`.
-    assert_eq!(names(&provider), ["look", "slow"]);
-    assert_eq!(said(&provider, "shell").await, "tool 'shell' not allowed in this context");
-    assert_eq!(said(&provider, "look").await, "look ran");
-    assert_eq!(said(&provider, "slow").await, "Tool exceeded timeout of 20ms");
+    assert_eq!(names(&toolbox), ["look", "slow"]);
+    assert_eq!(said(&toolbox, "shell").await, "tool 'shell' not allowed in this context");
+    assert_eq!(said(&toolbox, "look").await, "look ran");
+    assert_eq!(said(&toolbox, "slow").await, "Tool exceeded timeout of 20ms");
 
     let any_scope = ContextSpec { scopes: None, ..PLANNING.clone() };
-    let provider = Provider::builder(&tools).context(context).within(&any_scope).build().unwrap();
-    assert_eq!(said(&provider, "shell").await, "");
+    let toolbox = Toolbox::builder(&tools).context(context).within(&any_scope).build().unwrap();
+    assert_eq!(said(&toolbox, "shell").await, "");
     assert_eq!(asked(&executor), (true, true, Some("/workspace/plans".into())));
-    let wrong = Provider::builder(&tools).allow(["lok"]).within(&PLANNING).build().unwrap_err();
+    let wrong = Toolbox::builder(&tools).allow(["lok"]).within(&PLANNING).build().unwrap_err();
     assert_eq!(wrong.to_string(), "tool 'lok' not registered; did you mean 'look'?");
 }

@@ -1,4 +1,4 @@
-//! Records of calls through a provider: one row an answer, and no secret in any of them.
+//! Records of calls through a toolbox: one row an answer, and no secret in any of them.
 
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, Row};
@@ -81,9 +81,9 @@ fn picture() -> ToolResult {
         .with_content(Content::Image { data: "QUJD".repeat(1000), mime_type: "image/png".into() })
 }
 
-fn provider(auditor: &Auditor) -> ProviderBuilder {
+fn toolbox(auditor: &Auditor) -> ToolboxBuilder {
     let registry = Registry::new(toolset![login, act, hang, wait, crash, forward, picture, confirm]).unwrap();
-    Provider::builder(&registry).layer(auditor.clone()).repeat_limit(None)
+    Toolbox::builder(&registry).layer(auditor.clone()).repeat_limit(None)
 }
 
 fn memory() -> (MemorySink, Auditor) {
@@ -98,8 +98,8 @@ fn turn() -> ToolContext {
         .with_principal(Principal::new("ada").with_scopes(["read", "write"]))
 }
 
-async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("c-1", name, arguments), &turn()).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("c-1", name, arguments), &turn()).await
 }
 
 fn statuses(rows: &[Row]) -> Vec<&'static str> {
@@ -118,8 +118,8 @@ fn code(row: &Row) -> &str {
 #[tokio::test]
 async fn a_call_is_recorded_with_who_made_it() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).build().unwrap();
-    let response = call(&provider, "login", json!({"user": "me", "pin": "hunter2"})).await;
+    let toolbox = toolbox(&auditor).build().unwrap();
+    let response = call(&toolbox, "login", json!({"user": "me", "pin": "hunter2"})).await;
     // The model sees what the tool says; the record does not.
     assert_eq!(response.text(), "welcome me, your pin is hunter2");
     auditor.flush().await.unwrap();
@@ -147,7 +147,7 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
     }
     let (sink, auditor) = memory();
     let allowed = ["login", "hang", "crash", "act"];
-    let provider = provider(&auditor).allow(allowed).middleware(NoRoot).build().unwrap();
+    let toolbox = toolbox(&auditor).allow(allowed).middleware(NoRoot).build().unwrap();
     let pin = "s3cr3t-p1n";
     let cases = [
         ("login", json!({"user": "me", "pin": pin}), "ok", ""),
@@ -165,14 +165,14 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
     ];
     let mut waits = Vec::new();
     for (name, arguments, ..) in &cases {
-        let response = call(&provider, name, arguments.clone()).await;
+        let response = call(&toolbox, name, arguments.clone()).await;
         assert_eq!(response.name, *name);
         if let Err(ToolError::ApprovalRequired(request)) = response.outcome {
             waits.push(request.queue_id().to_owned());
         }
     }
     let cut = ToolCall::new("c-1", "login", json!("{\"pin\": \"s3cr3t-p1n")).truncated();
-    provider.call(cut, &turn()).await;
+    toolbox.call(cut, &turn()).await;
     auditor.flush().await.unwrap();
     let rows = sink.rows();
     assert_eq!(rows.len(), cases.len() + 1);
@@ -196,8 +196,8 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
 #[tokio::test]
 async fn why_a_tool_panicked_is_for_operators_only() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).build().unwrap();
-    let response = call(&provider, "crash", json!({"pin": "s3cr3t-p1n"})).await;
+    let toolbox = toolbox(&auditor).build().unwrap();
+    let response = call(&toolbox, "crash", json!({"pin": "s3cr3t-p1n"})).await;
     assert_eq!(response.text(), "tool panicked");
     assert_eq!(response.to_json()["error_code"], "EXECUTION_ERROR");
     assert!(!response.to_json().to_string().contains("cannot work"));
@@ -210,11 +210,11 @@ async fn why_a_tool_panicked_is_for_operators_only() {
 #[tokio::test]
 async fn calls_of_a_turn_that_are_not_run_are_rows_too() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).build().unwrap();
+    let toolbox = toolbox(&auditor).build().unwrap();
     let interrupted = || true;
     let options = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(interrupted);
     let calls = ["1", "2", "3"].map(|id| ToolCall::new(id, "act", json!({"what": id})));
-    let dispatched = provider.dispatch(calls.into(), &turn(), &options).await;
+    let dispatched = toolbox.dispatch(calls.into(), &turn(), &options).await;
     assert!(dispatched.interrupted);
     auditor.flush().await.unwrap();
     let rows = sink.rows();
@@ -237,15 +237,15 @@ async fn secrets_somebody_tells_a_tool_are_not_recorded() {
         }
     }
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).input_handler(Person).build().unwrap();
-    let response = call(&provider, "confirm", json!({})).await;
+    let toolbox = toolbox(&auditor).input_handler(Person).build().unwrap();
+    let response = call(&toolbox, "confirm", json!({})).await;
     assert_eq!(response.text(), "998-877 from Ghent");
     // Nobody is there to answer, until later.
-    let provider = self::provider(&auditor).build().unwrap();
-    let response = call(&provider, "confirm", json!({})).await;
+    let toolbox = self::toolbox(&auditor).build().unwrap();
+    let response = call(&toolbox, "confirm", json!({})).await;
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it asks") };
     let answer = json!({"code": "998-877", "city": "Ghent"});
-    provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
+    toolbox.resume_with_input(*pending, answer, &turn()).await.unwrap();
     auditor.flush().await.unwrap();
     let texts = sink.rows().into_iter().map(|row| row.outcome.unwrap().result["content"][0]["text"].clone());
     let all = "[REDACTED] from [REDACTED]";
@@ -255,17 +255,17 @@ async fn secrets_somebody_tells_a_tool_are_not_recorded() {
 #[tokio::test]
 async fn calls_that_are_given_up_leave_a_row() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).build().unwrap();
+    let toolbox = toolbox(&auditor).build().unwrap();
     // By the token.
     let ctx = turn();
     let token = ctx.cancel().clone();
-    let run = provider.call(ToolCall::new("token", "wait", json!({})), &ctx);
+    let run = toolbox.call(ToolCall::new("token", "wait", json!({})), &ctx);
     let stop = async { token.cancel() };
     let (response, ()) = tokio::join!(run, stop);
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
     // By dropping the future.
     let ctx = turn();
-    let dropped = provider.call(ToolCall::new("dropped", "wait", json!({})), &ctx);
+    let dropped = toolbox.call(ToolCall::new("dropped", "wait", json!({})), &ctx);
     let late = tokio::time::timeout(Duration::from_millis(5), dropped).await;
     late.unwrap_err();
     auditor.flush().await.unwrap();
@@ -277,8 +277,8 @@ async fn calls_that_are_given_up_leave_a_row() {
 #[tokio::test]
 async fn a_call_by_a_tool_is_a_row_of_its_own() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).build().unwrap();
-    call(&provider, "forward", json!({})).await;
+    let toolbox = toolbox(&auditor).build().unwrap();
+    call(&toolbox, "forward", json!({})).await;
     auditor.flush().await.unwrap();
     let rows = sink.rows();
     let names: Vec<_> = rows.iter().map(|row| (&*row.intent.tool_name, &*row.intent.tool_call_id)).collect();
@@ -295,8 +295,8 @@ async fn changed_arguments_are_recorded_as_they_were_used() {
         }
     }
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).middleware(Rename).build().unwrap();
-    call(&provider, "act", json!({"what": "more"})).await;
+    let toolbox = toolbox(&auditor).middleware(Rename).build().unwrap();
+    call(&toolbox, "act", json!({"what": "more"})).await;
     auditor.flush().await.unwrap();
     assert_eq!(sink.rows()[0].intent.parameters, json!({"what": "less"}));
 }
@@ -304,8 +304,8 @@ async fn changed_arguments_are_recorded_as_they_were_used() {
 #[tokio::test]
 async fn bytes_of_pictures_are_not_recorded() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).build().unwrap();
-    call(&provider, "picture", json!({})).await;
+    let toolbox = toolbox(&auditor).build().unwrap();
+    call(&toolbox, "picture", json!({})).await;
     auditor.flush().await.unwrap();
     let result = sink.rows().remove(0).outcome.unwrap().result;
     assert_eq!(result["content"][1]["data"], "[BASE64: 4000 characters]");
@@ -332,9 +332,9 @@ async fn in_durable_mode_the_intent_is_written_before_the_effect() {
     }
     let journal = Journal::default();
     let auditor = Auditor::builder(Noted(journal.clone())).durable(true).start().unwrap();
-    let provider = provider(&auditor).build().unwrap();
+    let toolbox = toolbox(&auditor).build().unwrap();
     let turn = turn().with_service(Arc::new(journal.clone()));
-    provider.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     auditor.flush().await.unwrap();
     let lines = journal.lines();
     assert_eq!(lines[..4], ["intent c-1", "on disk", "effect it", "outcome c-1"]);
@@ -353,16 +353,16 @@ async fn in_durable_mode_nothing_is_done_that_cannot_be_recorded() {
     }
     let journal = Journal::default();
     let auditor = Auditor::builder(Full).durable(true).start().unwrap();
-    let provider = provider(&auditor).build().unwrap();
+    let toolbox = toolbox(&auditor).build().unwrap();
     let turn = turn().with_service(Arc::new(journal.clone()));
-    let response = provider.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    let response = toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     assert_eq!(response.text(), "The call could not be recorded, so it was not executed");
     assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
     assert!(journal.lines().is_empty());
     // Without durability the call matters more than its record.
     let auditor = Auditor::builder(Full).start().unwrap();
-    let provider = self::provider(&auditor).build().unwrap();
-    provider.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    let toolbox = self::toolbox(&auditor).build().unwrap();
+    toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     assert_eq!(journal.lines(), ["effect it"]);
     auditor.flush().await.unwrap_err();
     assert_eq!(auditor.errors(), 2);
@@ -393,10 +393,10 @@ async fn a_call_that_could_not_be_recorded_in_time_is_recorded_as_refused() {
     for at_intent in [true, false] {
         let sink = MemorySink::new();
         let auditor = Auditor::builder(Once(sink.clone(), at_intent, true)).durable(true).start().unwrap();
-        let provider = provider(&auditor).build().unwrap();
-        let response = call(&provider, "act", json!({"what": "it"})).await;
+        let toolbox = toolbox(&auditor).build().unwrap();
+        let response = call(&toolbox, "act", json!({"what": "it"})).await;
         assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
-        call(&provider, "act", json!({"what": "it"})).await;
+        call(&toolbox, "act", json!({"what": "it"})).await;
         auditor.flush().await.unwrap_err();
         let rows = sink.rows();
         assert_eq!((statuses(&rows), code(&rows[0])), (vec!["refused", "ok"], "AUDIT_FAILED"));
@@ -419,9 +419,9 @@ async fn a_sink_that_hangs_does_not_hold_a_durable_call() {
     let journal = Journal::default();
     let auditor = Auditor::builder(Hanging(held)).durable(true).start().unwrap();
     let patient = Duration::from_millis(50);
-    let provider = provider(&auditor).callback_timeout(patient).build().unwrap();
+    let toolbox = toolbox(&auditor).callback_timeout(patient).build().unwrap();
     let turn = turn().with_service(Arc::new(journal.clone()));
-    let response = provider.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
+    let response = toolbox.call(ToolCall::new("c-1", "act", json!({"what": "it"})), &turn).await;
     assert_eq!(response.outcome.unwrap_err().code(), "AUDIT_FAILED");
     assert!(journal.lines().is_empty());
     drop(let_go);
@@ -441,13 +441,13 @@ async fn no_secret_reaches_any_sink() {
     let arguments =
         json!({"user": format!("me {token} https://u:p4ss-w0rd@host/"), "pin": "hunter2-hunter2"});
     for auditor in &auditors {
-        let provider = provider(auditor).build().unwrap();
-        call(&provider, "login", arguments.clone()).await;
-        call(&provider, "crash", arguments.clone()).await;
-        call(&provider, "unknown", arguments.clone()).await;
-        call(&provider, "act", json!({"what": "API_KEY=k3y-k3y-k3y"})).await;
+        let toolbox = toolbox(auditor).build().unwrap();
+        call(&toolbox, "login", arguments.clone()).await;
+        call(&toolbox, "crash", arguments.clone()).await;
+        call(&toolbox, "unknown", arguments.clone()).await;
+        call(&toolbox, "act", json!({"what": "API_KEY=k3y-k3y-k3y"})).await;
         // Quoted by the decoder, and cut off.
-        call(&provider, "login", json!({"user": "me", "pin": {"is": "hunter2-hunter2"}})).await;
+        call(&toolbox, "login", json!({"user": "me", "pin": {"is": "hunter2-hunter2"}})).await;
         auditor.shutdown().await;
     }
     let mut files = vec![written(&memory_sink.rows()).into_bytes(), std::fs::read(&file.0).unwrap()];
@@ -464,16 +464,16 @@ async fn no_secret_reaches_any_sink() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_calls_at_once_are_as_many_rows() {
     let (sink, auditor) = memory();
-    let provider = provider(&auditor).default_timeout(Duration::from_secs(5)).build().unwrap();
+    let toolbox = toolbox(&auditor).default_timeout(Duration::from_secs(5)).build().unwrap();
     let tasks = (0..16).map(|task| {
-        let provider = provider.clone();
+        let toolbox = toolbox.clone();
         tokio::spawn(async move {
             let mut answers = 0;
             for number in 0..50 {
                 let name = ["act", "login", "nobody", "crash"][(task + number) % 4];
                 let call = ToolCall::new(format!("{task}-{number}"), name, json!({"what": "x", "pin": "1"}));
                 let turn = turn();
-                let run = provider.call(call, &turn);
+                let run = toolbox.call(call, &turn);
                 if number % 7 == 0 {
                     // Given up, maybe before it began.
                     let _ = tokio::time::timeout(Duration::from_micros(50), run).await;

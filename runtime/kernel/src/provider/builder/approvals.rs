@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ProviderBuilder;
+use super::ToolboxBuilder;
 use crate::layers::approval::Approvals;
 use crate::layers::middleware::Approver;
 
-impl ProviderBuilder {
+impl ToolboxBuilder {
     /// Sets the approver for calls for which middleware requires approval. Without an approver they wait for
-    /// [`Provider::resume`](crate::Provider::resume).
+    /// [`Toolbox::resume`](crate::Toolbox::resume).
     #[must_use]
-    pub fn approver(mut self, approver: impl Approver + 'static) -> ProviderBuilder {
+    pub fn approver(mut self, approver: impl Approver + 'static) -> ToolboxBuilder {
         self.layers.approver = Some(Arc::new(approver));
         self
     }
@@ -20,7 +20,7 @@ impl ProviderBuilder {
     /// When the time is up, a call that needs approval or input keeps waiting, as after
     /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
     #[must_use]
-    pub fn approval_timeout(mut self, timeout: Duration) -> ProviderBuilder {
+    pub fn approval_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
         self.layers.patience.people = Some(timeout);
         self
     }
@@ -31,17 +31,17 @@ impl ProviderBuilder {
     /// Only asynchronous callbacks can be interrupted. Functions that are called on the thread of the call, such as
     /// those that receive events, updates and progress, delay it for as long as they take.
     #[must_use]
-    pub fn callback_timeout(mut self, timeout: Duration) -> ProviderBuilder {
+    pub fn callback_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
         self.layers.patience.callbacks = timeout;
         self
     }
 
     /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes; with fewer, the
-    /// provider is not built. The default is a random key that is never disclosed and that is dropped with this
-    /// provider and those built from it, so no waiting call outlives the program or moves to another. To allow that,
+    /// toolbox is not built. The default is a random key that is never disclosed and that is dropped with this
+    /// toolbox and those built from it, so no waiting call outlives the program or moves to another. To allow that,
     /// set an [`approval_store`](Self::approval_store) as well.
     #[must_use]
-    pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ProviderBuilder {
+    pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ToolboxBuilder {
         self.layers.seals.set_key(secret.as_ref());
         self
     }
@@ -49,29 +49,29 @@ impl ProviderBuilder {
     /// Sets how long a call may wait for approval or for input before it can no longer be resumed:
     /// [`APPROVAL_EXPIRY`](crate::layers::approval::APPROVAL_EXPIRY) by default.
     #[must_use]
-    pub fn approval_expiry(mut self, expiry: Duration) -> ProviderBuilder {
+    pub fn approval_expiry(mut self, expiry: Duration) -> ToolboxBuilder {
         self.layers.seals.expiry = expiry;
         self
     }
 
     /// Sets the store that remembers which calls were already resumed, so that each is resumed only once. The default
-    /// is a store in memory, shared by this provider and those built from it. It takes the place of an
+    /// is a store in memory, shared by this toolbox and those built from it. It takes the place of an
     /// [`approval_queue`](Self::approval_queue), which is such a store itself.
     #[must_use]
-    pub fn approval_store(mut self, approvals: Approvals) -> ProviderBuilder {
+    pub fn approval_store(mut self, approvals: Approvals) -> ToolboxBuilder {
         self.layers.seals.set_store(approvals);
         self
     }
 
     /// Sets the queue in which calls wait for an approval that is not given at once, so that any process can show them,
     /// decide about them, and carry out what was decided with
-    /// [`Provider::resume_decided`](crate::Provider::resume_decided). It is the [`approval_store`](Self::approval_store), too. Set it, and the same [`approval_key`](Self::approval_key), on every
-    /// provider that makes or resumes such calls; a queue in memory needs no key.
+    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided). It is the [`approval_store`](Self::approval_store), too. Set it, and the same [`approval_key`](Self::approval_key), on every
+    /// toolbox that makes or resumes such calls; a queue in memory needs no key.
     ///
     /// If the queue cannot take a call, the answer is `APPROVAL_NOT_QUEUED`, and the call does not wait. A call that a tool
     /// makes, or a sub-agent, does not wait in the queue either: when it could run, its caller is answered already.
     #[must_use]
-    pub fn approval_queue(mut self, approvals: Approvals) -> ProviderBuilder {
+    pub fn approval_queue(mut self, approvals: Approvals) -> ToolboxBuilder {
         self.layers.seals.set_queue(approvals);
         self
     }

@@ -1,22 +1,22 @@
-//! Toolsets and contexts, which narrow what a provider offers.
+//! Toolsets and contexts, which narrow what a toolbox offers.
 
 use std::collections::BTreeSet;
 
 use toolgen_core::internal::meant;
 
-use super::ProviderBuilder;
+use super::ToolboxBuilder;
 use crate::base::frozen::Text;
 use crate::layers::pages::READ_RESULT;
-use crate::provider::ProviderError;
+use crate::toolbox::ToolboxError;
 use crate::registry::UnknownTool;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{self, ContextSpec, Toolset};
 
-impl ProviderBuilder {
+impl ToolboxBuilder {
     /// Allows the tools of a toolset, as [`allow`](Self::allow) does, narrows the limits of the context by those of the
     /// toolset, and applies the context that the toolset is meant for, as [`within`](Self::within) does.
     #[must_use]
-    pub fn toolset(mut self, set: &Toolset) -> ProviderBuilder {
+    pub fn toolset(mut self, set: &Toolset) -> ToolboxBuilder {
         self.toolsets.push(set.clone());
         match &set.context {
             Some(context) => self.within(context),
@@ -24,27 +24,27 @@ impl ProviderBuilder {
         }
     }
 
-    /// Narrows the provider to a context: its limits apply in addition to the others, tools that need scopes other than
-    /// its own are not available, its working directory is looked for in that of the provider's context, and its time
-    /// limit holds for the tools that set none, unless the provider's is shorter.
+    /// Narrows the toolbox to a context: its limits apply in addition to the others, tools that need scopes other than
+    /// its own are not available, its working directory is looked for in that of the toolbox's context, and its time
+    /// limit holds for the tools that set none, unless the toolbox's is shorter.
     #[must_use]
-    pub fn within(mut self, context: &ContextSpec) -> ProviderBuilder {
+    pub fn within(mut self, context: &ContextSpec) -> ToolboxBuilder {
         self.contexts.push(context.clone());
         self
     }
 
     /// Lists only three tools, with which a model finds, reads about and calls the others; see
-    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the provider
+    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the toolbox
     /// and of principals say: through them a model only gets to what it may use anyway.
     #[must_use]
-    pub fn discovery(mut self, discovery: Discovery) -> ProviderBuilder {
+    pub fn discovery(mut self, discovery: Discovery) -> ToolboxBuilder {
         self.discovery = Some(discovery);
         self
     }
 
     /// Applies the toolsets and the contexts. Every name must be that of a tool, even if a context takes it away.
-    pub(super) fn apply_sets(&mut self) -> Result<(), ProviderError> {
-        toolsets::check_all(&self.toolsets, &self.registry).map_err(ProviderError::Toolset)?;
+    pub(super) fn apply_sets(&mut self) -> Result<(), ToolboxError> {
+        toolsets::check_all(&self.toolsets, &self.registry).map_err(ToolboxError::Toolset)?;
         for set in std::mem::take(&mut self.toolsets) {
             self.context.limits = self.context.limits.and(&set.overlay);
             self.allowed
@@ -59,22 +59,22 @@ impl ProviderBuilder {
     }
 
     /// Adds the tools with which a model finds the others, of which the toolsets are groups.
-    pub(super) fn add_discovery(&mut self) -> Result<Option<Discovered>, ProviderError> {
+    pub(super) fn add_discovery(&mut self) -> Result<Option<Discovered>, ToolboxError> {
         let Some(mut discovery) = self.discovery.clone() else { return Ok(None) };
         self.check_known(discovery.pinned().iter().map(Text::as_str))?;
         for set in &self.toolsets {
             discovery = discovery.group(set.clone());
         }
         let discovered = discovery.open(&self.registry).map_err(|(name, why)| {
-            ProviderError::Discovery(format!("'{name}' is not a name of a tool: {why}"))
+            ToolboxError::Discovery(format!("'{name}' is not a name of a tool: {why}"))
         })?;
         for tool in &discovered.tools {
             if self.registry.index(tool.name()).is_some() {
-                return Err(ProviderError::Discovery(format!("there is another tool '{}'", tool.name())));
+                return Err(ToolboxError::Discovery(format!("there is another tool '{}'", tool.name())));
             }
         }
         let extended = self.registry.extend(discovered.tools.iter().cloned());
-        self.registry = extended.map_err(ProviderError::NotSealed)?;
+        self.registry = extended.map_err(ToolboxError::NotSealed)?;
         // The tools before it have become more.
         self.reader = self.reader.and_then(|_| self.registry.index(READ_RESULT));
         Ok(Some(discovered))
@@ -102,11 +102,11 @@ impl ProviderBuilder {
         }
     }
 
-    fn check_names(&self) -> Result<(), ProviderError> {
+    fn check_names(&self) -> Result<(), ToolboxError> {
         self.check_known(self.allowed.iter().flatten().map(String::as_str))
     }
 
-    fn check_known<'a>(&self, given: impl Iterator<Item = &'a str>) -> Result<(), ProviderError> {
+    fn check_known<'a>(&self, given: impl Iterator<Item = &'a str>) -> Result<(), ToolboxError> {
         let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
         let known: BTreeSet<&str> = names().collect();
         let unknown = given.filter(|name| !known.contains(name));
@@ -115,6 +115,6 @@ impl ProviderBuilder {
             UnknownTool { name: Text::copy_of(name), suggestion }
         };
         let unknown: Vec<UnknownTool> = unknown.map(told).collect();
-        if unknown.is_empty() { Ok(()) } else { Err(ProviderError::UnknownTools(unknown)) }
+        if unknown.is_empty() { Ok(()) } else { Err(ToolboxError::UnknownTools(unknown)) }
     }
 }

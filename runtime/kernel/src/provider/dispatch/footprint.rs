@@ -9,7 +9,7 @@ use toolgen_core::internal::object_in;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::tool::{decoded, parsed};
-use crate::provider::Provider;
+use crate::toolbox::Toolbox;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::Literal;
 use crate::spec::{RequirementKind, ToolSpec};
@@ -43,13 +43,13 @@ impl Footprint {
         requires: Vec::new(),
     };
 
-    /// Returns the footprint of a call of one of a provider's tools. A call that will not run touches nothing.
-    pub(super) fn of(call: &ToolCall, provider: &Provider, dialect: &Dialect) -> Footprint {
-        let registry = &provider.inner().registry;
+    /// Returns the footprint of a call of one of a toolbox's tools. A call that will not run touches nothing.
+    pub(super) fn of(call: &ToolCall, toolbox: &Toolbox, dialect: &Dialect) -> Footprint {
+        let registry = &toolbox.inner().registry;
         let Some(tool) = registry.index(&call.name).map(|index| registry.at(index)) else {
             return Footprint::NONE;
         };
-        let directory = provider.context().work_dir.as_deref();
+        let directory = toolbox.context().work_dir.as_deref();
         Footprint::declared(tool.spec(), &call.arguments, dialect, directory)
     }
 

@@ -20,7 +20,7 @@ use super::{Answer, MAX_INPUT, answer, unreadable};
 use crate::base::printable::printable;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::provider::{Provider, ToolMeta};
+use crate::toolbox::{Toolbox, ToolMeta};
 
 /// How long the end of the program waits for work that cannot be interrupted.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -41,13 +41,13 @@ enum Asked {
 /// about an error, go to the standard error. The arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`,
 /// `SIGTERM`) cancels the call, which ends the programs it started.
 ///
-/// `words` is the command line, with the name of the program first; `provider` builds the provider, in the asynchronous
+/// `words` is the command line, with the name of the program first; `toolbox` builds the toolbox, in the asynchronous
 /// runtime of the program. Results should not be cut into pages there
-/// ([`without_pages`](crate::provider::ProviderBuilder::without_pages)): there is nobody to read on.
+/// ([`without_pages`](crate::toolbox::ToolboxBuilder::without_pages)): there is nobody to read on.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
-/// use toolgen_runtime::provider::{Provider, ProviderError, one_shot};
+/// use toolgen_runtime::toolbox::{Toolbox, ToolboxError, one_shot};
 /// use toolgen_runtime::{Registry, tool, toolset};
 ///
 /// /// Adds two numbers.
@@ -56,23 +56,23 @@ enum Asked {
 ///     a + b
 /// }
 ///
-/// fn provider() -> Result<Provider, ProviderError> {
-///     let registry = Registry::new(toolset![add]).map_err(ProviderError::NotSealed)?;
-///     Provider::builder(&registry).without_pages().build()
+/// fn toolbox() -> Result<Toolbox, ToolboxError> {
+///     let registry = Registry::new(toolset![add]).map_err(ToolboxError::NotSealed)?;
+///     Toolbox::builder(&registry).without_pages().build()
 /// }
 ///
 /// fn main() -> ExitCode {
-///     one_shot::main(std::env::args_os(), provider)
+///     one_shot::main(std::env::args_os(), toolbox)
 /// }
 /// ```
 pub fn main<E: fmt::Display>(
     words: impl IntoIterator<Item = OsString>,
-    provider: impl FnOnce() -> Result<Provider, E>,
+    toolbox: impl FnOnce() -> Result<Toolbox, E>,
 ) -> ExitCode {
     let mut words = words.into_iter();
     let name = words.next().unwrap_or_default();
     let name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (text, status) = match run(&name, words, provider) {
+    let (text, status) = match run(&name, words, toolbox) {
         Ok((text, status)) => (text, status),
         Err(answer) => (answer.json.to_string(), answer.status),
     };
@@ -90,17 +90,17 @@ pub fn main<E: fmt::Display>(
 fn run<E: fmt::Display>(
     name: &str,
     words: impl Iterator<Item = OsString>,
-    provider: impl FnOnce() -> Result<Provider, E>,
+    toolbox: impl FnOnce() -> Result<Toolbox, E>,
 ) -> Result<(String, u8), Answer> {
     let asked = understood(name, words).map_err(|why| wrong("INVALID_INPUT", why))?;
     let failed = |why: String| Answer::failed(&ToolError::failed(why));
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| failed(format!("The program cannot run: {why}")))?;
-    let provider = {
+    let toolbox = {
         let _within = runtime.enter();
-        provider().map_err(|why| failed(why.to_string()))?
+        toolbox().map_err(|why| failed(why.to_string()))?
     };
-    let tools = provider.list();
+    let tools = toolbox.list();
     let done = match asked {
         Asked::Help => (printable(&help(name, &tools)).into_owned(), 0),
         Asked::List => {
@@ -111,7 +111,7 @@ fn run<E: fmt::Display>(
         Asked::Call(tool) => {
             let tool = chosen(tool, &tools)?;
             let input = input().map_err(|why| Answer::failed(&unreadable(&why)))?;
-            let answer = runtime.block_on(interruptible(&provider, &tool.name, &input));
+            let answer = runtime.block_on(interruptible(&toolbox, &tool.name, &input));
             if !answer.detail.is_empty() {
                 let _ = writeln!(io::stderr(), "{}", printable(&answer.detail));
             }
@@ -183,7 +183,7 @@ fn input() -> Result<Vec<u8>, String> {
 }
 
 /// Answers a call, which an interruption cancels.
-async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer {
+async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> Answer {
     let cancel = CancellationToken::new();
     let watch = tokio::spawn({
         let cancel = cancel.clone();
@@ -195,7 +195,7 @@ async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer 
     let turn = ToolContext::new("one-shot", "").with_cancel(cancel).with_on_progress(|line| {
         let _ = writeln!(io::stderr(), "{}", printable(&line));
     });
-    let answer = answer(provider, tool, input, &turn).await;
+    let answer = answer(toolbox, tool, input, &turn).await;
     watch.abort();
     answer
 }

@@ -22,7 +22,7 @@ use crate::layers::control::{
     InputQuestion,
 };
 use crate::layers::layer::{Invocation, Outcome};
-use crate::provider::{Admitted, Provider};
+use crate::toolbox::{Admitted, Toolbox};
 use crate::registry::Registry;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
@@ -43,7 +43,7 @@ enum Asked {
     Later(InputRequest),
 }
 
-impl Provider {
+impl Toolbox {
     /// Runs a call from checked arguments until its tool requests nothing more.
     pub(super) async fn perform<'a>(
         &'a self,

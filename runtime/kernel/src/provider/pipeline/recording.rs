@@ -15,9 +15,9 @@ use crate::layers::layer::{Layer, Outcome};
 use crate::layers::middleware::Approval;
 use crate::layers::observer::{Called, Observer};
 use crate::layers::redact::Secrets;
-use crate::provider::{Inner, Provider};
+use crate::toolbox::{Inner, Toolbox};
 
-impl Provider {
+impl Toolbox {
     /// Begins to record a call of the tool at the index.
     pub(crate) fn record(
         &self,

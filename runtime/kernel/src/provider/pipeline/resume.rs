@@ -14,18 +14,18 @@ use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claimed, is_refusal};
-use crate::provider::Provider;
+use crate::toolbox::Toolbox;
 
-impl Provider {
+impl Toolbox {
     /// Runs a call that was answered with `APPROVAL_REQUIRED` and has been approved since, with exactly the arguments
     /// in the request. All layers check it once more; see [`middleware`](crate::layers::middleware) for what it means
     /// to be approved.
     ///
     /// This never fails: a problem with the request is the answer, and then nothing has run. In addition to the usual
-    /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another provider or caller, or of a tool
+    /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another toolbox or caller, or of a tool
     /// that has changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
-    /// [store](crate::provider::ProviderBuilder::approval_store) does not say whether it was used. With a
-    /// [queue](crate::provider::ProviderBuilder::approval_queue), `APPROVAL_USED` is also the answer if somebody has
+    /// [store](crate::toolbox::ToolboxBuilder::approval_store) does not say whether it was used. With a
+    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the answer if somebody has
     /// denied the call there, or a worker has it.
     pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
@@ -38,7 +38,7 @@ impl Provider {
         response
     }
 
-    /// Returns the queue in which calls of this provider wait for an approval, if there is one.
+    /// Returns the queue in which calls of this toolbox wait for an approval, if there is one.
     #[must_use]
     pub fn approvals(&self) -> Option<&Approvals> {
         self.inner().layers.seals.queue()

@@ -19,7 +19,7 @@ use crate::call::{ToolCall, ToolResponse};
 use crate::layers::events::{Event, EventKind, OnEvent};
 use crate::layers::hooks::{Hooks, SKIPPED_BY_HOOK, SKIPPED_BY_LATE_HOOK};
 use crate::layers::redact::{Secrets, ToolRedactor};
-use crate::provider::Provider;
+use crate::toolbox::Toolbox;
 
 use gate::Gate;
 
@@ -47,14 +47,14 @@ struct Events {
 }
 
 impl Watch {
-    /// Returns the observers of a call of the tool at the index through this provider, if there are any.
+    /// Returns the observers of a call of the tool at the index through this toolbox, if there are any.
     pub(super) fn of(
-        provider: &Provider,
+        toolbox: &Toolbox,
         call: &ToolCall,
         index: Option<usize>,
         around: &TurnContext,
     ) -> Option<Arc<Watch>> {
-        let inner = provider.inner();
+        let inner = toolbox.inner();
         let layers = &inner.layers;
         if layers.hooks.is_none() && layers.on_event.is_none() {
             return None;
