@@ -247,8 +247,8 @@ fn every_setter_of_the_builder_has_a_row() {
     let rows = rows::all();
     let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["build"]).collect();
     let sources = [
-        include_str!("../../kernel/src/provider/builder.rs"),
-        include_str!("../../kernel/src/provider/builder/approvals.rs"),
+        include_str!("../../kernel/src/toolbox/builder.rs"),
+        include_str!("../../kernel/src/toolbox/builder/approvals.rs"),
     ];
     let setters = sources.into_iter().flat_map(|source| named(source, "    pub fn "));
     let unknown: Vec<_> = setters.filter(|setter| !known.contains(setter)).collect();

@@ -17,7 +17,7 @@ fn exported() -> Result<(Tracers, Meters), Box<dyn Error>> {
 #[test]
 fn a_provider_with_the_layer_is_built() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new(toolset![])?;
-    page!("docs/telemetry.md", "let provider = Toolbox::builder(");
+    page!("docs/telemetry.md", "let toolbox = Toolbox::builder(");
     page!("docs/telemetry.md", "let otel = Otel::new().with_content();");
     assert_eq!(format!("{otel:?}"), "Otel { content: true, .. }");
     assert!(toolbox.list().is_empty());

@@ -41,7 +41,7 @@ async fn planned(toolbox: Toolbox) -> AnyResult {
 }
 
 fn discovered(registry: &Registry) -> AnyResult {
-    page!("docs/discovery.md", "let tools = WireFormat::OpenAiChat.tools(provider.specs())?;");
+    page!("docs/discovery.md", "let tools = WireFormat::OpenAiChat.tools(toolbox.specs())?;");
     assert!(tools.is_array());
     Ok(())
 }

@@ -99,7 +99,7 @@ mod large {
 
     fn toolbox() -> AnyResult<Toolbox> {
         let registry = Registry::new(toolset![log])?;
-        page!("docs/cookbook.md", "let provider = Toolbox::builder(&registry).pages(");
+        page!("docs/cookbook.md", "let toolbox = Toolbox::builder(&registry).pages(");
         Ok(toolbox)
     }
 
@@ -162,7 +162,7 @@ mod serving {
     use toolgen_runtime::serve::mcp::Server;
 
     async fn served(toolbox: Toolbox, token: String) -> AnyResult {
-        page!("docs/cookbook.md", "Server::new(provider)");
+        page!("docs/cookbook.md", "Server::new(toolbox)");
         Ok(())
     }
 }
@@ -175,7 +175,7 @@ mod models {
     page!("docs/cookbook.md", "async fn ask(");
 
     fn portable(toolbox: &Toolbox) -> AnyResult {
-        page!("docs/providers.md", "format.tools(provider.specs())?;");
+        page!("docs/providers.md", "format.tools(toolbox.specs())?;");
         Ok(())
     }
 

@@ -26,7 +26,7 @@ mod a_toolset {
     }
 
     fn toolbox(registry: &Registry) -> AnyResult<Toolbox> {
-        page!("docs/manifests/toolsets.md", "let provider = Toolbox::builder(");
+        page!("docs/manifests/toolsets.md", "let toolbox = Toolbox::builder(");
         Ok(toolbox)
     }
 }

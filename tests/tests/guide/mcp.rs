@@ -46,7 +46,7 @@ fn find_orders() -> Vec<String> {
 }
 
 async fn served() -> AnyResult {
-    page!("docs/mcp.md", "Server::new(provider).stdio().await?;");
+    page!("docs/mcp.md", "Server::new(toolbox).stdio().await?;");
     Ok(())
 }
 

@@ -35,7 +35,7 @@ fn rules_choose() {
 
 async fn scoped() -> AnyResult<String> {
     let toolbox = Registry::new(toolset![pay, balance])?.toolbox(Default::default());
-    page!("docs/policies.md", "let answer = provider.call(call, &turn).await;");
+    page!("docs/policies.md", "let answer = toolbox.call(call, &turn).await;");
 
     assert!(answer.is_error());
     Ok(answer.text().to_owned())
@@ -68,7 +68,7 @@ mod approvals {
     page!("docs/policies.md", "struct LargeSums;");
 
     fn closures(registry: &Registry) -> Result<Toolbox, Box<dyn std::error::Error>> {
-        page!("docs/policies.md", "let provider = Toolbox::builder(registry)");
+        page!("docs/policies.md", "let toolbox = Toolbox::builder(registry)");
         Ok(toolbox)
     }
 
@@ -80,7 +80,7 @@ mod approvals {
         let registry = Registry::new(toolset![pay, balance])?;
         let toolbox = Toolbox::builder(&registry).middleware(LargeSums).build()?;
         let turn = ToolContext::new("turn-1", "");
-        page!("docs/policies.md", "let response = provider.call(call, &turn).await;");
+        page!("docs/policies.md", "let response = toolbox.call(call, &turn).await;");
         Ok(response.text().to_owned())
     }
 

@@ -132,7 +132,7 @@ fn a_tool_whose_null_means_something_is_not_strict() {
 fn too_many_tools_are_an_error_or_a_cut_that_is_told() {
     let specs: Vec<_> = (0..130).map(|index| costing(&format!("t{index}"), 0, 0)).collect();
     let error = WireFormat::OpenAiChat.plan(&OPENAI, &specs).unwrap_err();
-    assert_eq!(error, PlanError::TooMany { toolbox: "OpenAI", given: 130, most: 128 });
+    assert_eq!(error, PlanError::TooMany { provider: "OpenAI", given: 130, most: 128 });
     assert!(
         error.to_string().starts_with("130 tools are too many for a request to OpenAI, which takes 128: ")
     );
