@@ -7,9 +7,9 @@ use std::env;
 use std::error::Error;
 
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::agent::agent_loop::AgentLoop;
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{ToolboxContext, Registry, ToolInput, tool, toolset};
+use toolgen_runtime::{Registry, ToolInput, ToolboxContext, tool, toolset};
 
 /// A day that has a forecast.
 #[derive(ToolInput)]
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let send = recorded(replies);
-        let mut agent = Loop::new(&toolbox, *format, send)?.with_system("Answer in one sentence.");
+        let mut agent = AgentLoop::new(&toolbox, *format, send)?.with_system("Answer in one sentence.");
         let run = agent.run("What will the weather in Oslo be like?").await;
         println!("# {format}, {} tokens", run.transcript.usage().total());
         show(&run.transcript);

@@ -15,13 +15,13 @@ use std::error::Error;
 
 use rusqlite::Connection;
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::agent::agent_loop::AgentLoop;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::audit::Auditor;
-use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::layers::policy::PolicyRules;
 use toolgen_runtime::store::audit::SqliteSink;
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Toolbox, ToolboxContext, Registry};
+use toolgen_runtime::{Registry, Toolbox, ToolboxContext};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let database = std::env::temp_dir().join(format!("forge-{}.sqlite", std::process::id()));
     let auditor = Auditor::builder(SqliteSink::open(&database)?).start()?;
-    let rules = Rules::builder().exclude(["delete*"]).build()?;
+    let rules = PolicyRules::builder().exclude(["delete*"]).build()?;
     for tool in &registry {
         println!("{}: {}", tool.name(), if rules.allows(tool.spec()) { "allowed" } else { "left out" });
     }
@@ -43,8 +43,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let send = recorded(include_str!("replies.json"));
-    let run =
-        Loop::new(&toolbox, WireFormat::Anthropic, send)?.run("Close what is fixed, then delete all.").await;
+    let run = AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?
+        .run("Close what is fixed, then delete all.")
+        .await;
     show(&run.transcript);
 
     auditor.shutdown().await;

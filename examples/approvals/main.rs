@@ -9,10 +9,12 @@ use std::io::{self, Write};
 
 use tokio::sync::Mutex;
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::{Entry, Loop};
-use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest, approver};
+use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry};
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, MiddlewareDecision, ToolRequest, approver,
+};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Toolbox, Registry, Session, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::{Registry, Session, ToolContext, ToolError, Toolbox, tool, toolset};
 
 /// Lists the invoices that are not paid.
 #[tool(read_only)]
@@ -37,7 +39,7 @@ async fn at_the_terminal(request: ApprovalRequest) -> Approval {
     let turn = TERMINAL.lock().await;
     let asked = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        print!("{} {}: {} [y/n] ", request.name, request.shown, request.reasons.join(" "));
+        print!("{} {}: {} [y/n] ", request.name, request.redacted_arguments, request.reasons.join(" "));
         io::stdout().flush()?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
@@ -56,8 +58,8 @@ async fn at_the_terminal(request: ApprovalRequest) -> Approval {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let payments = |request: &ToolRequest<'_>| match request.spec.effects.read_only {
-        true => Decision::Allow,
-        false => Decision::NeedApproval("It cannot be taken back.".to_owned()),
+        true => MiddlewareDecision::Allow,
+        false => MiddlewareDecision::NeedApproval("It cannot be taken back.".to_owned()),
     };
     let toolbox = Toolbox::builder(&Registry::new(toolset![list_invoices, pay_invoice])?)
         .middleware(payments)
@@ -66,7 +68,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let context = ToolContext::new("office", "").with_session(Session::new("monday"));
 
     let send = recorded(include_str!("replies.json"));
-    let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, send)?.with_context(context.clone());
+    let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?.with_context(context.clone());
     let run = agent.run("Pay what we owe.").await;
     show(&run.transcript);
 
@@ -80,7 +82,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     });
     for stored in waiting.collect::<Result<Vec<String>, _>>()? {
         let request: ApprovalRequest = serde_json::from_str(&stored)?;
-        println!("The next morning: {} {} is approved.", request.name, request.shown);
+        println!("The next morning: {} {} is approved.", request.name, request.redacted_arguments);
         let response = toolbox.resume(request.clone().approved_by("the boss"), &context).await;
         println!("  {}", response.text());
         println!("  Once more: {}", toolbox.resume(request, &context).await.text());

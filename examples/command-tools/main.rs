@@ -13,7 +13,7 @@ use serde_json::json;
 use toolgen_examples::indented;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::spec::docs;
-use toolgen_runtime::{ToolboxContext, Registry, ToolCall, ToolContext};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolboxContext};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

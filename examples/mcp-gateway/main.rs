@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::layers::policy::PolicyRules;
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{AgentTool, Toolbox, ToolboxContext, Registry, ToolError, tool, toolset};
+use toolgen_runtime::{AgentTool, Registry, ToolError, Toolbox, ToolboxContext, tool, toolset};
 
 /// Says how many of a thing are in stock.
 #[tool(read_only)]
@@ -88,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let records = MemorySink::new();
     let auditor = Auditor::builder(records.clone()).start()?;
     let toolbox = Toolbox::builder(&Registry::new(tools)?)
-        .rules(Rules::builder().exclude(["*__sell_out"]).build()?)
+        .rules(PolicyRules::builder().exclude(["*__sell_out"]).build()?)
         .layer(auditor.clone())
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;

@@ -8,11 +8,11 @@ use std::error::Error;
 
 use serde_json::json;
 use toolgen_examples::{recorded, show};
-use toolgen_runtime::agent::agent_loop::{Loop, WireModel};
+use toolgen_runtime::agent::agent_loop::{AgentLoop, WireModel};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::layers::events::{Event, EventKind};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Effects, Toolbox, Registry, tool, toolset};
+use toolgen_runtime::{Effects, Registry, Toolbox, tool, toolset};
 
 /// Searches the catalogue.
 #[tool(read_only)]
@@ -63,7 +63,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let toolbox = Toolbox::builder(&registry).on_event(print).build()?;
 
     let send = recorded(include_str!("lead.json"));
-    let run = Loop::new(&toolbox, WireFormat::Anthropic, send)?.run("Write a line about our tables.").await;
+    let run =
+        AgentLoop::new(&toolbox, WireFormat::Anthropic, send)?.run("Write a line about our tables.").await;
     println!();
     show(&run.transcript);
     Ok(())

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use toolgen_runtime::serve::mcp::{Server, Tools};
 use toolgen_runtime::{
-    Content, Control, InputRequest, Toolbox, ToolboxContext, Registry, ResourceData, Service, ToolContext,
-    ToolError, ToolResult, tool, toolset,
+    Content, Control, InputRequest, Registry, ResourceData, Service, ToolContext, ToolError, ToolResult,
+    Toolbox, ToolboxContext, tool, toolset,
 };
 
 /// A red pixel.

@@ -29,7 +29,7 @@ async fn main() {
     let options = McpOptions::new()
         .private_host("localhost")
         .private_host("127.0.0.1")
-        .connect(Duration::from_secs(20))
+        .connect_timeout(Duration::from_secs(20))
         .elicitation(move |asked| async move { Ok(accept(&asked.params)) })
         .tokens("tested", tokens(&context));
     if let Err(why) = talk(server, options, &context).await {

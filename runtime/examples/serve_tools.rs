@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use toolgen_runtime::serve::mcp::Server;
-use toolgen_runtime::{ToolboxContext, Registry, RegistryError, tool, toolset};
+use toolgen_runtime::{Registry, RegistryError, ToolboxContext, tool, toolset};
 
 /// Converts a temperature to degrees Fahrenheit.
 #[tool(pure)]

@@ -12,7 +12,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde_json::{Value, json};
 use tokio_rustls::rustls::crypto::ring;
-use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::agent::agent_loop::AgentLoop;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
 use toolgen_runtime::layers::otel::Otel;
@@ -20,7 +20,7 @@ use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan::{Call, McpServer, RequestPlan, Tool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Toolbox, ToolboxContext, Registry, Shape, ToolName, ToolSpec, tool, toolset};
+use toolgen_runtime::{Registry, Shape, ToolName, ToolSpec, Toolbox, ToolboxContext, tool, toolset};
 
 /// What a program needs at its end, so that nothing is lost.
 struct Exporting(SdkTracerProvider, SdkMeterProvider);
@@ -100,7 +100,7 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
     tools.push(engine.tool(weather()));
     let context = ToolboxContext::new().with_agent_id("forecaster");
     let toolbox = Toolbox::builder(&Registry::new(tools)?).context(context).layer(Otel::new()).build()?;
-    let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, model)?.with_model("a-model");
+    let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, model)?.with_model("a-model");
     let said = agent.run("How warm is it?").await.text()?;
     client.close().await;
     if said == "68 °F" { Ok(()) } else { Err(format!("the agent said {said:?}").into()) }

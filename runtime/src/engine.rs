@@ -20,7 +20,7 @@
 //! # use serde_json::json;
 //! use toolgen_runtime::engine::Engines;
 //! use toolgen_runtime::engine::dynamic::DynamicTool;
-//! use toolgen_runtime::spec::plan::{CommandPlan, Word};
+//! use toolgen_runtime::spec::plan::{CommandPlan, ArgvTemplate};
 //! use toolgen_runtime::spec::template::{Reference, Root, Template};
 //! use toolgen_runtime::{Call, List, Registry, Tool, ToolCall, ToolContext};
 //!
@@ -31,7 +31,7 @@
 //!     Template::Constant(r#""[%s]""#.into()),
 //!     Template::Value(text),
 //! ];
-//! let argv = words.map(|text| Word::One { text, dash: false });
+//! let argv = words.map(|text| ArgvTemplate::One { text, allow_leading_dash: false });
 //! let show = Tool {
 //!     spec: DynamicTool::builder("show", "Shows a text.")
 //!         .schema(&json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}))
@@ -57,6 +57,6 @@ pub use toolgen_exec::{self as executor, command};
 pub use toolgen_http as http;
 #[cfg(feature = "typed")]
 pub use toolgen_kernel::engine::typed;
-pub use toolgen_kernel::engine::{Engine, FunctionTable, Tape, dynamic};
+pub use toolgen_kernel::engine::{Engine, FunctionTable, Interceptor, dynamic};
 #[cfg(feature = "mcp")]
 pub use toolgen_mcp::client as mcp;

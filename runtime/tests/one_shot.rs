@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use toolgen_runtime::engine::executor::{ExecOptions, Executor, LocalExecutor};
 use toolgen_runtime::toolbox::{ToolboxContext, ToolboxError, one_shot};
-use toolgen_runtime::{Toolbox, Registry, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::{Registry, ToolContext, ToolError, Toolbox, tool, toolset};
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]
@@ -50,12 +50,12 @@ async fn wait(file: &str, ctx: &ToolContext) -> Result<String, ToolError> {
 fn toolbox() -> Result<Toolbox, ToolboxError> {
     let tools = toolset![add, greet, wait];
     let registry = Registry::new(tools).map_err(ToolboxError::NotSealed)?;
-    Toolbox::builder(&registry).context(ToolboxContext::new()).without_pages().build()
+    Toolbox::builder(&registry).context(ToolboxContext::new()).without_paging().build()
 }
 
 fn single() -> Result<Toolbox, ToolboxError> {
     let registry = Registry::new(toolset![add]).map_err(ToolboxError::NotSealed)?;
-    Toolbox::builder(&registry).without_pages().build()
+    Toolbox::builder(&registry).without_paging().build()
 }
 
 fn main() -> ExitCode {

@@ -3,10 +3,10 @@
 use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr};
 
-use crate::attr::{self, Key, Taken, Value};
+use crate::attr::{self, Key, TakenAttr, Value};
 use crate::errors::{Errors, at};
 use crate::habits;
-use crate::rules::{self, Rules};
+use crate::rules::{self, ArgumentRules};
 
 /// The keys of `#[arg(…)]`, apart from those of rules.
 const KEYS: &[&str] = &["default", "rename", "alias", "description", "path", "deprecated", "schemars"];
@@ -23,7 +23,7 @@ pub(crate) struct ArgAttr {
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Expr>,
     /// The rules of its values.
-    pub(crate) rules: Rules,
+    pub(crate) rules: ArgumentRules,
     /// Set if it is a path that may not leave a directory.
     pub(crate) path: Option<Path>,
     /// Whether `schemars` and `serde` provide its schema and its decoding.
@@ -47,9 +47,9 @@ pub(crate) struct Path {
 }
 
 /// Reads the attribute.
-pub(crate) fn read(taken: Option<Taken>, errors: &mut Errors) -> ArgAttr {
+pub(crate) fn read(taken: Option<TakenAttr>, errors: &mut Errors) -> ArgAttr {
     let mut arg = ArgAttr::default();
-    let Some(Taken { tokens, .. }) = taken else { return arg };
+    let Some(TakenAttr { tokens, .. }) = taken else { return arg };
     let known: Vec<&str> = KEYS.iter().copied().chain(rules::keys()).collect();
     for key in habits::argument_keys(tokens, "`#[arg]`", &known, errors) {
         take(&mut arg, key, errors);

@@ -42,8 +42,8 @@ impl Key {
         let name = self.as_str();
         match &self.value {
             Value::Bare => name,
-            Value::Is(expr) => format!("{name} = {}", shown(expr.to_token_stream())),
-            Value::List(tokens) => format!("{name}({})", shown(tokens.clone())),
+            Value::Is(expr) => format!("{name} = {}", display_tokens(expr.to_token_stream())),
+            Value::List(tokens) => format!("{name}({})", display_tokens(tokens.clone())),
         }
     }
 
@@ -232,8 +232,12 @@ pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
 }
 
 /// Removes all attributes `#[NAME(…)]` and returns their tokens.
-pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mut Errors) -> Option<Taken> {
-    let mut taken: Option<Taken> = None;
+pub(crate) fn take(
+    attributes: &mut Vec<syn::Attribute>,
+    name: &str,
+    errors: &mut Errors,
+) -> Option<TakenAttr> {
+    let mut taken: Option<TakenAttr> = None;
     attributes.retain(|attribute| {
         if !attribute.path().is_ident(name) {
             return true;
@@ -254,7 +258,7 @@ pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mu
                 ))));
                 taken.tokens.extend(tokens);
             }
-            None => taken = Some(Taken { tokens, span: attribute.path().span() }),
+            None => taken = Some(TakenAttr { tokens, span: attribute.path().span() }),
         }
         false
     });
@@ -262,7 +266,7 @@ pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mu
 }
 
 /// The result of [`take`].
-pub(crate) struct Taken {
+pub(crate) struct TakenAttr {
     /// The tokens in the parentheses.
     pub(crate) tokens: TokenStream,
     /// The place of the attribute's name.
@@ -270,7 +274,7 @@ pub(crate) struct Taken {
 }
 
 /// Returns tokens as people write them.
-pub(crate) fn shown(tokens: impl ToTokens) -> String {
+pub(crate) fn display_tokens(tokens: impl ToTokens) -> String {
     let mut text = String::new();
     let mut after_word = false;
     for token in tokens.to_token_stream() {
@@ -286,7 +290,7 @@ pub(crate) fn shown(tokens: impl ToTokens) -> String {
                     Delimiter::Brace => ("{ ", " }"),
                     Delimiter::None => ("", ""),
                 };
-                text.extend([open, &shown(group.stream()), close]);
+                text.extend([open, &display_tokens(group.stream()), close]);
             }
             TokenTree::Punct(punct) => match punct.as_char() {
                 ',' | ';' => text.extend([punct.as_char(), ' ']),

@@ -233,7 +233,7 @@ fn payload(
         };
         let span = syn::spanned::Spanned::span(&field.ty);
         let ty = field.ty.to_token_stream();
-        let text = attr::shown(form::pointee(&field.ty));
+        let text = attr::display_tokens(form::pointee(&field.ty));
         // What is skipped is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
@@ -258,7 +258,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let name = input.attr.rename.clone().unwrap_or_else(|| ident.unraw().to_string());
     let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let inline = body::is_inline(input);
-    let whole = body::whole(input);
+    let whole = body::shape_expression(input);
     let checks = input.fields().flat_map(body::checks);
     // The parameters of a type are known to its own constants alone.
     let (whole, checks) = if input.generic {
@@ -280,7 +280,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
             const BODY: __toolgen::Option<&'static __toolgen::Shape> = __toolgen::Some(const { &#whole });
 
             fn defs(defs: &mut __toolgen::Defs) {
-                defs.named::<Self>(#path, &[#(#parts),*]);
+                defs.define::<Self>(#path, &[#(#parts),*]);
             }
         };
         (quote!(__toolgen::reference(#path)), rest)
@@ -321,10 +321,10 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
                 #rest
 
                 fn decode(value: __toolgen::Value) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
-                    <Self as __toolgen::ToolInput>::from_given(__toolgen::BorrowedValue::of(value))
+                    <Self as __toolgen::ToolInput>::decode_borrowed(__toolgen::BorrowedValue::of(value))
                 }
 
-                fn from_given(value: __toolgen::BorrowedValue<'_>) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
+                fn decode_borrowed(value: __toolgen::BorrowedValue<'_>) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
                     #decode
                 }
 

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
-use crate::attr::{shown, with_lifetimes};
+use crate::attr::{display_tokens, with_lifetimes};
 use crate::errors::at;
 
 /// The type of a parameter.
@@ -24,7 +24,7 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
         |tokens: &dyn ToTokens, why: &str| Err(syn::Error::new_spanned(tokens.to_token_stream(), why));
     let pointee = pointee(ty);
     if has_word(&pointee.to_token_stream(), "dyn") {
-        let given = shown(pointee);
+        let given = display_tokens(pointee);
         return refuse(
             ty,
             &format!(
@@ -37,7 +37,7 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
             ty,
             "a tool gets its arguments from a model, so they cannot be `&mut`; take the value itself",
         ),
-        Type::Reference(reference) if is_static(reference) => refuse(ty, &lent(reference, "&", "")),
+        Type::Reference(reference) if is_static(reference) => refuse(ty, &borrowed_hint(reference, "&", "")),
         Type::Reference(reference) => Ok(Form::Ref(fixed(&*reference.elem))),
         Type::ImplTrait(_) => {
             refuse(ty, "an argument of a tool needs one type, which says its schema; `impl Trait` is none")
@@ -46,7 +46,7 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
         Type::Infer(_) => refuse(ty, "an argument of a tool needs a type"),
         other => match option_of(other).map(bare) {
             Some(Type::Reference(reference)) if is_static(reference) => {
-                refuse(ty, &lent(reference, "Option<&", ">"))
+                refuse(ty, &borrowed_hint(reference, "Option<&", ">"))
             }
             Some(Type::Reference(reference)) if reference.mutability.is_none() => {
                 Ok(Form::OptionRef(fixed(&*reference.elem)))
@@ -62,14 +62,14 @@ fn is_static(reference: &TypeReference) -> bool {
 }
 
 /// Says what to write instead of a `'static` reference.
-fn lent(reference: &TypeReference, before: &str, after: &str) -> String {
-    let borrowed = shown(&reference.elem);
+fn borrowed_hint(reference: &TypeReference, before: &str, after: &str) -> String {
+    let borrowed = display_tokens(&reference.elem);
     let owned = match bare(&reference.elem) {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
         Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => {
             "PathBuf".to_owned()
         }
-        Type::Slice(slice) => format!("Vec<{}>", shown(&slice.elem)),
+        Type::Slice(slice) => format!("Vec<{}>", display_tokens(&slice.elem)),
         _ => borrowed.clone(),
     };
     let owned = if after.is_empty() { owned } else { format!("Option<{owned}>") };

@@ -7,7 +7,7 @@ use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::Errors;
 
 /// What a key of another library means here.
-enum Meaning {
+enum ForeignKey {
     /// A bound of `range` or `len`.
     Bound(&'static str, Side),
     /// Another word for a key with a value, with an example of it.
@@ -33,8 +33,8 @@ enum Side {
 }
 
 /// Returns the meaning of a key, whether its words are set apart by `_`, by capitals or not at all.
-fn meaning(name: &str) -> Option<Meaning> {
-    use Meaning::{Bound, Flag, Is, Otherwise, Several};
+fn meaning(name: &str) -> Option<ForeignKey> {
+    use ForeignKey::{Bound, Flag, Is, Otherwise, Several};
     Some(match name.replace('_', "").to_lowercase().as_str() {
         "min" | "minimum" | "ge" | "gte" => Bound("range", Side::Least),
         "gt" | "exclusivemin" | "exclusiveminimum" => Bound("range", Side::Above),
@@ -101,28 +101,28 @@ fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) 
         let name = key.as_str();
         let is_list = matches!(key.value, Value::List(_));
         match meaning(&name) {
-            Some(Meaning::Bound(word, side)) if known.contains(&word) && (name != word || is_list) => {
+            Some(ForeignKey::Bound(word, side)) if known.contains(&word) && (name != word || is_list) => {
                 let bounds = if word == "range" { &mut range } else { &mut len };
                 bounds.keys.push(key.name.clone());
                 bounds.add(side, &key.value);
                 false
             }
             Some(_) if known.contains(&name.as_str()) => true,
-            Some(Meaning::Is(word, example)) if known.contains(&word) => {
+            Some(ForeignKey::Is(word, example)) if known.contains(&word) => {
                 let value = value(&key.value).unwrap_or_else(|| example.to_owned());
                 suggest(&[&key.name], what, &format!("{word} = {value}"), errors);
                 false
             }
-            Some(Meaning::Several(word, example)) if known.contains(&word) => {
+            Some(ForeignKey::Several(word, example)) if known.contains(&word) => {
                 let values = values(&key.value).unwrap_or_else(|| example.to_owned());
                 suggest(&[&key.name], what, &format!("{word}({values})"), errors);
                 false
             }
-            Some(Meaning::Flag(word)) if known.contains(&word) => {
+            Some(ForeignKey::Flag(word)) if known.contains(&word) => {
                 suggest(&[&key.name], what, word, errors);
                 false
             }
-            Some(Meaning::Otherwise(remedy)) => {
+            Some(ForeignKey::Otherwise(remedy)) => {
                 errors.at(&key.name, format!("{what} knows no `{name}`; {remedy}"));
                 false
             }
@@ -157,16 +157,16 @@ impl Bounds {
         match value {
             Value::Is(expr) => {
                 let side = if exact { Side::Exact } else { side };
-                self.sides.push((side, attr::shown(expr)));
+                self.sides.push((side, attr::display_tokens(expr)));
             }
             Value::List(tokens) if exact => {
                 // What is wrong inside is not worth a message of its own.
                 let mut inner = Errors::default();
                 for key in attr::entries(tokens.clone(), &mut inner) {
                     match (meaning(&key.as_str()), &key.value) {
-                        (Some(Meaning::Bound(_, side)), Value::Is(_)) => self.add(side, &key.value),
+                        (Some(ForeignKey::Bound(_, side)), Value::Is(_)) => self.add(side, &key.value),
                         (_, Value::Is(expr)) if key.name == "equal" => {
-                            self.sides.push((Side::Exact, attr::shown(expr)));
+                            self.sides.push((Side::Exact, attr::display_tokens(expr)));
                         }
                         _ => {}
                     }
@@ -201,7 +201,7 @@ impl Bounds {
 /// Returns what is written as the value of a key; of `regex(path = "…")`, the text in it.
 fn value(value: &Value) -> Option<String> {
     match value {
-        Value::Is(expr) => Some(attr::shown(expr)),
+        Value::Is(expr) => Some(attr::display_tokens(expr)),
         Value::List(tokens) => {
             let literal = |token| match token {
                 TokenTree::Literal(literal) => Some(literal.to_string()),
@@ -217,12 +217,12 @@ fn value(value: &Value) -> Option<String> {
 fn values(value: &Value) -> Option<String> {
     match value {
         Value::Is(expr) => match ungroup(expr) {
-            Expr::Array(array) => Some(attr::shown(&array.elems)),
+            Expr::Array(array) => Some(attr::display_tokens(&array.elems)),
             Expr::Reference(reference) => values(&Value::Is(reference.expr.clone())),
-            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Some(attr::shown(expr)),
+            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Some(attr::display_tokens(expr)),
             _ => None,
         },
-        Value::List(tokens) => Some(attr::shown(tokens)),
+        Value::List(tokens) => Some(attr::display_tokens(tokens)),
         Value::Bare => None,
     }
 }

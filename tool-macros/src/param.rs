@@ -92,8 +92,8 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
         Some(expr) => Some(Description::Expr(quote::quote!(#expr))),
         None => documented.description,
     };
-    let shared = form::shared(&input.ty).map(attr::shown);
-    let ty = attr::shown(form::pointee(&input.ty));
+    let shared = form::shared(&input.ty).map(attr::display_tokens);
+    let ty = attr::display_tokens(form::pointee(&input.ty));
     Some(Argument { name, ident, form, ty, shared, description, attr })
 }
 

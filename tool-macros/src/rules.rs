@@ -11,10 +11,10 @@ use crate::habits;
 use crate::pattern;
 
 /// Reads a rule.
-type Read = fn(&mut Rules, Key, &mut Errors);
+type RuleParser = fn(&mut ArgumentRules, Key, &mut Errors);
 
 /// Every rule by its key. Values of a list may have them, too.
-const RULES: &[(&str, Read)] = &[
+const RULES: &[(&str, RuleParser)] = &[
     ("range", |rules, key, errors| rules.range(&key, errors)),
     ("len", |rules, key, errors| rules.len(&key, errors)),
     ("non_empty", |rules, key, errors| {
@@ -49,9 +49,9 @@ const RULES: &[(&str, Read)] = &[
         let values = values.iter().map(|value| &value.lit);
         rules.set(quote!(one_of: const { &[#(#values.literal()),*] }));
     }),
-    ("example", Rules::examples),
-    ("examples", Rules::examples),
-    ("items", Rules::items),
+    ("example", ArgumentRules::examples),
+    ("examples", ArgumentRules::examples),
+    ("items", ArgumentRules::items),
 ];
 
 /// The keys of the rules.
@@ -61,10 +61,10 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 
 /// Rules, as the fields of a `Rules` literal.
 #[derive(Default)]
-pub(crate) struct Rules {
+pub(crate) struct ArgumentRules {
     fields: Vec<TokenStream>,
     /// The rules of the values of a list, and their place.
-    items: Option<(Box<Rules>, Span)>,
+    items: Option<(Box<ArgumentRules>, Span)>,
     /// The rules as they are written.
     keys: Vec<Written>,
     examples: Vec<Literal>,
@@ -84,7 +84,7 @@ struct Literal {
     lit: TokenStream,
 }
 
-impl Rules {
+impl ArgumentRules {
     /// Reads a rule by one of the [`keys`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
         let name = key.as_str();
@@ -178,7 +178,7 @@ impl Rules {
             key.refuse::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
             return;
         };
-        let mut rules = Rules::default();
+        let mut rules = ArgumentRules::default();
         let known: Vec<&str> = keys().collect();
         for key in habits::argument_keys(tokens, "`items`", &known, errors) {
             rules.take(key, errors);
@@ -250,7 +250,7 @@ impl Rules {
         let of_value = ["range", "non_empty", "len", "one_of"];
         let keys = self.keys.iter().filter(|key| of_value.iter().any(|name| key.name == name));
         let fields = keys.flat_map(|key| &key.fields);
-        let value = attr::shown(expr);
+        let value = attr::display_tokens(expr);
         quote_spanned!(at(expr.span())=> __toolgen::checks::value(
             #shape,
             &__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE },
@@ -318,22 +318,22 @@ fn literals(key: Key, errors: &mut Errors) -> Vec<Literal> {
 pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
     Some(match ungroup(expr) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
-            Lit::Str(text) => quote!(__toolgen::Lit::Str(#text)),
-            Lit::Bool(value) => quote!(__toolgen::Lit::Bool(#value)),
-            Lit::Int(number) => quote!(__toolgen::Lit::Int(#number as __toolgen::i128)),
-            Lit::Float(number) => quote!(__toolgen::Lit::Float(#number as __toolgen::f64)),
+            Lit::Str(text) => quote!(__toolgen::ConstLiteral::Str(#text)),
+            Lit::Bool(value) => quote!(__toolgen::ConstLiteral::Bool(#value)),
+            Lit::Int(number) => quote!(__toolgen::ConstLiteral::Int(#number as __toolgen::i128)),
+            Lit::Float(number) => quote!(__toolgen::ConstLiteral::Float(#number as __toolgen::f64)),
             Lit::Char(c) => {
                 let text = c.value().to_string();
-                quote!(__toolgen::Lit::Str(#text))
+                quote!(__toolgen::ConstLiteral::Str(#text))
             }
             _ => return None,
         },
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match ungroup(&unary.expr) {
             Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => {
-                quote!(__toolgen::Lit::Int(-(#number as __toolgen::i128)))
+                quote!(__toolgen::ConstLiteral::Int(-(#number as __toolgen::i128)))
             }
             Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => {
-                quote!(__toolgen::Lit::Float(-(#number as __toolgen::f64)))
+                quote!(__toolgen::ConstLiteral::Float(-(#number as __toolgen::f64)))
             }
             _ => return None,
         },
@@ -343,7 +343,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
                 return None;
             }
             let receiver = call.receiver.to_token_stream();
-            quote!(__toolgen::Lit::Str(#receiver))
+            quote!(__toolgen::ConstLiteral::Str(#receiver))
         }
         _ => return None,
     })

@@ -53,7 +53,7 @@ pub struct Build {
 
 /// The result of a build.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuildOutput {
     /// The text of the module; `None` if a document could not be compiled, a manifest has an error, an exclusion selects nothing, another filter
     /// that selects nothing left no tools, the tools break their locked contract or exceed their token budget, or a
     /// dialect loses something that it must not lose.
@@ -127,7 +127,7 @@ impl Build {
 
     /// Compiles the documents without writing or printing anything.
     #[must_use]
-    pub fn compile(&self) -> Built {
+    pub fn compile(&self) -> BuildOutput {
         let compile = |path: &PathBuf| {
             let mut problems = Problems::new();
             let document = Document::load(path, &mut problems);
@@ -150,26 +150,26 @@ impl Build {
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
         let in_budget = size::check_budget(&programs, &self.options, &mut problems);
-        let told = losses::check(&programs, &self.options, &mut problems);
-        let empty = programs.iter().all(Program::is_empty) && problems.left_no_tools();
+        let lossless = losses::check(&programs, &self.options, &mut problems);
+        let empty = programs.iter().all(Program::is_empty) && problems.selected_no_tools();
         let contract = contract::check(&programs.iter().collect::<Vec<_>>(), &self.options);
         let kept = !contract.has_errors();
         problems.append(contract);
-        let wanted = complete && in_budget && told && !empty && kept;
+        let wanted = complete && in_budget && lossless && !empty && kept;
         let wanted = wanted && !problems.missed_exclusion() && !problems.has_own_errors();
         let locks = contract::paths(&programs, &self.options);
         let sources = programs.iter().flat_map(|program| program.sources.clone()).chain(locks).collect();
         let module = wanted.then(|| self.module(&programs));
         let docs = if wanted { self.documentation(&programs) } else { Vec::new() };
-        Built { module, problems, sources, docs }
+        BuildOutput { module, problems, sources, docs }
     }
 
     fn documentation(&self, programs: &[Program]) -> Vec<(String, String)> {
         let specs = || programs.iter().flat_map(Program::all_tools).map(|tool| &tool.spec);
-        let told = |style: &Style<'_>| {
+        let document = |style: &Style<'_>| {
             (format!("{}.{}.md", self.name, style.level.name()), docs::docs_at(specs(), style))
         };
-        self.docs.iter().map(told).collect()
+        self.docs.iter().map(document).collect()
     }
 
     /// Returns the text of one program for each document.
@@ -203,12 +203,12 @@ impl Build {
     pub fn emit(&self) {
         let mut script = Script::default();
         for path in &self.documents {
-            script.say("rerun-if-changed", &path.display().to_string());
+            script.push_directive("rerun-if-changed", &path.display().to_string());
         }
         let failed = match self.run(&mut script) {
             Ok(built) => script.report(&built, self.strict),
             Err(why) => {
-                script.say("error", &why.to_string());
+                script.push_directive("error", &why.to_string());
                 true
             }
         };
@@ -218,7 +218,7 @@ impl Build {
         }
     }
 
-    fn run(&self, script: &mut Script) -> Result<Built, BuildError> {
+    fn run(&self, script: &mut Script) -> Result<BuildOutput, BuildError> {
         if self.documents.is_empty() {
             return Err(BuildError::NoDocument);
         }
@@ -230,18 +230,18 @@ impl Build {
         self.run_in(Path::new(&folder), script)
     }
 
-    fn run_in(&self, folder: &Path, script: &mut Script) -> Result<Built, BuildError> {
+    fn run_in(&self, folder: &Path, script: &mut Script) -> Result<BuildOutput, BuildError> {
         let built = self.compile();
         for path in &built.sources {
-            script.say("rerun-if-changed", &path.display().to_string());
+            script.push_directive("rerun-if-changed", &path.display().to_string());
         }
         script.arguments = self.options.command_line() + &self.options.levels.command_line();
         if let Some(module) = &built.module {
             let path = folder.join(format!("{}.rs", self.name));
             script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
             // `include_tools!` reads these: cargo forgets those of an earlier run, whose files may still be there.
-            script.say("rustc-env", &format!("TOOLGEN_MODULE_{}={}", self.name, path.display()));
-            script.say("rustc-env", &format!("TOOLGEN_MODULES={}", written(&self.name)));
+            script.push_directive("rustc-env", &format!("TOOLGEN_MODULE_{}={}", self.name, path.display()));
+            script.push_directive("rustc-env", &format!("TOOLGEN_MODULES={}", written(&self.name)));
         }
         for (name, text) in &built.docs {
             write_if_changed(&folder.join(name), text).map_err(BuildError::Write)?;
@@ -297,22 +297,22 @@ struct Script {
 
 impl Script {
     /// Adds one directive. Cargo reads line by line, so a message must be one line.
-    fn say(&mut self, directive: &str, text: &str) {
+    fn push_directive(&mut self, directive: &str, text: &str) {
         let text = text.replace(['\r', '\n'], " ");
         self.lines.push(format!("cargo::{directive}={text}"));
     }
 
     /// Reports the problems. Returns `true` if the build must fail.
-    fn report(&mut self, built: &Built, strict: bool) -> bool {
+    fn report(&mut self, built: &BuildOutput, strict: bool) -> bool {
         let failed =
             built.module.is_none() || built.problems.has_denied() || (strict && built.problems.has_errors());
         let directive = if failed { "error" } else { "warning" };
         for line in one_a_line(&built.problems, |problem| problem.severity() == Severity::Error) {
-            self.say(directive, &line);
+            self.push_directive(directive, &line);
         }
         // Mistakes in the build script itself are reported as long as they exist.
         for line in one_a_line(&built.problems, |problem| is_warning(problem) && problem.code.is_choice()) {
-            self.say("warning", &line);
+            self.push_directive("warning", &line);
         }
         // What was compiled less faithfully is reported once, when it is new.
         if self.wrote {
@@ -335,7 +335,7 @@ impl Script {
         };
         // Without the options other operations are checked, and others have problems.
         let command = format!("cargo toolgen check {}{}", documents.join(" "), self.arguments);
-        self.say("warning", &format!("{} {noun}; `{command}` has the details", others.len()));
+        self.push_directive("warning", &format!("{} {noun}; `{command}` has the details", others.len()));
     }
 
     #[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]

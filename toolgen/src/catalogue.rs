@@ -3,7 +3,7 @@
 use crate::frontend;
 use crate::problem::Code;
 use crate::problem::codes::{choice, overlay, size, source, text};
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 
 /// Returns all codes, in the order of their numbers.
 #[must_use]
@@ -27,7 +27,7 @@ pub fn find(id: &str) -> Option<Code> {
 
 /// Guesses what a name that is not a code was meant to be: a code, or `warnings`.
 #[must_use]
-pub fn meant(name: &str) -> Option<String> {
+pub fn closest_code(name: &str) -> Option<String> {
     // Of names that differ by a zero or another letter, those that end alike are the same number.
     let digits = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit() || c == '0').to_owned();
     let number = digits(name);
@@ -35,7 +35,7 @@ pub fn meant(name: &str) -> Option<String> {
     let same_number = codes.iter().find(|code| !number.is_empty() && digits(code.id()) == number);
     same_number
         .map(|code| code.id().to_owned())
-        .or_else(|| did_you_mean(name, codes.iter().map(|code| code.id()).chain(["warnings"])))
+        .or_else(|| suggestion(name, codes.iter().map(|code| code.id()).chain(["warnings"])))
 }
 
 #[cfg(test)]
@@ -67,9 +67,9 @@ mod tests {
         for (name, code) in
             [("E303", "E0303"), ("n706", "N0706"), ("W0303", "E0303"), ("warnngs", "warnings")]
         {
-            assert_eq!(meant(name).as_deref(), Some(code), "{name}");
+            assert_eq!(closest_code(name).as_deref(), Some(code), "{name}");
         }
-        assert_eq!(meant("everything"), None);
+        assert_eq!(closest_code("everything"), None);
     }
 
     /// Returns the texts of all files except tables of codes and tests.

@@ -2,10 +2,10 @@
 
 use toolgen_core::ToolName;
 
-use crate::names::{Candidate, tool_names, with_namespace};
+use crate::names::{NameCandidate, tool_names, with_namespace};
 use crate::options::Options;
 use crate::problem::{Code, Problems, codes};
-use crate::select::{Selector, Subject, did_you_mean};
+use crate::select::{Selector, Subject, suggestion};
 use crate::source::Pointer;
 use crate::tool::Tool;
 
@@ -39,7 +39,7 @@ impl<'a> Entry<'a> {
 
 /// An entry that becomes a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct SelectedEntry {
     /// The index of the entry.
     pub(crate) index: usize,
     /// The name of the tool, with its namespace. Two tools may still have the same name.
@@ -50,10 +50,14 @@ pub(crate) struct Chosen {
 /// what was probably meant.
 ///
 /// Names depend on the whole document, so a filter changes no name.
-pub(crate) fn choose(entries: &[Entry<'_>], options: &Options, problems: &mut Problems) -> Vec<Chosen> {
-    let candidates: Vec<Candidate<'_>> = entries
+pub(crate) fn select_entries(
+    entries: &[Entry<'_>],
+    options: &Options,
+    problems: &mut Problems,
+) -> Vec<SelectedEntry> {
+    let candidates: Vec<NameCandidate<'_>> = entries
         .iter()
-        .map(|Entry { id, fallback, title, .. }| Candidate { id, fallback: fallback.clone(), title })
+        .map(|Entry { id, fallback, title, .. }| NameCandidate { id, fallback: fallback.clone(), title })
         .collect();
     choose_named(entries, tool_names(&candidates), options, problems)
 }
@@ -64,7 +68,7 @@ pub(crate) fn choose_named(
     mut names: Vec<String>,
     options: &Options,
     problems: &mut Problems,
-) -> Vec<Chosen> {
+) -> Vec<SelectedEntry> {
     for (from, to) in &options.renames {
         rename(entries, &mut names, from, to, problems);
     }
@@ -72,8 +76,8 @@ pub(crate) fn choose_named(
     let names = names.into_iter().enumerate().zip(selected).filter(|(_, selected)| *selected);
     names
         .map(|((index, name), _)| match &options.namespace {
-            Some(namespace) => Chosen { index, name: with_namespace(namespace, &name) },
-            None => Chosen { index, name },
+            Some(namespace) => SelectedEntry { index, name: with_namespace(namespace, &name) },
+            None => SelectedEntry { index, name },
         })
         .collect()
 }
@@ -95,7 +99,7 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
         (_, Ok(_)) => format!("`{from}` names several operations, so none is renamed"),
     };
     let known = entries.iter().map(|entry| entry.id).chain(names.iter().map(String::as_str));
-    let help = match did_you_mean(from, known).filter(|near| near != from) {
+    let help = match suggestion(from, known).filter(|near| near != from) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "name the operation by its id or as `METHOD /path`, and give a legal, free name".to_owned(),
     };
@@ -186,7 +190,7 @@ fn report_idle(
 pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems: &mut Problems) {
     for (id, variable) in &options.credentials {
         if !schemes.contains(id) {
-            let help = match did_you_mean(id, schemes.iter().map(String::as_str)) {
+            let help = match suggestion(id, schemes.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if schemes.is_empty() => "the document declares none".to_owned(),
                 None => format!("the document declares `{}`", schemes.join("`, `")),

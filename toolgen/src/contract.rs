@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use toolgen_core::spec::drift::report::visible;
-use toolgen_core::spec::drift::{Change, Class};
-use toolgen_core::spec::surface::{SameName, Surface, recorded};
+use toolgen_core::spec::drift::{Change, ChangeClass};
+use toolgen_core::spec::surface::{DuplicateName, Surface, recorded};
 
 use crate::frontend::surface::{codes, read};
 use crate::options::Options;
@@ -17,7 +17,7 @@ use crate::tool::Program;
 /// # Errors
 ///
 /// If two tools have the same name.
-pub fn surface(programs: &[&Program]) -> Result<Surface, SameName> {
+pub fn surface(programs: &[&Program]) -> Result<Surface, DuplicateName> {
     let tools = programs.iter().flat_map(|program| {
         let call = |name: &str| program.calls.get(name).cloned();
         program.all_tools().into_iter().map(move |tool| {
@@ -63,7 +63,7 @@ pub(crate) fn paths(programs: &[Program], options: &Options) -> Vec<PathBuf> {
     options.lock.iter().chain(programs.iter().filter_map(|program| program.lock.as_ref())).cloned().collect()
 }
 
-fn compare(path: &Path, programs: &[&Program], deny: Class, problems: &mut Problems) {
+fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut Problems) {
     let Some(locked) = load(path, problems) else { return };
     let now = match surface(programs) {
         Ok(now) => now,

@@ -196,7 +196,7 @@ impl Loader {
         let bundle = Arc::new(bundle);
         let mut loaded = Loader::read(|found| Document::from_bundle(&bundle, &fetched.url, found))?;
         loaded.problems.append(problems);
-        loaded.problems.enter(Arc::clone(&loaded.document.source));
+        loaded.problems.set_source(Arc::clone(&loaded.document.source));
         Ok(Loader { url: Some(fetched.url), ..loaded })
     }
 
@@ -211,7 +211,7 @@ impl Loader {
             let mut source = Source { path: UNNAMED.into(), ..Source::default() };
             // Checked first, because printing is recursive.
             if is_deeper_than(&spec, MAX_DEPTH) {
-                problems.enter(Arc::new(source));
+                problems.set_source(Arc::new(source));
                 let message = format!("the value has more than {MAX_DEPTH} levels");
                 let help = "name parts of it under `components`, and refer to them";
                 problems.report(codes::TOO_DEEP, &Pointer::ROOT, message, help);
@@ -219,7 +219,7 @@ impl Loader {
             }
             source.text = format!("{spec:#}");
             let source = Arc::new(source);
-            problems.enter(Arc::clone(&source));
+            problems.set_source(Arc::clone(&source));
             Some(Arc::new(Document { source, root: spec, written: Written::default() }))
         })
     }
@@ -227,7 +227,7 @@ impl Loader {
     /// Takes a document loaded by [`Document::load`] or a similar function, with the problems found then.
     #[must_use]
     pub fn from_document(document: Arc<Document>, mut problems: Problems) -> Loader {
-        problems.enter(Arc::clone(&document.source));
+        problems.set_source(Arc::clone(&document.source));
         Loader::of(document, problems)
     }
 
@@ -262,7 +262,7 @@ impl Loader {
         // Nobody reads the failures that types are made of.
         let options = self.options.clone().types(false);
         let program = frontend::compile(&self.document, &options, &mut problems);
-        let empty = |program: &Program| program.is_empty() && problems.left_no_tools();
+        let empty = |program: &Program| program.is_empty() && problems.selected_no_tools();
         let Some(program) = program.filter(|program| !empty(program) && !problems.missed_exclusion()) else {
             return Err(LoadError::Document(problems));
         };
@@ -300,7 +300,7 @@ impl Loader {
     ///
     /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
     /// no tools; [`LoadError::Engines`] names every tool that no engine runs, and what to add.
-    pub fn tools_by(&self, engines: &Engines) -> Result<Loaded, LoadError> {
+    pub fn tools_with_engines(&self, engines: &Engines) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let mut tools = engines.tools_from(program.into_tools()).map_err(LoadError::Engines)?;
         tools.sort_by(|left, right| left.name().cmp(right.name()));

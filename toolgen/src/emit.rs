@@ -163,7 +163,7 @@ impl<'p> Module<'p> {
             write_tool(tool, style, out);
         }
         sets::write(self.program, &self.sets, style, out);
-        let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::wanted).collect();
+        let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::type_options).collect();
         let tags: Vec<&str> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
         let types = rust_types::types(&wanted, &self.program.defs, &tags, style);
         functions::write(&self.tools, &types.calls, style, out);
@@ -222,7 +222,7 @@ impl Static<'_> {
         }
     }
 
-    fn wanted(&self) -> rust_types::Wanted<'_> {
+    fn type_options(&self) -> rust_types::Wanted<'_> {
         let Static { ident, home, spec, title, failure, success, .. } = self;
         let is_function = self.is_function();
         rust_types::Wanted {

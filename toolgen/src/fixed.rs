@@ -3,7 +3,7 @@
 mod within;
 
 use serde_json::{Map, Value};
-use toolgen_core::internal::meant_call;
+use toolgen_core::internal::coerce_arguments;
 use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::decode::decode;
 use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
@@ -16,7 +16,7 @@ use self::within::Within;
 use crate::choice::selects;
 use crate::options::{ArgumentRule, Options};
 use crate::problem::{Problems, codes};
-use crate::select::{did_you_mean, glob};
+use crate::select::{glob, suggestion};
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 
@@ -33,9 +33,9 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
             rules.filter(|(_, rule)| is_for(rule, tool, options)).collect();
         // The last one that is for an argument counts.
         rules.reverse();
-        let mut told = Vec::new();
-        Fixing { rules: &rules, used: &mut used, told: &mut told }.tool(tool);
-        for (message, help) in &told {
+        let mut found = Vec::new();
+        ArgumentFixer { rules: &rules, used: &mut used, problems: &mut found }.tool(tool);
+        for (message, help) in &found {
             problems.report_in(
                 &tool.origin.source,
                 codes::UNFIT_FIX,
@@ -44,7 +44,7 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
                 *help,
             );
         }
-        told.is_empty()
+        found.is_empty()
     });
     for (rule, _) in options.arguments.iter().zip(used).filter(|(_, used)| !used) {
         let of = rule.operations.as_ref().map(|operations| format!(" of `{operations}`")).unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Probl
             let Kind::Object(rules) = &tool.spec.input.shape().kind else { return Vec::new() };
             rules.fields.iter().flat_map(names).collect()
         });
-        let help = match did_you_mean(&rule.argument, known) {
+        let help = match suggestion(&rule.argument, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 "name an argument of a tool that sends a request, as `cargo toolgen docs` shows it".to_owned()
@@ -68,11 +68,11 @@ fn is_for(rule: &ArgumentRule, tool: &Tool, options: &Options) -> bool {
     rule.operations.as_ref().is_none_or(|operations| selects(operations, tool, options))
 }
 
-struct Fixing<'f> {
+struct ArgumentFixer<'f> {
     /// The rules for the tool, the last one first, and their places among all.
     rules: &'f [(usize, &'f ArgumentRule)],
     used: &'f mut [bool],
-    told: &'f mut Vec<(String, &'static str)>,
+    problems: &'f mut Vec<(String, &'static str)>,
 }
 
 /// What is said of arguments, or of the fields of a body.
@@ -84,7 +84,7 @@ struct Sorted {
     gone: Vec<(Field, Option<Text>)>,
 }
 
-impl<'f> Fixing<'f> {
+impl<'f> ArgumentFixer<'f> {
     fn tool(&mut self, tool: &mut Tool) {
         let Tool { spec, call: Call::Http(plan), .. } = tool else { return };
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
@@ -96,7 +96,7 @@ impl<'f> Fixing<'f> {
         let Sorted { mut kept, mut gone } = sorted;
         let mut derived = plan.derived.to_vec();
         let within = self.within_body(plan, spec, &rules.fields, &kept);
-        if (gone.is_empty() && within.is_none()) || !self.told.is_empty() {
+        if (gone.is_empty() && within.is_none()) || !self.problems.is_empty() {
             return;
         }
         if let Some(within) = &within {
@@ -121,12 +121,12 @@ impl<'f> Fixing<'f> {
         match &rule.value {
             Some(value) => match fixed(field, value, spec) {
                 Ok(text) => json = Some(text),
-                Err(why) => self.told.push((
+                Err(why) => self.problems.push((
                     format!("`{}` cannot be fixed as {value}: {why}", field.name),
                     "give a value that the schema of the argument allows",
                 )),
             },
-            None if field.required => self.told.push((
+            None if field.required => self.problems.push((
                 format!("`{}` is required, so it cannot be left out", field.name),
                 "fix its value, or exclude the operation",
             )),
@@ -171,7 +171,7 @@ fn fixed(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, String> 
     let input = Shape::of(Kind::Object(ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY }));
     let read = |value: &Value| {
         let call = Value::Object(Map::from_iter([(field.name.to_string(), value.clone())]));
-        decode(&meant_call(&call, &input, &spec.defs), &input, &spec.defs, &JSON_SCHEMA)
+        decode(&coerce_arguments(&call, &input, &spec.defs), &input, &spec.defs, &JSON_SCHEMA)
     };
     let decoded = read(value).or_else(|why| {
         // Of a text that stands for a number, what is wrong with the number.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolgen_core::internal::article;
-use toolgen_core::{Effects, Hidden};
+use toolgen_core::{Effects, InvisibleChar};
 
 use crate::choice::check_credentials;
 use crate::fixed::fix;
@@ -28,7 +28,8 @@ use crate::tool::Program;
 use crate::{losses, size};
 
 /// All front ends.
-static FRONT_ENDS: &[&dyn Frontend] = &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp, &surface::Locked];
+static FRONT_ENDS: &[&dyn Frontend] =
+    &[&openapi::OpenApi, &manifest::Manifest, &mcp::Mcp, &surface::ContractLock];
 
 /// A kind of document, and how it becomes tools.
 pub trait Frontend: Sync {
@@ -173,7 +174,7 @@ fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
                 for (key, value) in members {
                     match value {
                         Value::String(text) if PROSE.contains(&key.as_str()) => {
-                            let Some(what) = Hidden::found(text) else { continue };
+                            let Some(what) = InvisibleChar::describe_first(text) else { continue };
                             let help = "remove it: a person who reads the text does not see it";
                             let message = format!("the text {what}");
                             problems.report_in(source, codes::HIDDEN, &pointer.child(key), message, help);

@@ -40,7 +40,7 @@ pub mod tokens;
 mod tool;
 pub mod write;
 
-pub use build::{Build, Built};
+pub use build::{Build, BuildOutput};
 pub use emit::Modules;
 pub use frontend::{Frontend, compile};
 pub use lint::{apply_levels, lint};
@@ -48,4 +48,4 @@ pub use options::{ArgumentRule, Options};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
 pub use source::{Bundle, Document, Pointer, Position, Source};
-pub use tool::{About, McpSource, Origin, Part, Program, Success, TokenBudget, Tool, with_called};
+pub use tool::{About, McpSource, Origin, Part, Program, Success, TokenBudget, Tool, with_callees};

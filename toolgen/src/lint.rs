@@ -42,7 +42,7 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
         match catalogue::find(name) {
             None => {
                 let message = format!("there is no code `{name}`, so `{}` has no effect", level.as_str());
-                let help = match catalogue::meant(name) {
+                let help = match catalogue::closest_code(name) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => help.to_owned(),
                 };

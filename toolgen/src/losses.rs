@@ -49,8 +49,8 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
     let name = &tool.spec.name;
     let mut wrong: Vec<(String, &str)> = Vec::new();
     match tool.spec.schema(dialect) {
-        Ok(told) => {
-            let lost = told.losses.iter().filter(|loss| !loss.in_prose);
+        Ok(rendered) => {
+            let lost = rendered.losses.iter().filter(|loss| !loss.in_prose);
             wrong.extend(lost.map(|loss| (format!("`{name}` in {}: {loss}", dialect.title), remedy(loss))));
         }
         Err(refusals) => wrong.extend(refusals.into_iter().map(|refusal| {

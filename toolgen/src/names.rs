@@ -15,7 +15,7 @@ pub(crate) use signs::{sign, spelled, worded};
 
 /// What a tool is named after.
 #[derive(Clone, Debug)]
-pub struct Candidate<'a> {
+pub struct NameCandidate<'a> {
     /// The document's own name for it; empty if it has none.
     pub id: &'a str,
     /// The name it gets without one of its own; valid except for its length.
@@ -30,7 +30,7 @@ pub struct Candidate<'a> {
 /// A name that is too long loses words. Names that are equal or differ only in case get the words of the fallback that
 /// they lack: `get_v2_pets`. A name that is still not unique then ends in a hash of the title, or of the name.
 #[must_use]
-pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
+pub fn tool_names(candidates: &[NameCandidate<'_>]) -> Vec<String> {
     let full: Vec<String> = candidates.iter().map(full_name).collect();
     let all = counted(full.iter());
     let whole = counted(full.iter().filter(|name| name.len() <= MAX_NAME));
@@ -77,7 +77,7 @@ fn counted<'n>(names: impl Iterator<Item = &'n String>) -> BTreeMap<String, usiz
 }
 
 /// Returns the name of a candidate, valid except for its length.
-fn full_name(candidate: &Candidate<'_>) -> String {
+fn full_name(candidate: &NameCandidate<'_>) -> String {
     let legal = legal_tool_name(candidate.id.trim());
     if legal.is_empty() { candidate.fallback.clone() } else { legal }
 }

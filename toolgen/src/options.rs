@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgen_core::schema::shape::Slim;
-use toolgen_core::spec::drift::Class;
+use toolgen_core::spec::drift::ChangeClass;
 use toolgen_core::spec::template::text_of;
 
 use crate::emit::{Modules, TextType};
@@ -55,7 +55,7 @@ pub struct Options {
     /// The contract lock that the tools of all documents together are compared with.
     pub lock: Option<PathBuf>,
     /// The least severe class of changes since the lock that is an error.
-    pub deny_changes: Class,
+    pub deny_changes: ChangeClass,
     /// What `check` and builds do about problems, by their codes.
     pub levels: Levels,
     /// What is trimmed from each tool before a model reads it; `None` leaves that to the document and the default
@@ -90,7 +90,7 @@ impl Default for Options {
             text_types: Vec::new(),
             modules: Modules::One,
             lock: None,
-            deny_changes: Class::Breaking,
+            deny_changes: ChangeClass::Breaking,
             levels: Levels::default(),
             slim: None,
             token_budget: None,
@@ -243,7 +243,7 @@ impl Options {
 
     /// Sets the least severe class of changes since the lock that is an error; the default is [`Class::Breaking`].
     #[must_use]
-    pub fn deny_changes(mut self, least: Class) -> Self {
+    pub fn deny_changes(mut self, least: ChangeClass) -> Self {
         self.deny_changes = least;
         self
     }

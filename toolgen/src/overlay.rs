@@ -17,11 +17,11 @@ pub(crate) use self::given::{Overlaid, overlaid};
 use self::json_path::JsonPath;
 use crate::problem::Problems;
 use crate::problem::codes::{Code, overlay as codes};
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 use crate::source::{Document, MAX_DEPTH, Pointer};
 
 /// How many values an overlay adds at most; a long text counts as several.
-const MOST_ADDED: usize = 1_000_000;
+const MAX_ADDED_VALUES: usize = 1_000_000;
 
 /// The keys of an overlay, and of its `info`.
 const TOP: [&str; 4] = ["overlay", "info", "extends", "actions"];
@@ -43,8 +43,8 @@ impl Document {
 
 /// Applies an overlay to the tree of a document.
 fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
-    problems.enter(Arc::clone(&overlay.source));
-    let mut cx = Context { problems, left: MOST_ADDED };
+    problems.set_source(Arc::clone(&overlay.source));
+    let mut cx = Context { problems, remaining_values: MAX_ADDED_VALUES };
     let top = &overlay.root;
     let version = top.get("overlay").map(|version| version.as_str().unwrap_or_default());
     match version {
@@ -88,7 +88,7 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
 struct Context<'a> {
     problems: &'a mut Problems,
     /// How many more values may be added.
-    left: usize,
+    remaining_values: usize,
 }
 
 /// What an action does to the values it finds.
@@ -110,7 +110,7 @@ impl Context<'_> {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
                 continue;
             }
-            let help = match did_you_mean(key, keys.iter().copied()) {
+            let help = match suggestion(key, keys.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => {
                     let known: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -221,8 +221,9 @@ impl Context<'_> {
         if deepest + levels > MAX_DEPTH {
             return Err(format!("the document would be nested deeper than {MAX_DEPTH} levels"));
         }
-        let left = values.checked_mul(found.len()).and_then(|added| self.left.checked_sub(added));
-        self.left = left.ok_or_else(|| format!("the overlay would add more than {MOST_ADDED} values"))?;
+        let left = values.checked_mul(found.len()).and_then(|added| self.remaining_values.checked_sub(added));
+        self.remaining_values =
+            left.ok_or_else(|| format!("the overlay would add more than {MAX_ADDED_VALUES} values"))?;
         Ok(())
     }
 

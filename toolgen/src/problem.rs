@@ -21,12 +21,12 @@ use std::sync::Arc;
 pub use codes::{Code, Page, Severity};
 pub use level::{Level, Levels};
 pub(crate) use show::one_a_line;
-pub use show::{Human, Shown, json, shown};
+pub use show::{GroupedProblem, HumanRenderer, grouped, json};
 
 use crate::source::{Pointer, Position, Source};
 
 /// How many problems of one code are kept per document: a document may consist of mistakes.
-const MAX_OF_A_KIND: usize = 10_000;
+const MAX_PROBLEMS_PER_CODE: usize = 10_000;
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,12 +71,12 @@ pub struct Problems {
     source: Arc<Source>,
     list: Vec<Problem>,
     /// Boxed, since results carry problems.
-    known: Box<Known>,
+    known: Box<ProblemIndex>,
 }
 
 /// What is known of the problems so far.
 #[derive(Clone, Default)]
-struct Known {
+struct ProblemIndex {
     /// The problems of the document: the address of the source, the code, the place and the message.
     seen: HashSet<(usize, Code, Pointer, String)>,
     /// The problems of other documents: a file that several of them read has each of its problems once.
@@ -93,7 +93,7 @@ impl Problems {
     }
 
     /// Sets the text that the following problems belong to.
-    pub fn enter(&mut self, source: Arc<Source>) {
+    pub fn set_source(&mut self, source: Arc<Source>) {
         self.source = source;
         self.known.seen.clear();
         self.known.counts.clear();
@@ -160,7 +160,7 @@ impl Problems {
         }
         let count = self.known.counts.entry(code).or_default();
         *count += 1;
-        let message = match (*count).cmp(&MAX_OF_A_KIND) {
+        let message = match (*count).cmp(&MAX_PROBLEMS_PER_CODE) {
             Ordering::Less => message,
             Ordering::Equal => {
                 format!("{message} (and there are more such problems, which are not listed)")
@@ -248,7 +248,7 @@ impl Problems {
 
     /// Whether a filter that selects nothing left no tools.
     #[must_use]
-    pub fn left_no_tools(&self) -> bool {
+    pub fn selected_no_tools(&self) -> bool {
         self.list.iter().any(|problem| problem.code == codes::NO_TOOLS)
     }
 

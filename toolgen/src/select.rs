@@ -73,7 +73,7 @@ impl Selector {
             Kind::Name(_) => vec![subject.id.to_owned(), subject.name.to_owned()],
         });
         let candidates: Vec<String> = candidates.collect();
-        did_you_mean(&self.text, candidates.iter().map(String::as_str))
+        suggestion(&self.text, candidates.iter().map(String::as_str))
     }
 }
 
@@ -114,33 +114,34 @@ impl fmt::Display for Selector {
 }
 
 /// How similar to a text, on a scale up to 1, a candidate must be to be suggested.
-const MEANT: f64 = 0.8;
+const MIN_SIMILARITY: f64 = 0.8;
 
 /// How much less similar than the best candidate another one may be.
-const AS_GOOD: f64 = 0.06;
+const SIMILARITY_MARGIN: f64 = 0.06;
 
 /// The most candidates that are named.
-const MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// Returns the candidate most similar to a text, if one is similar enough to be meant; the first in text order among
 /// equals.
 #[must_use]
-pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
+pub fn suggestion<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.collect();
-    let near = likeliest(text, candidates.iter().copied()).into_iter().next();
+    let near = suggestions(text, candidates.iter().copied()).into_iter().next();
     near.or_else(|| meant_pattern(text, candidates).filter(|_| text.contains('*')))
 }
 
 /// Returns the candidates that a text may have meant, at most three: the likeliest first, and others if they are nearly
 /// as likely.
 #[must_use]
-pub fn likeliest<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
+pub fn suggestions<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
     let scored = candidates.filter(|candidate| !candidate.is_empty()).map(|one| (likeness(text, one), one));
-    let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > MEANT).collect();
+    let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > MIN_SIMILARITY).collect();
     scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
     scored.dedup();
     let best = scored.first().map_or(0.0, |(score, _)| *score);
-    let near = scored.iter().take(MOST).take_while(|(score, _)| *score >= best - AS_GOOD);
+    let near =
+        scored.iter().take(MAX_SUGGESTIONS).take_while(|(score, _)| *score >= best - SIMILARITY_MARGIN);
     near.map(|(_, candidate)| (*candidate).to_owned()).collect()
 }
 
@@ -281,7 +282,7 @@ mod tests {
             ("zbera", &["zebra"]),
             ("unicorn", &[]),
         ] {
-            assert_eq!(likeliest(text, known.into_iter()), likely, "{text}");
+            assert_eq!(suggestions(text, known.into_iter()), likely, "{text}");
         }
     }
 }

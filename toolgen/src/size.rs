@@ -12,7 +12,7 @@ use toolgen_core::{Text, ToolSpec};
 use crate::losses::there_are;
 use crate::options::Options;
 use crate::problem::{Problems, codes};
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 use crate::source::Pointer;
 use crate::tool::{Program, TokenBudget, Tool};
 
@@ -41,7 +41,7 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
         .collect();
     let kept = slim.optional.iter().flat_map(|names| names.iter()).map(Text::as_str);
     let vain = kept.filter(|name| !arguments.contains(name)).map(|name| {
-        let help = match did_you_mean(name, arguments.iter().copied().chain(["drop", "keep"])) {
+        let help = match suggestion(name, arguments.iter().copied().chain(["drop", "keep"])) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "write `drop`, `keep`, or the names of arguments, as in `optional=a+b`".to_owned(),
         };
@@ -53,9 +53,9 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
 /// Reports the tools that are above their ceiling in plain JSON Schema, with what is trimmed from them.
 pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     for tool in program.all_tools() {
-        let Some((bytes, ceiling, told)) = above(&tool.spec) else { continue };
+        let Some((bytes, ceiling, trims)) = above(&tool.spec) else { continue };
         let name = &tool.spec.name;
-        let message = format!("`{name}` takes {bytes} bytes, more than the ceiling of {ceiling}: {told}");
+        let message = format!("`{name}` takes {bytes} bytes, more than the ceiling of {ceiling}: {trims}");
         let help = "choose what is trimmed by `--slim`, `Options::slim` or `slim` in a manifest, or lift the ceiling \
                     by `ceiling=off`";
         problems.report_in(&tool.origin.source, codes::CEILING, &tool.origin.pointer, message, help);

@@ -28,7 +28,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-pub use bundle::{Bundle, Inside, MAX_BUNDLED, MAX_BUNDLED_BYTES};
+pub use bundle::{Bundle, BundledFile, MAX_BUNDLED, MAX_BUNDLED_BYTES};
 pub use document::Document;
 pub use pointer::Pointer;
 pub(crate) use pointer::percent_decode;
@@ -56,7 +56,7 @@ pub struct Source {
     /// is only a name.
     pub from_disk: bool,
     /// The bundle that it is part of, to whose other files it may refer.
-    pub inside: Option<Inside>,
+    pub inside: Option<BundledFile>,
 }
 
 /// Omits the text, which may be many megabytes.

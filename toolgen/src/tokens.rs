@@ -300,7 +300,7 @@ fn count(
         trims: vec![],
         refused: None,
     };
-    let told = match rendering.told(spec) {
+    let text = match rendering.prompt_text(spec) {
         Some(told) => told,
         None if rendering == Rendering::Compact => {
             let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
@@ -308,7 +308,7 @@ fn count(
         }
         None => return in_request(spec, forms, dialect, counter, empty),
     };
-    let tokens = counter.count(&told);
+    let tokens = counter.count(&text);
     let name = counter.count(spec.name.as_str()).min(tokens);
     let parts = Parts { name, description: tokens - name, ..Parts::default() };
     (ToolTokens { tokens, parts, ..empty }, false)

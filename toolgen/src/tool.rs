@@ -77,7 +77,7 @@ impl From<Tool> for toolgen_core::Tool {
 
 /// Returns tools and, from all that there are, those that they call, directly or not.
 #[must_use]
-pub fn with_called<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool> {
+pub fn with_callees<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool> {
     let by_name: BTreeMap<&str, &Tool> = all.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
     let mut found: BTreeSet<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
     let (mut with, mut next) = (tools, 0);

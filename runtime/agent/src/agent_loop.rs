@@ -20,15 +20,15 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use model::{Model, ModelInfo};
-pub use options::{LoopOptions, MAX_ITERATIONS, WithoutCalls};
-pub use rendered::{Lost, Rendered};
-pub use transcript::{Entry, Messages, ModelTurn, Transcript};
-pub use wire_model::{Loop, ModelError, WireModel};
+pub use options::{DEFAULT_MAX_ITERATIONS, LoopOptions, WithoutCalls};
+pub use rendered::{LostContent, RenderedTranscript};
+pub use transcript::{Entry, ModelTurn, SteeringMessages, Transcript};
+pub use wire_model::{AgentLoop, ModelError, WireModel};
 
-use spans::{AgentSpan, asked};
+use spans::{AgentSpan, request_turn};
 
 use toolgen_kernel::base::depth::{is_shallow, shallow};
-use toolgen_kernel::base::discreet::{Hidden, discreet_debug};
+use toolgen_kernel::base::discreet::{Redacted, discreet_debug};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::control::Control;
@@ -36,7 +36,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::toolbox::dispatch::DispatchOptions;
-use toolgen_wire::Stop;
+use toolgen_wire::StopReason;
 
 /// The outcome of a loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,11 +54,11 @@ impl<E> LoopRun<E> {
     /// Why the model stopped in its last turn: whether its text is whole, or was cut or refused. [`Stop::Failed`] if it
     /// could not answer, [`Stop::Unknown`] if it was not asked.
     #[must_use]
-    pub fn stop(&self) -> Stop {
+    pub fn stop(&self) -> StopReason {
         if matches!(self.outcome, Err(LoopError::Model(_))) {
-            return Stop::Failed;
+            return StopReason::Failed;
         }
-        self.transcript.turns().next_back().map_or(Stop::Unknown, |turn| turn.stop)
+        self.transcript.turns().next_back().map_or(StopReason::Unknown, |turn| turn.stop)
     }
 
     /// Returns the text with which the model ended the loop. Empty if the loop ended otherwise.
@@ -106,7 +106,7 @@ pub struct Completed {
 impl fmt::Debug for LoopEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LoopEnd::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            LoopEnd::Text(text) => f.debug_tuple("Text").field(&Redacted(text)).finish(),
             LoopEnd::Completed(completed) => completed.fmt(f),
             LoopEnd::Waiting => f.write_str("Waiting"),
         }
@@ -120,7 +120,7 @@ discreet_debug!(Completed: call_id, tool, signal; data);
 #[non_exhaustive]
 pub enum LoopError<E> {
     /// The model used no tool although it was asked to: `the model made no tool call twice in a row`
-    NoToolTwice,
+    NoToolCalls,
     /// `maximum tool iterations ({n}) exceeded`
     MaxIterations(u32),
     /// `maximum tokens ({n}) exceeded`
@@ -140,7 +140,7 @@ impl<E> LoopError<E> {
         model: impl Fn(&E, &mut fmt::Formatter<'_>) -> fmt::Result,
     ) -> fmt::Result {
         match self {
-            LoopError::NoToolTwice => f.write_str("the model made no tool call twice in a row"),
+            LoopError::NoToolCalls => f.write_str("the model made no tool call twice in a row"),
             LoopError::MaxIterations(most) => write!(f, "maximum tool iterations ({most}) exceeded"),
             LoopError::MaxTokens(most) => write!(f, "maximum tokens ({most}) exceeded"),
             LoopError::MaxTime(most) => write!(f, "maximum time ({most:?}) exceeded"),
@@ -215,7 +215,7 @@ pub async fn run_loop<M: Model + ?Sized>(
     let span = AgentSpan::begin(toolbox, &mut turn, &info);
     let dispatch = options.steered();
     let mut run = Running { toolbox, turn, options, dispatch, transcript, iterations: 0, tokens: 0 };
-    let outcome = span.around(pin!(run.finish_in_time(model, &info, &span))).await;
+    let outcome = span.instrument(pin!(run.finish_in_time(model, &info, &span))).await;
     span.end(&outcome);
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
 }
@@ -267,19 +267,19 @@ impl Running<'_> {
             if let Some(most) = self.options.max_tokens.filter(|most| self.tokens >= *most) {
                 return Err(LoopError::MaxTokens(most));
             }
-            for text in self.options.messages.iter().flat_map(Messages::take) {
+            for text in self.options.messages.iter().flat_map(SteeringMessages::take) {
                 self.transcript.push(Entry::User(text));
             }
             self.iterations += 1;
-            let said = asked(model, info, &self.transcript, span);
+            let said = request_turn(model, info, &self.transcript, span);
             let mut said = match self.turn.cancel().run_until_cancelled(said).await {
                 None => return Err(LoopError::Cancelled),
                 Some(said) => said.map_err(LoopError::Model)?,
             };
             self.tokens = self.tokens.saturating_add(said.usage.total());
             said.calls.iter_mut().for_each(ToolCall::shallow);
-            if !said.kept.messages.iter().all(is_shallow) {
-                said.kept.messages = said.kept.messages.into_iter().filter_map(shallow).collect();
+            if !said.raw.messages.iter().all(is_shallow) {
+                said.raw.messages = said.raw.messages.into_iter().filter_map(shallow).collect();
             }
             let (text, calls, stop) = (said.text.clone(), said.calls.clone(), said.stop);
             self.transcript.push(Entry::Model(said));
@@ -291,12 +291,12 @@ impl Running<'_> {
                 continue;
             }
             match &self.options.without_calls {
-                _ if self.user_waits() || stop == Stop::Paused => nudged = false,
+                _ if self.user_waits() || stop == StopReason::Paused => nudged = false,
                 WithoutCalls::End => return Ok(LoopEnd::Text(text)),
-                WithoutCalls::Nudge(_) if nudged => return Err(LoopError::NoToolTwice),
-                WithoutCalls::Nudge(told) => {
+                WithoutCalls::Nudge(_) if nudged => return Err(LoopError::NoToolCalls),
+                WithoutCalls::Nudge(nudge) => {
                     nudged = true;
-                    self.transcript.push(Entry::User(told.as_str().to_owned()));
+                    self.transcript.push(Entry::User(nudge.as_str().to_owned()));
                 }
             }
         }

@@ -111,16 +111,16 @@ impl<S> StateMapBuilder<S> {
             given.insert(signal, spec.name.as_str());
             if !self.entries.iter().any(|(known, ..)| known.as_str() == signal) {
                 let (tool, signal) = (spec.name.to_text(), Text::from(signal.to_owned()));
-                problems.push(StateProblem::UnknownSignal { tool, signal });
+                problems.push(StateMapProblem::UnknownSignal { tool, signal });
             }
         }
         let mut states = BTreeMap::new();
         for (signal, state, declared) in self.entries {
             if declared && !given.contains_key(signal.as_str()) {
-                problems.push(StateProblem::NeverGiven { signal: signal.clone() });
+                problems.push(StateMapProblem::UnusedSignal { signal: signal.clone() });
             }
             if states.insert(signal.clone(), state).is_some() {
-                problems.push(StateProblem::Twice { signal });
+                problems.push(StateMapProblem::Twice { signal });
             }
         }
         if problems.is_empty() { Ok(StateMap { states }) } else { Err(StateMapError { problems }) }
@@ -149,13 +149,13 @@ impl std::error::Error for UnknownTransition {}
 #[derive(Clone, PartialEq, Eq)]
 pub struct StateMapError {
     /// The problems.
-    pub problems: Vec<StateProblem>,
+    pub problems: Vec<StateMapProblem>,
 }
 
 /// A problem with a [`StateMap`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StateProblem {
+pub enum StateMapProblem {
     /// `tool '{tool}' gives the signal '{signal}', which is not in the map`
     UnknownSignal {
         /// The tool.
@@ -164,7 +164,7 @@ pub enum StateProblem {
         signal: Text,
     },
     /// `no tool gives the signal '{signal}'`
-    NeverGiven {
+    UnusedSignal {
         /// The signal.
         signal: Text,
     },
@@ -175,14 +175,14 @@ pub enum StateProblem {
     },
 }
 
-impl fmt::Display for StateProblem {
+impl fmt::Display for StateMapProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StateProblem::UnknownSignal { tool, signal } => {
+            StateMapProblem::UnknownSignal { tool, signal } => {
                 write!(f, "tool '{tool}' gives the signal '{signal}', which is not in the map")
             }
-            StateProblem::NeverGiven { signal } => write!(f, "no tool gives the signal '{signal}'"),
-            StateProblem::Twice { signal } => write!(f, "the signal '{signal}' is in the map twice"),
+            StateMapProblem::UnusedSignal { signal } => write!(f, "no tool gives the signal '{signal}'"),
+            StateMapProblem::Twice { signal } => write!(f, "the signal '{signal}' is in the map twice"),
         }
     }
 }

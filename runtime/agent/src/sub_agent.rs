@@ -37,9 +37,9 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::session::Session;
 use toolgen_kernel::call::tool::{AgentTool, MISSING_TASK};
-use toolgen_kernel::toolbox::{Toolbox, ToolboxBuilder};
 use toolgen_kernel::registry::Registry;
 use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::toolbox::{Toolbox, ToolboxBuilder};
 
 /// The result of a sub-agent that produced no text.
 const NO_TEXT: &str = "(sub-agent produced no text output)";

@@ -9,13 +9,13 @@ mod lexer;
 use std::collections::BTreeMap;
 
 use lexer::Lexer;
-use toolgen_exec::STARTERS;
+use toolgen_exec::LAUNCHER_PROGRAMS;
 
 /// How deep commands may be nested before the inner ones are not looked at.
-const DEEPEST: usize = 8;
+const MAX_NESTING: usize = 8;
 /// How much text inside commands is looked at, in bytes: words that start others in several ways could multiply it with
 /// every level. The commands of the line itself are looked at in any case.
-const MOST_INNER: usize = 1 << 20;
+const MAX_INNER_BYTES: usize = 1 << 20;
 /// Words before the name of a program.
 const RESERVED: &[&str] =
     &["!", "{", "}", "builtin", "command", "do", "elif", "else", "if", "then", "time", "until", "while"];
@@ -28,13 +28,13 @@ pub(super) struct Line {
     /// Everything that is not quoted, without white space.
     bare: String,
     /// How much of [`MOST_INNER`] is left.
-    left: usize,
+    remaining_depth: usize,
 }
 
 impl Line {
     /// Reads a line.
     pub(super) fn read(text: &str) -> Line {
-        let mut line = Line { commands: Vec::new(), bare: String::new(), left: MOST_INNER };
+        let mut line = Line { commands: Vec::new(), bare: String::new(), remaining_depth: MAX_INNER_BYTES };
         let mut variables = BTreeMap::new();
         line.add(text, &mut variables, 0);
         line
@@ -59,7 +59,7 @@ impl Line {
     }
 
     fn add(&mut self, text: &str, variables: &mut BTreeMap<String, String>, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_NESTING {
             return;
         }
         let mut lexer = Lexer::new(text, variables);
@@ -78,7 +78,7 @@ impl Line {
 
     /// Adds a command, and those that it starts.
     fn command(&mut self, words: &[String], variables: &mut BTreeMap<String, String>, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_NESTING {
             return;
         }
         let is_before = |word: &&String| RESERVED.contains(&word.as_str()) || is_assignment(word);
@@ -86,8 +86,8 @@ impl Line {
         let Some((program, arguments)) = words.split_first() else { return };
         if depth > 0 {
             let length = words.iter().map(|word| word.len() + 1).sum();
-            let Some(left) = self.left.checked_sub(length) else { return };
-            self.left = left;
+            let Some(left) = self.remaining_depth.checked_sub(length) else { return };
+            self.remaining_depth = left;
         }
         self.commands.push(words.to_vec());
         let program = name(program);
@@ -99,7 +99,7 @@ impl Line {
         {
             self.command(&arguments[at + 1..], variables, depth + 1);
         }
-        if !STARTERS.contains(&program.as_str()) {
+        if !LAUNCHER_PROGRAMS.contains(&program.as_str()) {
             return;
         }
         let is_script =
@@ -168,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use toolgen_exec::BANNED;
+    use toolgen_exec::BANNED_PROGRAMS;
     use toolgen_test_support::{cpu_time, script};
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
             |word, rest| {
                 let line = Line::read(&serde_json::from_str::<String>(rest).unwrap());
                 let found = match word {
-                    "starts" => line.starts(BANNED),
+                    "starts" => line.starts(BANNED_PROGRAMS),
                     "matches" => line.matches(&patterns),
                     other => panic!("there is no word `{other}`"),
                 };
@@ -219,7 +219,7 @@ mod tests {
             let text = format!("{}; curl x", bomb.repeat(1_000));
             let (line, spent) = cpu_time(|| Line::read(&text));
             let kept: usize = line.commands.iter().flatten().map(|word| word.len() + 1).sum();
-            assert!(kept <= MOST_INNER + text.len() && spent.as_secs() < 5, "{bomb}: {kept}, {spent:?}");
+            assert!(kept <= MAX_INNER_BYTES + text.len() && spent.as_secs() < 5, "{bomb}: {kept}, {spent:?}");
             assert_eq!(line.starts(&["curl"]), Some("curl"), "{bomb}");
         }
     }

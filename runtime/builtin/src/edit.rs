@@ -10,7 +10,7 @@ pub(super) enum Mismatch {
 }
 
 /// The most lines that are named where a text is.
-const MOST_LINES: usize = 5;
+const MAX_LINES_NAMED: usize = 5;
 
 /// Replaces the only place of `old`. Line breaks of the model are `\n`; in a file that has `\r\n` they stand for these.
 pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mismatch> {
@@ -27,7 +27,7 @@ pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mi
     if content[first + width..].contains(old) {
         let places: Vec<usize> = content.match_indices(old).map(|(at, _)| at).collect();
         let line = |at: &usize| content[..*at].matches('\n').count() + 1;
-        let lines = places.iter().take(MOST_LINES).map(line).collect();
+        let lines = places.iter().take(MAX_LINES_NAMED).map(line).collect();
         return Err(Mismatch::Ambiguous(places.len().max(2), lines));
     }
     Ok([&content[..first], new, &content[first + old.len()..]].concat())

@@ -12,8 +12,8 @@ use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_macros::tool;
 
 use super::edit::{Mismatch, replaced};
-use super::grep::{Line, Unread, invalid, matcher, search as search_file};
-use super::place::{File, Missing, Place, refused};
+use super::grep::{Line, PartialFiles, invalid, matcher, search as search_file};
+use super::place::{File, Missing, WorkDir, refused};
 use super::text::{Range, excerpt, head, image_type, is_binary};
 use super::walk::{Walk, walk};
 
@@ -43,7 +43,7 @@ pub(super) fn read_file(
     limit: Option<u64>,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let (mut file, metadata) =
         place.file(&path).map_err(|why| refused(&why, "path", &format!("Cannot access {path}"), ""))?;
     let size = metadata.len();
@@ -118,7 +118,7 @@ pub(super) fn write_file(
     content: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let written = Place::of(ctx)?.write(&path, content.as_bytes(), Missing::Create, ctx);
+    let written = WorkDir::of(ctx)?.write(&path, content.as_bytes(), Missing::Create, ctx);
     written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
     let bytes = content.len();
     let text = format!("Wrote {bytes} bytes to {path}");
@@ -147,7 +147,7 @@ pub(super) fn edit_file(
     new_text: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let hint = ". Use write_file to create new files.";
     let bytes =
         place.read(&path).map_err(|why| refused(&why, "path", &format!("Cannot read {path}"), hint))?;
@@ -206,7 +206,7 @@ pub(super) fn list_files(
     max_depth: usize,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let wanted = globs(pattern.as_deref(), "/pattern")?;
     let globs = Some(&wanted);
     let how = Walk { depth: max_depth, without: NOISE, hidden: true, globs, ..Walk::default() };
@@ -272,10 +272,10 @@ pub(super) fn search(
 ) -> Result<ToolResult, ToolError> {
     let matcher = matcher(&pattern, case_sensitive, "Search error")?;
     let wanted = globs(include.as_deref(), "/include")?;
-    let (mut found, mut unread): (Vec<String>, _) = (Vec::new(), Unread::default());
+    let (mut found, mut unread): (Vec<String>, _) = (Vec::new(), PartialFiles::default());
     let globs = Some(&wanted);
     let how = Walk { depth: usize::MAX, without: NOISE, rules: true, globs, ..Walk::default() };
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let visited = walk(&place, &path, how, ctx, &mut |file| {
         // One more than is shown says that there are more.
         let most = MAX_MATCHES + 1 - found.len();

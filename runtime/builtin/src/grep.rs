@@ -10,14 +10,14 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 use super::place::File;
-use super::walk::Found;
+use super::walk::WalkedFile;
 
 /// The most memory of a compiled pattern, in bytes.
-const MOST_PATTERN: usize = 1 << 20;
+const MAX_PATTERN_MEMORY: usize = 1 << 20;
 /// The longest line that is searched, in bytes: the rest of the file behind a longer one is not.
-const LONGEST_LINE: usize = 8 << 20;
+const MAX_LINE_BYTES: usize = 8 << 20;
 /// How much of a line is shown, in characters.
-const SHOWN: usize = 500;
+const MAX_LINE_SHOWN: usize = 500;
 
 /// A line that was found.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(super) struct Line {
 pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));
-    builder.size_limit(MOST_PATTERN).dfa_size_limit(MOST_PATTERN).nest_limit(100);
+    builder.size_limit(MAX_PATTERN_MEMORY).dfa_size_limit(MAX_PATTERN_MEMORY).nest_limit(100);
     builder.build(pattern).map_err(|why| invalid("/pattern", format!("{start}: {why}")))
 }
 
@@ -50,13 +50,13 @@ pub(super) fn invalid(pointer: &str, message: String) -> ToolError {
 
 /// The files that were not searched to their end.
 #[derive(Debug, Default)]
-pub(super) struct Unread {
+pub(super) struct PartialFiles {
     count: usize,
     /// The first of them, and why.
     first: String,
 }
 
-impl Unread {
+impl PartialFiles {
     /// Notes a file.
     fn add(&mut self, path: &str, why: &str) {
         if self.count == 0 {
@@ -80,17 +80,17 @@ impl Unread {
 /// Returns the lines of a file that match, with those around them, up to a number of matches. Files that are not text
 /// are not searched, and a file that cannot be read to its end is searched only as far as it can be, which is noted.
 pub(super) fn search(
-    found: &Found<'_>,
+    found: &WalkedFile<'_>,
     matcher: &RegexMatcher,
     (around, most): (usize, usize),
-    unread: &mut Unread,
+    unread: &mut PartialFiles,
     ctx: &ToolContext,
 ) -> Vec<Line> {
     let Ok(file) = found.open() else { return Vec::new() };
     let mut builder = SearcherBuilder::new();
-    builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(LONGEST_LINE));
+    builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(MAX_LINE_BYTES));
     builder.before_context(around).after_context(around);
-    let mut lines = Lines { lines: Vec::new(), left: most };
+    let mut lines = Lines { lines: Vec::new(), remaining: most };
     // What was found before an error counts.
     let searched = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut lines);
     if let Err(why) = searched {
@@ -105,13 +105,13 @@ pub(super) fn search(
 
 struct Lines {
     lines: Vec<Line>,
-    left: usize,
+    remaining: usize,
 }
 
 impl Lines {
     fn add(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
         let text = String::from_utf8_lossy(bytes);
-        let text = cut(text.trim_end_matches(['\n', '\r']), SHOWN);
+        let text = cut(text.trim_end_matches(['\n', '\r']), MAX_LINE_SHOWN);
         self.lines.push(Line { number: number.unwrap_or_default(), text, matches });
     }
 }
@@ -120,10 +120,10 @@ impl Sink for Lines {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Ok(false);
         }
-        self.left -= 1;
+        self.remaining -= 1;
         self.add(found.line_number(), found.bytes(), true);
         Ok(true)
     }

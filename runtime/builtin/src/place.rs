@@ -9,31 +9,31 @@ use cap_std::fs::OpenOptions;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::folder::{self, beside, is_escape, way_out};
-pub(super) use toolgen_kernel::call::folder::{Dir, File, Metadata, open_file, told};
+pub(super) use toolgen_kernel::call::folder::{Dir, File, Metadata, io_message, open_file};
 use toolgen_kernel::call::roots::{root_of, traversal};
 
 /// The largest file that is read whole, in bytes: 10 MiB.
 pub(super) const MAX_WHOLE: u64 = 10 << 20;
 
 /// A directory below which a tool works.
-pub(super) struct Place {
+pub(super) struct WorkDir {
     pub(super) dir: Dir,
     root: PathBuf,
 }
 
-impl Place {
+impl WorkDir {
     /// The working directory of a call.
-    pub(super) fn of(ctx: &ToolContext) -> Result<Place, ToolError> {
-        Place::open(&root_of("workdir", ctx)?)
+    pub(super) fn of(ctx: &ToolContext) -> Result<WorkDir, ToolError> {
+        WorkDir::open(&root_of("workdir", ctx)?)
     }
 
     /// Opens a directory that the program names.
-    pub(super) fn open(root: &Path) -> Result<Place, ToolError> {
+    pub(super) fn open(root: &Path) -> Result<WorkDir, ToolError> {
         let dir = folder::open(root).map_err(|why| {
-            let text = format!("the working directory cannot be opened: {}", told(&why));
+            let text = format!("the working directory cannot be opened: {}", io_message(&why));
             ToolError::failed(text).with_operator_detail(root.display().to_string())
         })?;
-        Ok(Place { dir, root: root.to_owned() })
+        Ok(WorkDir { dir, root: root.to_owned() })
     }
 
     /// Returns a path as one that starts at the directory. An absolute path must name something below it.
@@ -208,7 +208,7 @@ pub(super) fn refused(why: &io::Error, argument: &str, start: &str, end: &str) -
     if is_escape(why) {
         return traversal(argument, &way_out(why));
     }
-    ToolError::failed(format!("{start}: {}{end}", told(why)))
+    ToolError::failed(format!("{start}: {}{end}", io_message(why)))
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
     fn a_call_that_is_over_changes_nothing() {
         let root = std::env::temp_dir().join(format!("toolgen-place-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
-        let place = Place::open(&root).unwrap();
+        let place = WorkDir::open(&root).unwrap();
         let cancel = CancellationToken::new();
         let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
         assert!(!place.write("a", b"old", Missing::Refuse, &ctx).unwrap());

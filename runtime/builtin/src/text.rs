@@ -3,13 +3,13 @@
 use std::io::{self, Read, Seek as _};
 
 use toolgen_kernel::base::media_type::of_content;
-use toolgen_kernel::base::truncate::whole;
+use toolgen_kernel::base::truncate::trim_partial_char;
 use toolgen_kernel::call::context::ToolContext;
 
 use super::place::File;
 
 /// How much of a file says what it is, in bytes.
-const HEAD: u64 = 8 << 10;
+const SNIFF_BYTES: u64 = 8 << 10;
 
 /// Some lines of a text.
 #[derive(Debug, Default)]
@@ -102,8 +102,11 @@ impl Reading {
                 self.line.pop();
             }
             let cut = self.line.len() > self.range.line || !whole_line;
-            let kept =
-                if cut { whole(&self.line[..self.line.len().min(self.range.line)]) } else { &self.line };
+            let kept = if cut {
+                trim_partial_char(&self.line[..self.line.len().min(self.range.line)])
+            } else {
+                &self.line
+            };
             self.used += kept.len() + 1;
             if self.used > self.range.bytes && !self.found.lines.is_empty() {
                 self.found.full = true;
@@ -121,7 +124,7 @@ impl Reading {
 /// Reads the start of a file, and goes back to it.
 pub(super) fn head(file: &mut File) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    file.by_ref().take(HEAD).read_to_end(&mut head)?;
+    file.by_ref().take(SNIFF_BYTES).read_to_end(&mut head)?;
     file.rewind()?;
     Ok(head)
 }

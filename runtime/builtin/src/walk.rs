@@ -10,14 +10,14 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::Override;
 use toolgen_kernel::call::context::ToolContext;
 
-use super::place::{Dir, File, Metadata, Place, open_file};
+use super::place::{Dir, File, Metadata, WorkDir, open_file};
 
 /// The most files and directories that one walk looks at.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 /// The deepest directory, counted from the start: each holds a descriptor. A deeper one ends the walk.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// The longest file of ignore rules that is read, in bytes.
-const LONGEST_RULES: u64 = 256 << 10;
+const MAX_IGNORE_FILE_BYTES: u64 = 256 << 10;
 
 /// How to walk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) struct Walk<'a> {
     /// Whether files and directories whose names start with a dot are visited.
     pub(super) hidden: bool,
     /// The names of directories that are visited although they start with a dot.
-    pub(super) shown: &'a [&'a str],
+    pub(super) visible_hidden_dirs: &'a [&'a str],
     /// Whether `.gitignore` and `.ignore` leave out files: those of the directories below the working directory.
     pub(super) rules: bool,
     /// The globs of the files that are visited. One that excludes a directory excludes all below it.
@@ -43,7 +43,7 @@ impl Walk<'_> {
 }
 
 /// A file on the way.
-pub(super) struct Found<'a> {
+pub(super) struct WalkedFile<'a> {
     /// The path from the working directory, with `/` between its parts.
     pub(super) path: &'a str,
     dir: &'a Dir,
@@ -51,7 +51,7 @@ pub(super) struct Found<'a> {
     name: &'a Path,
 }
 
-impl Found<'_> {
+impl WalkedFile<'_> {
     /// Opens the file, which by now may be gone or something else.
     pub(super) fn open(&self) -> io::Result<File> {
         open_file(self.dir, self.name).map(|(file, _)| file)
@@ -63,12 +63,12 @@ impl Found<'_> {
     }
 }
 
-type Visit<'v> = dyn FnMut(&Found<'_>) -> ControlFlow<()> + 'v;
+type Visit<'v> = dyn FnMut(&WalkedFile<'_>) -> ControlFlow<()> + 'v;
 
 /// Visits a file, or the files below a directory in the order of their paths. Directories that cannot be read are left
 /// out. Returns whether it came to the end: not when there is too much, or when the call is cancelled.
 pub(super) fn walk(
-    place: &Place,
+    place: &WorkDir,
     path: &str,
     how: Walk<'_>,
     ctx: &ToolContext,
@@ -78,12 +78,12 @@ pub(super) fn walk(
     let path = start.to_string_lossy().replace(MAIN_SEPARATOR, "/");
     match place.dir.open_dir(&start) {
         Ok(dir) => {
-            let rules = if how.rules { Rules::above(place, &start) } else { Rules::default() };
-            let mut walking = Walking { how, ctx, visit, left: MOST_ENTRIES };
+            let rules = if how.rules { IgnoreRules::above(place, &start) } else { IgnoreRules::default() };
+            let mut walking = Walking { how, ctx, visit, remaining: MAX_ENTRIES };
             Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
         }
         Err(why) if why.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
-            || visit(&Found { path: &path, dir: &place.dir, name: &start }).is_continue()),
+            || visit(&WalkedFile { path: &path, dir: &place.dir, name: &start }).is_continue()),
         Err(why) => Err(why),
     }
 }
@@ -92,19 +92,20 @@ pub(super) fn walk(
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     /// The name as it is shown; that of a directory ends with `/`.
-    shown: String,
+    display_name: String,
     name: OsString,
     is_dir: bool,
 }
 
 /// The names in a directory as they are shown, each with whether it is a directory.
-pub(super) fn names(place: &Place, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
+pub(super) fn names(place: &WorkDir, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
     let entries = place.dir.read_dir(place.within(path)?)?.filter_map(Result::ok);
-    Ok(entries.map(|entry| (shown(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
+    Ok(entries
+        .map(|entry| (display_name(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
 }
 
 /// A name as it is shown: on one line, and in UTF-8.
-fn shown(name: &OsStr) -> String {
+fn display_name(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
 
@@ -112,18 +113,18 @@ struct Walking<'a, 'v> {
     how: Walk<'a>,
     ctx: &'a ToolContext,
     visit: &'a mut Visit<'v>,
-    left: usize,
+    remaining: usize,
 }
 
 impl Walking<'_, '_> {
-    fn enter(&mut self, dir: &Dir, path: &str, depth: usize, outer: &Rules) -> ControlFlow<()> {
+    fn enter(&mut self, dir: &Dir, path: &str, depth: usize, outer: &IgnoreRules) -> ControlFlow<()> {
         let entries = self.list(dir)?;
         let rules = if self.how.rules {
             &outer.below(dir, path, entries.iter().any(|entry| entry.name == ".git"))
         } else {
             outer
         };
-        for Entry { shown, name, is_dir } in entries {
+        for Entry { display_name: shown, name, is_dir } in entries {
             let shown = shown.trim_end_matches('/');
             let below = if path.is_empty() { shown.to_owned() } else { format!("{path}/{shown}") };
             if self.leaves_out(shown, &below, is_dir) || rules.leave_out(&below, is_dir) {
@@ -131,11 +132,11 @@ impl Walking<'_, '_> {
             }
             let name = Path::new(&name);
             if !is_dir {
-                (self.visit)(&Found { path: &below, dir, name })?;
+                (self.visit)(&WalkedFile { path: &below, dir, name })?;
             } else if depth < self.how.depth
                 && let Ok(inner) = dir.open_dir(name)
             {
-                if depth == DEEPEST {
+                if depth == MAX_DEPTH {
                     return ControlFlow::Break(());
                 }
                 self.enter(&inner, &below, depth + 1, rules)?;
@@ -149,15 +150,15 @@ impl Walking<'_, '_> {
         let mut listed = Vec::new();
         let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed) };
         for entry in entries.filter_map(Result::ok) {
-            if self.left == 0 || self.ctx.is_cancelled() {
+            if self.remaining == 0 || self.ctx.is_cancelled() {
                 return ControlFlow::Break(());
             }
-            self.left -= 1;
+            self.remaining -= 1;
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() || kind.is_file() {
                 let (name, is_dir) = (entry.file_name(), kind.is_dir());
-                let shown = shown(&name) + if is_dir { "/" } else { "" };
-                listed.push(Entry { shown, name, is_dir });
+                let shown = display_name(&name) + if is_dir { "/" } else { "" };
+                listed.push(Entry { display_name: shown, name, is_dir });
             }
         }
         listed.sort();
@@ -165,7 +166,9 @@ impl Walking<'_, '_> {
     }
 
     fn leaves_out(&self, name: &str, path: &str, is_dir: bool) -> bool {
-        let hidden = name.starts_with('.') && !self.how.hidden && !(is_dir && self.how.shown.contains(&name));
+        let hidden = name.starts_with('.')
+            && !self.how.hidden
+            && !(is_dir && self.how.visible_hidden_dirs.contains(&name));
         hidden || (is_dir && self.how.without.contains(&name)) || self.how.excludes(path, is_dir)
     }
 }
@@ -173,17 +176,17 @@ impl Walking<'_, '_> {
 /// The ignore rules that hold in a directory, each the innermost last. Those of `.ignore` go before those of `.gitignore`,
 /// wherever both are.
 #[derive(Clone, Default)]
-struct Rules {
+struct IgnoreRules {
     git: Vec<Rc<Gitignore>>,
     plain: Vec<Rc<Gitignore>>,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// Those of the directories that lead from the working directory to a start.
-    fn above(place: &Place, start: &Path) -> Rules {
+    fn above(place: &WorkDir, start: &Path) -> IgnoreRules {
         let is_plain = start.components().all(|part| matches!(part, Component::Normal(_)));
         let above: Vec<&Path> = start.ancestors().skip(1).filter(|_| is_plain).collect();
-        above.into_iter().rev().fold(Rules::default(), |outer, path| {
+        above.into_iter().rev().fold(IgnoreRules::default(), |outer, path| {
             let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
             let Ok(dir) = place.dir.open_dir(name) else { return outer };
             let path = path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
@@ -192,7 +195,7 @@ impl Rules {
     }
 
     /// Those of a directory in it. What `.gitignore` says ends where another repository starts.
-    fn below(&self, dir: &Dir, path: &str, is_repository: bool) -> Rules {
+    fn below(&self, dir: &Dir, path: &str, is_repository: bool) -> IgnoreRules {
         let mut inner = self.clone();
         if is_repository {
             inner.git.clear();
@@ -212,7 +215,7 @@ impl Rules {
 fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
     let (file, _) = open_file(dir, Path::new(name)).ok()?;
     let mut bytes = Vec::new();
-    file.take(LONGEST_RULES).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_IGNORE_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(if path.is_empty() { "." } else { path });
     for line in text.trim_start_matches('\u{feff}').lines() {
@@ -229,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_walk_ends_with_its_call() {
-        let place = Place::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let place = WorkDir::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let cancel = CancellationToken::new();
         let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());
         let how = Walk { depth: 9, ..Walk::default() };

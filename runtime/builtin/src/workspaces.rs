@@ -13,7 +13,7 @@ use toolgen_core::internal::below::fault;
 use toolgen_exec::{ExecOptions, Executor};
 use toolgen_function::inject::Service;
 use toolgen_function::toolset::IntoTools;
-use toolgen_kernel::base::truncate::whole;
+use toolgen_kernel::base::truncate::trim_partial_char;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::traversal;
@@ -22,7 +22,7 @@ use toolgen_macros::tools;
 
 use super::files::globs;
 use super::grep::invalid;
-use super::place::{Place, refused, told};
+use super::place::{WorkDir, io_message, refused};
 use super::started;
 use super::text::is_binary;
 use super::walk::{Walk, walk};
@@ -107,7 +107,7 @@ impl Workspaces {
         #[arg(non_empty, len = ..=4096)]
         path: String,
     ) -> Result<Value, ToolError> {
-        let place = Place::open(self.root(&coder_id)?)?;
+        let place = WorkDir::open(self.root(&coder_id)?)?;
         let unreadable = |why| refused(&why, "path", &format!("Cannot read {path}"), "");
         let (file, metadata) = place.file(&path).map_err(unreadable)?;
         let mut bytes = Vec::new();
@@ -116,7 +116,7 @@ impl Workspaces {
             return Err(ToolError::failed(format!("Cannot read {path}: it is a binary file")));
         }
         let truncated = metadata.len() > MAX_CONTENT;
-        let content = String::from_utf8_lossy(if truncated { whole(&bytes) } else { &bytes });
+        let content = String::from_utf8_lossy(if truncated { trim_partial_char(&bytes) } else { &bytes });
         let mut result =
             json!({ "coder_id": coder_id, "path": path, "content": content, "size": content.len() });
         if truncated {
@@ -141,7 +141,7 @@ impl Workspaces {
         pattern: String,
         ctx: &ToolContext,
     ) -> Result<Value, ToolError> {
-        let place = Place::open(self.root(&coder_id)?)?;
+        let place = WorkDir::open(self.root(&coder_id)?)?;
         let wanted = globs(Some(&pattern), "/pattern")?;
         let how = Walk { depth: usize::MAX, without: &[".git"], hidden: true, ..Walk::default() };
         let mut files = Vec::new();
@@ -152,8 +152,9 @@ impl Workspaces {
             files.extend((!wanted.matched(found.path, false).is_ignore()).then(|| found.path.to_owned()));
             ControlFlow::Continue(())
         });
-        let whole = whole
-            .map_err(|why: io::Error| ToolError::failed(format!("failed to list files: {}", told(&why))))?;
+        let whole = whole.map_err(|why: io::Error| {
+            ToolError::failed(format!("failed to list files: {}", io_message(&why)))
+        })?;
         let count = files.len();
         Ok(
             json!({ "success": true, "files": files, "count": count, "pattern": pattern, "truncated": !whole }),

@@ -14,22 +14,22 @@ pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::check::fits;
 pub use crate::schema::shape::decode::exact::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
-pub use crate::schema::shape::decode::say::{article, meant, meant_pattern};
+pub use crate::schema::shape::decode::say::{article, closest_match, meant_pattern};
 pub use crate::schema::shape::decode::texts::{read_text, read_texts};
 pub use crate::schema::shape::decode::transform::{completed, under_wire_names};
-pub use crate::schema::shape::fitting::{meant_call, without_misfits};
+pub use crate::schema::shape::fitting::{coerce_arguments, with_valid_values};
 pub use crate::schema::shape::literal::literal_copied;
 pub use crate::schema::shape::never::Never;
 pub use crate::schema::shape::pattern::is_found;
 pub use crate::schema::shape::rules::array::{array_with, tuple_copied};
-pub use crate::schema::shape::rules::number::{is_told, number_with};
+pub use crate::schema::shape::rules::number::{is_described, number_with};
 pub use crate::schema::shape::rules::object::{extra_copied, object_with};
 pub use crate::schema::shape::rules::text::text_with;
 pub use crate::schema::shape::schema::{object_in, resolved};
 pub use crate::schema::shape::slim::outline_within;
 pub use crate::spec::complete;
 pub use crate::spec::docs::level::sentence as first_sentence;
-pub use crate::spec::graph::{Found, find_field};
+pub use crate::spec::graph::{ArgumentLookup, find_field};
 pub use crate::spec::require::in_order;
 pub use crate::spec::size::Forms;
 
@@ -47,7 +47,9 @@ pub mod below {
 
 /// The hosts that tools may contact.
 pub mod hosts {
-    pub use crate::spec::hosts::{allows, both, covers, covers_name, host_within, is_host, told, wrong};
+    pub use crate::spec::hosts::{
+        allows, both, covers, covers_name, describe_hosts, host_within, is_host, wrong,
+    };
 }
 
 /// The version of the contract between generated code and `toolgen-runtime`. It is raised when code from an older

@@ -24,9 +24,9 @@ pub mod schema;
 pub mod spec;
 
 pub use base::frozen::{Frozen, List, Text};
-pub use base::hidden::Hidden;
+pub use base::hidden::InvisibleChar;
 pub use base::printable::{printable, visible};
 pub use schema::shape::{Def, Schema, Shape};
-pub use spec::limits::Limits;
+pub use spec::limits::EffectLimits;
 pub use spec::plan::{Call, RequestPlan, Tool};
 pub use spec::{Effects, ToolName, ToolSpec};

@@ -307,11 +307,11 @@ impl ToolSpec {
         match decode(&call, self.input.shape(), &self.defs, &JSON_SCHEMA) {
             Ok(_) => Ok(()),
             Err(problems) => {
-                let told = problems.iter().map(|problem| match problem.pointer.as_str() {
+                let lines = problems.iter().map(|problem| match problem.pointer.as_str() {
                     "" => problem.message.clone(),
                     at => format!("{at}: {}", problem.message),
                 });
-                Err(told.collect::<Vec<_>>().join("; "))
+                Err(lines.collect::<Vec<_>>().join("; "))
             }
         }
     }

@@ -33,15 +33,15 @@ use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::limits::Limits;
-use toolgen_kernel::call::toolbox_context::{FactoryError, ToolboxContext};
+use toolgen_kernel::call::limits::EffectLimits;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::roots::inside;
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::call::toolbox_context::{FactoryError, ToolboxContext};
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::engine::arguments::{complete, missing};
-use toolgen_kernel::spec::plan::{Call, CommandPlan, Stdin, Tool, Word};
+use toolgen_kernel::spec::plan::{ArgvTemplate, Call, CommandPlan, Stdin, Tool};
 use toolgen_kernel::spec::template::{Scope, Template};
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
 
@@ -49,7 +49,7 @@ use self::stream::Stream;
 use crate::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 
 /// The code of a call whose program is not installed.
-const MISSING: &str = "PROGRAM_MISSING";
+const PROGRAM_MISSING: &str = "PROGRAM_MISSING";
 
 /// Runs tools that are programs. `Engines` have one already; another one sets where programs run.
 #[derive(Clone)]
@@ -204,7 +204,8 @@ impl CommandTool {
         if let Some(template) = &plan.work_dir
             && let Some(directory) = argv::text(template, &scope)?
         {
-            options.work_dir = Some(inside(directory, &named(template), Some("workdir"), ctx)?.into());
+            options.work_dir =
+                Some(inside(directory, &first_placeholder(template), Some("workdir"), ctx)?.into());
         }
         options.stdin = match &plan.stdin {
             Stdin::Nothing => Vec::new(),
@@ -219,8 +220,8 @@ impl CommandTool {
     /// Returns options that hold the program to what its tool declares and to the time and hosts of the call.
     fn within(&self, ctx: &ToolContext) -> ExecOptions {
         let Effects { read_only, files, network, .. } = &self.spec.effects;
-        let limits = Limits { read_only: *read_only, files: *files, ..Limits::ANY };
-        let mut options = ExecOptions::default().within(&limits);
+        let limits = EffectLimits { read_only: *read_only, files: *files, ..EffectLimits::ANY };
+        let mut options = ExecOptions::default().restricted_to(&limits);
         // Nothing holds a program to some hosts.
         options.network_disabled |= *network != Network::Any || *ctx.allowed_hosts() != Network::Any;
         // Whoever calls a tool without a limit of its own holds it to theirs.
@@ -239,7 +240,7 @@ impl CommandTool {
         let none = Map::new();
         let scope = Scope::of(&none);
         let first = match self.plan.argv.first() {
-            Some(Word::One { text, .. }) if self.plan.script.is_empty() => {
+            Some(ArgvTemplate::One { text, .. }) if self.plan.script.is_empty() => {
                 text.fill_text(&scope).ok().flatten()
             }
             _ => None,
@@ -265,7 +266,7 @@ impl CommandTool {
 }
 
 /// Returns the name of the first argument in a template, for messages.
-fn named(template: &Template) -> String {
+fn first_placeholder(template: &Template) -> String {
     let mut name = String::new();
     template.references(&mut |reference| {
         if name.is_empty() {
@@ -279,7 +280,7 @@ fn not_installed(why: &str) -> ToolError {
     let text = format!(
         "{why}. Calling again will not help: it has to be installed where the tool runs its programs"
     );
-    ToolError::failed_with(MISSING, text)
+    ToolError::failed_with(PROGRAM_MISSING, text)
 }
 
 impl AgentTool for CommandTool {
@@ -300,7 +301,7 @@ impl AgentTool for CommandTool {
         }))
     }
 
-    fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
+    fn effects_in_context(&self, ctx: &ToolboxContext) -> Effects {
         ctx.limits.confine(&self.spec.effects)
     }
 

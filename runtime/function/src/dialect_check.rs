@@ -8,7 +8,7 @@
 //! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
 //! which reaches every depth, one type at a time; otherwise where the tool is rendered.
 
-use toolgen_core::internal::is_told;
+use toolgen_core::internal::is_described;
 
 use crate::input::{Of, ToolInput};
 use toolgen_kernel::base::const_text::{ConstText, same};
@@ -23,7 +23,7 @@ const STEPS: usize = 8;
 
 /// A place that a dialect refuses.
 #[derive(Clone, Copy, Debug)]
-pub struct Misfit {
+pub struct DialectRefusal {
     path: [&'static str; STEPS],
     steps: usize,
     reason: &'static str,
@@ -31,14 +31,14 @@ pub struct Misfit {
     keyword: &'static str,
 }
 
-impl Misfit {
-    const fn new(reason: &'static str, keyword: &'static str) -> Misfit {
-        Misfit { path: [""; STEPS], steps: 0, reason, keyword }
+impl DialectRefusal {
+    const fn new(reason: &'static str, keyword: &'static str) -> DialectRefusal {
+        DialectRefusal { path: [""; STEPS], steps: 0, reason, keyword }
     }
 
     /// A keyword that the dialect does not take.
-    const fn lost(keyword: &'static str) -> Misfit {
-        Misfit::new(EXACT, keyword)
+    const fn lost(keyword: &'static str) -> DialectRefusal {
+        DialectRefusal::new(EXACT, keyword)
     }
 }
 
@@ -57,7 +57,7 @@ pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialec
 /// Reports a misfit of an argument.
 #[track_caller]
 #[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
-pub(super) const fn refuse(tool: &str, argument: &str, misfit: &Misfit, dialect: &Dialect) {
+pub(super) const fn refuse(tool: &str, argument: &str, misfit: &DialectRefusal, dialect: &Dialect) {
     let mut place = message("tool `", tool, "`, argument `", argument);
     let mut step = misfit.steps;
     while step > 0 {
@@ -84,7 +84,7 @@ pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
 
 /// Returns the first place of a type that a dialect refuses.
 #[must_use]
-pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<Misfit> {
+pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<DialectRefusal> {
     of_shape(Of::<T>::SHAPE, T::BODY, dialect, false)
 }
 
@@ -97,12 +97,12 @@ pub(super) const fn of_shape(
     body: Option<&'static Shape>,
     dialect: &Dialect,
     exact: bool,
-) -> Option<Misfit> {
+) -> Option<DialectRefusal> {
     if exact && let Some(keyword) = lost(shape, dialect) {
-        return Some(Misfit::lost(keyword));
+        return Some(DialectRefusal::lost(keyword));
     }
     match &shape.kind {
-        Kind::Never => Some(Misfit::new(NEVER, "")),
+        Kind::Never => Some(DialectRefusal::new(NEVER, "")),
         // Inside its own body a name is not followed again.
         Kind::Ref(_) => match body {
             Some(body) => of_shape(body, None, dialect, exact),
@@ -121,7 +121,7 @@ const fn of_frozen(
     body: Option<&'static Shape>,
     dialect: &Dialect,
     exact: bool,
-) -> Option<Misfit> {
+) -> Option<DialectRefusal> {
     match shape {
         Frozen::Static(shape) => of_shape(shape, body, dialect, exact),
         // Constants contain no other variant.
@@ -134,7 +134,7 @@ const fn of_all(
     body: Option<&'static Shape>,
     dialect: &Dialect,
     exact: bool,
-) -> Option<Misfit> {
+) -> Option<DialectRefusal> {
     let Frozen::Static(shapes) = shapes else { return None };
     let mut index = 0;
     while index < shapes.len() {
@@ -152,7 +152,7 @@ const fn of_object(
     body: Option<&'static Shape>,
     dialect: &Dialect,
     exact: bool,
-) -> Option<Misfit> {
+) -> Option<DialectRefusal> {
     let fields: &'static [Field] = match &rules.fields {
         Frozen::Static(fields) => fields,
         Frozen::Shared(_) => &[],
@@ -187,7 +187,7 @@ const fn message(start: &str, name: &str, middle: &str, part: &str) -> ConstText
     ConstText::EMPTY.and(start).and(name).and(middle).and(part)
 }
 
-const fn ended(message: ConstText<600>, dialect: &Dialect, misfit: &Misfit) -> ConstText<600> {
+const fn ended(message: ConstText<600>, dialect: &Dialect, misfit: &DialectRefusal) -> ConstText<600> {
     message.and("`: ").and(dialect.title).and(" ").and(misfit.reason).and(misfit.keyword)
 }
 
@@ -214,11 +214,11 @@ const fn of_number(rules: &NumberRules, dialect: &Dialect) -> Option<&'static st
     let format = rules.format.program();
     first_lost(
         &[
-            ("minimum", is_told(format, rules.minimum)),
-            ("exclusiveMinimum", is_told(format, rules.exclusive_minimum)),
-            ("maximum", is_told(format, rules.maximum)),
-            ("exclusiveMaximum", is_told(format, rules.exclusive_maximum)),
-            ("multipleOf", is_told(format, rules.multiple_of)),
+            ("minimum", is_described(format, rules.minimum)),
+            ("exclusiveMinimum", is_described(format, rules.exclusive_minimum)),
+            ("maximum", is_described(format, rules.maximum)),
+            ("exclusiveMaximum", is_described(format, rules.exclusive_maximum)),
+            ("multipleOf", is_described(format, rules.multiple_of)),
         ],
         dialect,
     )

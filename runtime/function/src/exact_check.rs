@@ -60,10 +60,10 @@ pub const fn argument<T: ToolInput>(tool: &str, field: &Field, dialect: &Dialect
 #[expect(clippy::panic, reason = "a rule that would be lost is a compile error where it is written")]
 pub const fn relations(tool: &str, dialect: &Dialect) {
     if !dialect.root_composition {
-        let told = ConstText::<600>::EMPTY.and("tool `").and(tool).and("`: ").and(dialect.title);
+        let message = ConstText::<600>::EMPTY.and("tool `").and(tool).and("`: ").and(dialect.title);
         panic!(
             "{}",
-            told.and(
+            message.and(
                 " takes no rules between arguments, and the tool is `exact`: leave the rule out, or `exact`"
             )
             .as_str()
@@ -86,8 +86,8 @@ mod tests {
             ToolSpec { input: object(fields, &[], Extra::Closed).into(), exact: true, ..ToolSpec::EMPTY };
         for dialect in Dialect::ALL {
             let refused = spec.schema(dialect).is_err();
-            let told = of_shape(&fields[0].shape, T::BODY, dialect, true);
-            assert_eq!(told.is_some(), refused, "{} for {}: {told:?}", fields[0].name, dialect.name);
+            let loss = of_shape(&fields[0].shape, T::BODY, dialect, true);
+            assert_eq!(loss.is_some(), refused, "{} for {}: {loss:?}", fields[0].name, dialect.name);
         }
     }
 

@@ -13,10 +13,10 @@ use toolgen_kernel::base::const_text::ConstText;
 #[expect(clippy::panic, reason = "what is not a host is a compile error where it is written")]
 pub const fn host(text: &str) {
     if !is_host(text) {
-        let told = ConstText::<300>::EMPTY.and("`").and(text).and("` is not a host; write `");
+        let message = ConstText::<300>::EMPTY.and("`").and(text).and("` is not a host; write `");
         let told = match host_within(text) {
-            Some(host) => told.and(host).and("`"),
-            None => told.and("api.example.com`, `api.example.com:8443`, `none` or `any`"),
+            Some(host) => message.and(host).and("`"),
+            None => message.and("api.example.com`, `api.example.com:8443`, `none` or `any`"),
         };
         panic!("{}", told.as_str());
     }

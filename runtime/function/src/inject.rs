@@ -77,7 +77,7 @@ pub struct Progress(ToolContext);
 
 impl Progress {
     /// Reports a line of progress.
-    pub fn say(&self, line: impl Into<String>) {
+    pub fn report(&self, line: impl Into<String>) {
         self.0.progress(line);
     }
 

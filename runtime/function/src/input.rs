@@ -73,10 +73,10 @@ pub use default_of::{
 };
 pub use defs::Defs;
 #[doc(hidden)]
-pub use defs::{DefaultKept, DefaultTold, Defaults};
+pub use defs::{DefaultFromSerialize, DefaultFromToolInput, Defaults};
 pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]
-pub use rules::{Lit, Rules, items_of, object, refine, relation};
+pub use rules::{ConstLiteral, Rules, items_of, object, refine, relation};
 #[doc(hidden)]
 pub use toolgen_core::internal::BorrowedValue;
 
@@ -144,7 +144,7 @@ pub trait ToolInput: Sized {
     ///
     /// As [`decode`](Self::decode).
     #[doc(hidden)]
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         Self::decode(given.into_value())
     }
 
@@ -158,7 +158,7 @@ pub trait ToolInput: Sized {
     /// that is a variant.
     #[doc(hidden)]
     #[must_use]
-    fn written(&self) -> Option<Value> {
+    fn default_json(&self) -> Option<Value> {
         None
     }
 }
@@ -178,30 +178,30 @@ impl<T: ToolInput> Of<T> {
     note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
     note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
 )]
-pub trait Lent {
+pub trait BorrowedArgument {
     /// The type that is decoded.
     type Owner: ToolInput + std::borrow::Borrow<Self>;
 }
 
-impl Lent for str {
+impl BorrowedArgument for str {
     type Owner = String;
 }
 
-impl Lent for std::path::Path {
+impl BorrowedArgument for std::path::Path {
     type Owner = std::path::PathBuf;
 }
 
-impl<T: ToolInput> Lent for [T] {
+impl<T: ToolInput> BorrowedArgument for [T] {
     type Owner = Vec<T>;
 }
 
-impl<T: ToolInput> Lent for T {
+impl<T: ToolInput> BorrowedArgument for T {
     type Owner = T;
 }
 
 /// The type that is decoded for a borrowed argument.
 #[doc(hidden)]
-pub type Owned<T> = <T as Lent>::Owner;
+pub type Owned<T> = <T as BorrowedArgument>::Owner;
 
 /// Returns a reference to a `$defs` entry. Derives use it.
 #[doc(hidden)]

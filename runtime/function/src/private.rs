@@ -26,9 +26,9 @@ pub mod input {
         join, member, names, no_variant, null, of, placed, shape_of, tuple, union, value,
     };
     pub use crate::input::{
-        ArgumentProblem, BorrowedValue, DefaultKept, DefaultOf, DefaultTold, Defaults, Defs, Lit, Rules,
-        ToolInput, checks, items_of, object, of_bool, of_decimal, of_integer, of_list, problem, reference,
-        refine,
+        ArgumentProblem, BorrowedValue, ConstLiteral, DefaultFromSerialize, DefaultFromToolInput, DefaultOf,
+        Defaults, Defs, Rules, ToolInput, checks, items_of, object, of_bool, of_decimal, of_integer, of_list,
+        problem, reference, refine,
     };
     pub use toolgen_kernel::base::frozen::Frozen::Static as S;
     pub use toolgen_kernel::schema::shape::{Extra, Field, Number, Shape};
@@ -70,8 +70,8 @@ pub mod function {
     pub use crate::input::bridge::{Foreign, ForeignName};
     pub use crate::input::derive::{field_of, of, shape_of};
     pub use crate::input::{
-        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, checks, items_of, object, of_bool, of_decimal,
-        of_integer, of_list, refine, relation,
+        ConstLiteral, DefaultOf, Defaults, Owned, Rules, ToolInput, checks, items_of, object, of_bool,
+        of_decimal, of_integer, of_list, refine, relation,
     };
     pub use crate::return_value::{Probe, Returned, schema};
     pub use crate::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
@@ -92,7 +92,7 @@ pub mod function {
 
     /// The traits that determine the conversion of a value.
     pub mod probes {
-        pub use crate::input::{DefaultKept, DefaultTold};
+        pub use crate::input::{DefaultFromSerialize, DefaultFromToolInput};
         pub use crate::return_value::{
             ProbeDebug, ProbeDisplay, ProbeError, ProbeFallible, ProbeNothing, ProbeOutput, ProbeOwn,
             ProbePlain, ProbeSerialize, ReturnedUnknown,

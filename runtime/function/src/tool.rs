@@ -305,7 +305,7 @@ impl<S: Send + Sync + 'static> AgentTool for FunctionTool<S> {
         }
     }
 
-    fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+    fn execute_borrowed<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
         self.function.run(&self.state, given, ctx)
     }
 }

@@ -50,9 +50,9 @@ pub const fn check_names(entries: &[Entry]) {
             let (first, second) = (&entries[other], &entries[index]);
             // A tool with a mistake has no name yet, and its mistake is told where it is.
             if !second.name.is_empty() && same(first.name, second.name) {
-                let told =
+                let message =
                     ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
-                let told = told.and("`: `").and(first.path).and("` and `").and(second.path);
+                let told = message.and("`: `").and(first.path).and("` and `").and(second.path);
                 panic!("{}", told.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str());
             }
             other += 1;
@@ -94,7 +94,7 @@ pub const fn check_cycles<const N: usize>(tools: &[(&str, &[&str]); N]) {
                 on_cycle = next;
                 steps += 1;
             }
-            panic!("{}", told(tools, &free, on_cycle).as_str());
+            panic!("{}", cycle_message(tools, &free, on_cycle).as_str());
         }
         index += 1;
     }
@@ -122,23 +122,23 @@ const fn blocker<const N: usize>(
 }
 
 /// Names the tools of a cycle, each after the one that requires it.
-const fn told<const N: usize>(
+const fn cycle_message<const N: usize>(
     tools: &[(&str, &[&str]); N],
     free: &[bool; N],
     first: usize,
 ) -> ConstText<1024> {
     let name = tools[first].0;
-    let mut told = ConstText::EMPTY.and("Circular dependency detected while validating [").and(name);
-    told = told.and("]. The path is ").and(name);
+    let mut message = ConstText::EMPTY.and("Circular dependency detected while validating [").and(name);
+    message = message.and("]. The path is ").and(name);
     let mut tool = first;
     while let Some(next) = blocker(tools, free, tool) {
-        told = told.and(" -> ").and(tools[next].0);
+        message = message.and(" -> ").and(tools[next].0);
         if next == first {
             break;
         }
         tool = next;
     }
-    told.and(".")
+    message.and(".")
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn encode(
                 return Err(problem);
             }
             let text = charset::form(form(&fields, parts), media_type);
-            let text = text.map_err(|why| body_problem(argument, told(argument, &why)))?;
+            let text = text.map_err(|why| body_problem(argument, argument_message(argument, &why)))?;
             Ok((media_type.to_owned(), Body::Text(text)))
         }
         Codec::Multipart(parts) => {
@@ -166,12 +166,12 @@ fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, Re
     match charset::encode(&text, media_type) {
         None => Ok(Body::Text(text)),
         Some(Ok(bytes)) => Ok(Body::Bytes(bytes)),
-        Some(Err(why)) => Err(body_problem(argument, told(argument, &why))),
+        Some(Err(why)) => Err(body_problem(argument, argument_message(argument, &why))),
     }
 }
 
 /// Says what is wrong with an argument, if the body is one.
-fn told(argument: &str, why: &str) -> String {
+fn argument_message(argument: &str, why: &str) -> String {
     if argument.is_empty() { format!("the request body: {why}") } else { format!("`{argument}`: {why}") }
 }
 
@@ -319,7 +319,7 @@ fn decode_base64(data: &str) -> Option<Vec<u8>> {
 }
 
 /// One part, ready to be written.
-pub(super) struct Piece {
+pub(super) struct EncodedPart {
     name: String,
     filename: Option<String>,
     content_type: String,
@@ -332,8 +332,8 @@ pub(super) fn pieces(
     fields: &Map<String, Value>,
     plans: &[Part],
     files: &dyn Files,
-) -> Result<Vec<Piece>, RequestProblem> {
-    let mut pieces: Vec<Piece> = Vec::new();
+) -> Result<Vec<EncodedPart>, RequestProblem> {
+    let mut pieces: Vec<EncodedPart> = Vec::new();
     for (name, value) in fields {
         let plan = Part::of(plans, name);
         match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
@@ -360,15 +360,21 @@ pub(super) fn pieces(
 }
 
 /// Refuses files that are too large together for the memory: each is read whole.
-fn small_enough(pieces: &[Piece], files: &dyn Files) -> Result<(), RequestProblem> {
+fn small_enough(pieces: &[EncodedPart], files: &dyn Files) -> Result<(), RequestProblem> {
     let all = pieces.iter().filter(|piece| piece.filename.is_some());
     let size: u64 = all.map(|piece| piece.content.len() as u64).sum();
-    let Some(last) = pieces.last().filter(|_| size > files.most()) else { return Ok(()) };
-    let message = format!("the files of the request have more than {} bytes together", files.most());
+    let Some(last) = pieces.last().filter(|_| size > files.max_request_bytes()) else { return Ok(()) };
+    let message =
+        format!("the files of the request have more than {} bytes together", files.max_request_bytes());
     Err(RequestProblem::new(RequestProblemKind::File, last.name.as_str(), message))
 }
 
-fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
+fn piece(
+    name: &str,
+    value: &Value,
+    plan: Option<&Part>,
+    files: &dyn Files,
+) -> Result<EncodedPart, RequestProblem> {
     // Where a file is one of several forms, the others are no objects, and its media type is not theirs.
     let plan = plan.filter(|plan| !plan.file || value.is_object());
     let planned = plan.map_or("", |plan| plan.content_type.as_str());
@@ -381,7 +387,7 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     if plan.is_some_and(|plan| plan.file) {
         let file = File::read(name, value, files)?;
         let content_type = file.media_type(name, planned)?;
-        return Ok(Piece {
+        return Ok(EncodedPart {
             name: name.to_owned(),
             // Without a file name servers treat the part as a plain field.
             filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
@@ -396,11 +402,11 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
     let content = in_charset(name, &content_type, text)?.as_bytes().to_vec();
-    Ok(Piece { name: name.to_owned(), filename: None, content_type, content })
+    Ok(EncodedPart { name: name.to_owned(), filename: None, content_type, content })
 }
 
 /// Returns a boundary that depends only on the content and does not occur in it.
-pub(super) fn boundary(pieces: &[Piece]) -> String {
+pub(super) fn boundary(pieces: &[EncodedPart]) -> String {
     // FNV-1a: it need not be secure, only stable and unlikely to meet itself.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for piece in pieces {
@@ -410,7 +416,8 @@ pub(super) fn boundary(pieces: &[Piece]) -> String {
     }
     loop {
         let boundary = format!("toolgen-{hash:016x}");
-        let occurs = |piece: &Piece| piece.content.windows(boundary.len()).any(|w| w == boundary.as_bytes());
+        let occurs =
+            |piece: &EncodedPart| piece.content.windows(boundary.len()).any(|w| w == boundary.as_bytes());
         if !pieces.iter().any(occurs) {
             return boundary;
         }
@@ -419,7 +426,7 @@ pub(super) fn boundary(pieces: &[Piece]) -> String {
 }
 
 /// Writes the body as bytes.
-pub(super) fn multipart(pieces: &[Piece], boundary: &str) -> Vec<u8> {
+pub(super) fn multipart(pieces: &[EncodedPart], boundary: &str) -> Vec<u8> {
     let mut out = Vec::new();
     for piece in pieces {
         let mut head =

@@ -75,7 +75,7 @@ pub fn build(
         return Err(problems);
     }
     let method = plan.method.as_str().to_owned();
-    Ok(HttpRequest { method, url, headers, body, credentials: secret::Applied::default() })
+    Ok(HttpRequest { method, url, headers, body, credentials: secret::AppliedCredentials::default() })
 }
 
 /// Writes the parameters, and returns the pairs of the query and the cookies.

@@ -11,7 +11,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::Tool;
 
 use super::request::HttpRequest;
-use super::secret::Applied;
+use super::secret::AppliedCredentials;
 use super::{html, readable, response};
 
 /// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, and has the [text
@@ -111,7 +111,7 @@ pub(super) struct Answered {
     call: String,
     status: u16,
     /// The credentials that errors hide.
-    credentials: Applied,
+    credentials: AppliedCredentials,
 }
 
 impl Answered {
@@ -136,7 +136,13 @@ impl Answered {
     ) -> CallError {
         let mut redirect = String::new();
         if let Ok(status) = StatusCode::from_u16(self.status) {
-            readable::tell(&mut redirect, status, &response::headers(request, headers), None, refused);
+            readable::append_headers(
+                &mut redirect,
+                status,
+                &response::headers(request, headers),
+                None,
+                refused,
+            );
         }
         let redirect = redirect.trim_start().replace('\n', ". ");
         // Without its markup, a page may show a credential that it did not show before.
@@ -148,7 +154,7 @@ impl Answered {
     /// Returns the error for an answer whose content is not what was expected.
     pub(super) fn unfit(self, why: &str, body: &str) -> CallError {
         let Answered { call, status, credentials } = self;
-        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(why)), SHOWN));
+        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(why)), MAX_BODY_SHOWN));
         CallError::Decode { call, status, source, body: credentials.redact(body) }
     }
 
@@ -169,7 +175,7 @@ pub(super) fn unlike_json(text: &str, why: impl fmt::Display) -> String {
 }
 
 /// How many characters of an answer's body are part of the text of an error.
-const SHOWN: usize = 300;
+const MAX_BODY_SHOWN: usize = 300;
 
 toolgen_core::__readable_debug!(CallError);
 
@@ -195,7 +201,7 @@ impl fmt::Display for CallError {
                 body
             }
         };
-        match cut(printable(body).trim(), SHOWN) {
+        match cut(printable(body).trim(), MAX_BODY_SHOWN) {
             start if start.is_empty() => Ok(()),
             start => write!(f, ": {start}"),
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use toolgen_kernel::base::media_type::{essence, is_xml};
-use toolgen_kernel::base::truncate::{floor, whole};
+use toolgen_kernel::base::truncate::{floor, trim_partial_char};
 
 use super::encode::octets;
 use super::xml::DECLARATION;
@@ -182,7 +182,7 @@ fn xml_encoding<'b>(bytes: &'b [u8], content_type: &str) -> Option<&'b str> {
 
 /// Whether the bytes are UTF-8 text without `NUL`, apart from a character cut off at the end.
 pub(super) fn is_utf8(bytes: &[u8], truncated: bool) -> bool {
-    let bytes = if truncated { whole(bytes) } else { bytes };
+    let bytes = if truncated { trim_partial_char(bytes) } else { bytes };
     !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
 }
 

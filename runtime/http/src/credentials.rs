@@ -6,7 +6,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
-use toolgen_core::internal::meant;
+use toolgen_core::internal::closest_match;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
@@ -39,7 +39,7 @@ pub trait Credentials: fmt::Debug + Send + Sync {
 
     /// Whether the request gets the credential from elsewhere, such as a header that the program sends with every
     /// request, so that none is added.
-    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+    fn is_sent_elsewhere(&self, request: &CredentialRequest<'_>) -> bool {
         let _ = request;
         false
     }
@@ -57,7 +57,7 @@ pub trait Credentials: fmt::Debug + Send + Sync {
     }
 
     /// Returns how to provide the credential, for the error of a call that needs it: `set the environment variable …`.
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+    fn help(&self, request: &CredentialRequest<'_>) -> String {
         format!("let the engine's `Credentials` give one for `{}`", request.scheme)
     }
 }
@@ -71,7 +71,7 @@ impl Credentials for NoCredentials {
         None
     }
 
-    fn remedy(&self, _request: &CredentialRequest<'_>) -> String {
+    fn help(&self, _request: &CredentialRequest<'_>) -> String {
         "give the engine a source: `HttpEngineBuilder::credentials`".to_owned()
     }
 }
@@ -133,20 +133,20 @@ impl Credentials for StaticCredentials {
         "from `StaticCredentials`".to_owned()
     }
 
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+    fn help(&self, request: &CredentialRequest<'_>) -> String {
         let CredentialRequest { scheme, origin, .. } = request;
-        let told = format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`");
-        with_meant(told, scheme, self.secrets.keys().map(|(scheme, _)| scheme.as_str()))
+        let help = format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`");
+        with_suggestion(help, scheme, self.secrets.keys().map(|(scheme, _)| scheme.as_str()))
     }
 }
 
 /// Adds to a remedy which of the named schemes was probably meant.
-pub(super) fn with_meant<'a>(
+pub(super) fn with_suggestion<'a>(
     remedy: String,
     scheme: &str,
     named: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    match meant(scheme, named.into_iter().filter(|named| *named != scheme)) {
+    match closest_match(scheme, named.into_iter().filter(|named| *named != scheme)) {
         Some(near) => format!("{remedy}; one is set for `{near}`: was `{scheme}` meant?"),
         None => remedy,
     }
@@ -193,7 +193,7 @@ pub(super) fn choose<'a>(
     plan: &'a RequestPlan,
     origin: &str,
     credentials: &dyn Credentials,
-) -> Result<Found<'a>, Vec<Vec<MissingCredential>>> {
+) -> Result<SatisfiedSchemes<'a>, Vec<Vec<MissingCredential>>> {
     let mut missing = Vec::new();
     for alternative in plan.security.iter().filter(|alternative| !alternative.schemes.is_empty()) {
         match collect(alternative, origin, credentials) {
@@ -256,14 +256,17 @@ fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
     // Who named the variables of an alternative means that one.
     let is_named = |all: &&Vec<MissingCredential>| all.iter().all(|one| !one.env.is_empty());
     let named: Vec<_> = missing.iter().filter(is_named).cloned().collect();
-    let told = alternatives(if named.is_empty() { missing } else { &named }, |one| {
+    let lines = alternatives(if named.is_empty() { missing } else { &named }, |one| {
         format!("`{}` ({})", one.scheme, one.remedy)
     });
-    format!("No credential is configured for {told}")
+    format!("No credential is configured for {lines}")
 }
 
-fn alternatives(missing: &[Vec<MissingCredential>], told: impl Fn(&MissingCredential) -> String) -> String {
-    let all = missing.iter().map(|all| all.iter().map(&told).collect::<Vec<_>>().join(" and "));
+fn alternatives(
+    missing: &[Vec<MissingCredential>],
+    describe: impl Fn(&MissingCredential) -> String,
+) -> String {
+    let all = missing.iter().map(|all| all.iter().map(&describe).collect::<Vec<_>>().join(" and "));
     all.collect::<Vec<_>>().join(", or ")
 }
 
@@ -273,7 +276,7 @@ pub(super) fn origin(url: &str) -> String {
 }
 
 /// The schemes of an alternative, with their credentials, unless the request gets one from elsewhere.
-pub(super) type Found<'a> = Vec<(&'a SecurityScheme, Option<Secret>)>;
+pub(super) type SatisfiedSchemes<'a> = Vec<(&'a SecurityScheme, Option<Secret>)>;
 
 /// Returns the request for the credential of a scheme.
 pub(super) fn wanted<'a>(scheme: &'a SecurityScheme, origin: &'a str) -> CredentialRequest<'a> {
@@ -290,7 +293,7 @@ fn collect<'a>(
     alternative: &'a SecurityRequirement,
     origin: &str,
     credentials: &dyn Credentials,
-) -> Result<Found<'a>, Vec<MissingCredential>> {
+) -> Result<SatisfiedSchemes<'a>, Vec<MissingCredential>> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for scheme in &alternative.schemes {
         let request = wanted(scheme, origin);
@@ -300,11 +303,11 @@ fn collect<'a>(
         let asked = || credentials.credential(&request).filter(usable);
         match if unsent.is_none() { asked() } else { None } {
             Some(secret) => found.push((scheme, Some(secret))),
-            None if credentials.is_sent_otherwise(&request) => found.push((scheme, None)),
+            None if credentials.is_sent_elsewhere(&request) => found.push((scheme, None)),
             None => missing.push(MissingCredential {
                 scheme: scheme.id.as_str().to_owned(),
                 env: scheme.env.as_str().to_owned(),
-                remedy: unsent.unwrap_or_else(|| credentials.remedy(&request)),
+                remedy: unsent.unwrap_or_else(|| credentials.help(&request)),
             }),
         }
     }

@@ -8,13 +8,13 @@ use toolgen_kernel::spec::Network;
 
 use super::guard::Guard;
 use super::request::{Body, HttpRequest};
-use super::secret::{Applied, Secret};
+use super::secret::{AppliedCredentials, Secret};
 use super::{secret, transport};
 
 /// Why a request has no response.
 #[derive(Debug)]
 #[doc(hidden)]
-pub struct Unanswered {
+pub struct SendFailure {
     /// Whether the server may have received the request.
     #[doc(hidden)]
     pub written: bool,
@@ -43,7 +43,7 @@ impl HttpRequest {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("the URL must not hold a user name or a password; send a header".to_owned());
         }
-        let (mut credentials, mut headers) = (Applied::default(), plain);
+        let (mut credentials, mut headers) = (AppliedCredentials::default(), plain);
         for secret in secret::secret_pairs(url.query().unwrap_or_default()) {
             credentials.hide(secret);
         }

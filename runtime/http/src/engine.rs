@@ -12,11 +12,11 @@ use serde_json::Value;
 use toolgen_core::internal::hosts;
 
 use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
-use super::direct::Unanswered;
+use super::direct::SendFailure;
 use super::fetch::{Fetch, FetchError, Fetched, fetch};
 use super::guard::{Guard, opened_by};
 use super::inner::Inner;
-use super::items::Items;
+use super::items::PagedItems;
 use super::request::{HttpRequest, RequestProblem};
 use super::settings::{HttpEngineBuilder, Tokens};
 use super::tls::Identity;
@@ -25,8 +25,8 @@ use super::transport::Clients;
 use super::transport::{self, Redirects, Route, SendError};
 use super::{tls, url};
 use toolgen_kernel::base::frozen::{Frozen, Text};
-use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::Network;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
@@ -90,7 +90,7 @@ impl HttpEngine {
         arguments: &Value,
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
         let mut request = self.inner.unproven(plan, arguments)?;
-        let missing = authorize(&mut request, plan, &self.inner.settings.known(&Tokens::new()))
+        let missing = authorize(&mut request, plan, &self.inner.settings.call_credentials(&Tokens::new()))
             .err()
             .unwrap_or_default();
         Ok((request, missing))
@@ -114,7 +114,7 @@ impl HttpEngine {
         tools: impl IntoIterator<Item = impl AsRef<Tool>>,
     ) -> Vec<MissingCredentials> {
         let tokens = Tokens::new();
-        let known = self.inner.settings.known(&tokens);
+        let known = self.inner.settings.call_credentials(&tokens);
         let lacking = tools.into_iter().filter_map(|tool| {
             let tool = tool.as_ref();
             let plan = tool.call.http()?;
@@ -136,7 +136,7 @@ impl HttpEngine {
     /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
     /// the first call. Nothing is sent, and no name is resolved.
     #[must_use]
-    pub fn closed_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<ClosedHost> {
+    pub fn blocked_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<BlockedHost> {
         let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
         for tool in tools {
             let tool = tool.as_ref();
@@ -146,7 +146,7 @@ impl HttpEngine {
                 all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
             }
         }
-        all.into_iter().map(|(remedy, tools)| ClosedHost { tools, remedy }).collect()
+        all.into_iter().map(|(remedy, tools)| BlockedHost { tools, remedy }).collect()
     }
 
     /// Returns generated tools that this engine runs.
@@ -173,8 +173,8 @@ impl HttpEngine {
     /// an object with `data`, and `event` and `id` if it has them.
     ///
     /// Nothing is sent before the first item is asked for. A failure to read is the last item.
-    pub fn items(&self, tool: impl Into<Frozen<Tool>>, arguments: Value) -> Items {
-        Items::begin(Arc::clone(&self.inner), tool.into(), arguments)
+    pub fn items(&self, tool: impl Into<Frozen<Tool>>, arguments: Value) -> PagedItems {
+        PagedItems::begin(Arc::clone(&self.inner), tool.into(), arguments)
     }
 
     /// Fetches a document with the client of this engine, with limits on time and size. Only hosts that a call could
@@ -195,9 +195,9 @@ impl HttpEngine {
         &self,
         request: &HttpRequest,
         redirects: Redirects,
-    ) -> Result<Response, Unanswered> {
+    ) -> Result<Response, SendFailure> {
         let route = Route { redirects, at_home: false, ..self.inner.route(&Network::Any) };
-        let unanswered = |written, why| Err(Unanswered { written, why });
+        let unanswered = |written, why| Err(SendFailure { written, why });
         match transport::send(&route, request, &[]).await {
             Ok(reply) => match reply.refused {
                 None => Ok(reply.response),
@@ -311,14 +311,14 @@ impl HttpEngineBuilder {
 /// engineer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ClosedHost {
+pub struct BlockedHost {
     /// The tools whose requests go there.
     pub tools: Vec<Text>,
     /// Why no request goes to the host, and how it is opened.
     pub remedy: String,
 }
 
-impl fmt::Display for ClosedHost {
+impl fmt::Display for BlockedHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tools.as_slice() {
             [tool] => write!(f, "tool '{tool}': {}", self.remedy),

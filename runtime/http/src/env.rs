@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reqwest::Url;
 
-use super::credentials::{CredentialRequest, Credentials, with_meant};
+use super::credentials::{CredentialRequest, Credentials, with_suggestion};
 use super::secret::Secret;
 
 /// Credentials from environment variables: the one configured for the scheme, or else the one the plan names, or else the
@@ -61,7 +61,7 @@ impl EnvCredentials {
     /// write Rust. The function gets the scheme and a variable; the default sentence names
     /// [`variable`](Self::variable).
     #[must_use]
-    pub fn variable_remedy(mut self, remedy: fn(&str, &str) -> String) -> EnvCredentials {
+    pub fn variable_help(mut self, remedy: fn(&str, &str) -> String) -> EnvCredentials {
         self.remedy = remedy;
         self
     }
@@ -84,8 +84,8 @@ impl Credentials for EnvCredentials {
         format!("the environment variable {}", self.variable_of(request))
     }
 
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
-        let told = match self.variable_of(request).as_str() {
+    fn help(&self, request: &CredentialRequest<'_>) -> String {
+        let help = match self.variable_of(request).as_str() {
             "" => {
                 let variable = usual(request);
                 let named = (self.remedy)(request.scheme, &variable);
@@ -114,7 +114,7 @@ impl Credentials for EnvCredentials {
                 }
             },
         };
-        with_meant(told, request.scheme, self.variables.keys().map(String::as_str))
+        with_suggestion(help, request.scheme, self.variables.keys().map(String::as_str))
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
         let placement = Placement::Bearer;
         let request = CredentialRequest { scheme, placement: &placement, scopes: &[], env: "", origin };
         assert_eq!(credentials.credential(&request), None);
-        credentials.remedy(&request)
+        credentials.help(&request)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::secret::Secret;
 use super::transport::{self, Reply, SendError};
 
 /// The default size limit of a document, in bytes: 64 MiB.
-pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
+pub const DEFAULT_MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
 /// The media types in which documents are requested. A server that knows only one form may answer with it.
 const ACCEPT: &str = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5";
@@ -37,7 +37,7 @@ struct UrlText(String);
 
 impl fmt::Debug for UrlText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        shown(&self.0).fmt(f)
+        redact_url(&self.0).fmt(f)
     }
 }
 
@@ -46,7 +46,12 @@ impl Fetch {
     /// [`MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn new(url: impl Into<String>) -> Fetch {
-        Fetch { url: UrlText(url.into()), headers: Vec::new(), timeout: None, max_bytes: MAX_DOCUMENT_BYTES }
+        Fetch {
+            url: UrlText(url.into()),
+            headers: Vec::new(),
+            timeout: None,
+            max_bytes: DEFAULT_MAX_DOCUMENT_BYTES,
+        }
     }
 
     /// Adds a header, such as `Authorization`. It is never sent to another origin that a redirect leads to.
@@ -154,7 +159,7 @@ pub(super) async fn fetch(engine: &Inner, what: Fetch) -> Result<Fetched, FetchE
             .unwrap_or(Err(FetchErrorKind::Timeout(time))),
         Err(why) => Err(FetchErrorKind::Malformed(why)),
     };
-    fetched.map_err(|kind| FetchError { url: shown(&what.url.0), kind })
+    fetched.map_err(|kind| FetchError { url: redact_url(&what.url.0), kind })
 }
 
 async fn fetch_within(
@@ -180,7 +185,7 @@ async fn fetch_within(
     if read.truncated {
         return Err(FetchErrorKind::TooLarge(limit));
     }
-    let url = final_url.map_or_else(|| shown(&request.url), |url| shown(url.as_str()));
+    let url = final_url.map_or_else(|| redact_url(&request.url), |url| redact_url(url.as_str()));
     Ok(Fetched { url, bytes: read.bytes })
 }
 fn request(what: &Fetch) -> Result<HttpRequest, String> {
@@ -189,7 +194,7 @@ fn request(what: &Fetch) -> Result<HttpRequest, String> {
 }
 
 /// Returns a URL without what may be secret. A text that is not a URL is not shown.
-fn shown(url: &str) -> String {
+fn redact_url(url: &str) -> String {
     let Ok(mut url) = Url::parse(url.trim()) else { return "the URL".to_owned() };
     url.set_query(None);
     url.set_fragment(None);

@@ -1,16 +1,16 @@
 //! Names of files that services give.
 
 use percent_encoding::percent_decode_str;
-use toolgen_core::Hidden;
+use toolgen_core::InvisibleChar;
 use toolgen_kernel::base::media_type::{ending_of, essence};
 
 use super::charset;
 
 /// The longest name, in bytes: file systems take 255, and a number may follow.
-const LONGEST: usize = 160;
+const MAX_NAME_BYTES: usize = 160;
 
 /// The name of a file about which nothing is known.
-const NAMELESS: &str = "answer";
+const DEFAULT_NAME: &str = "answer";
 
 /// Names of devices on Windows, whatever ending follows.
 const DEVICES: [&str; 8] = ["con", "conin$", "conout$", "prn", "aux", "nul", "com", "lpt"];
@@ -46,7 +46,7 @@ pub(super) fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let illegal = |char: char| {
         char.is_control()
-            || Hidden::of(char).is_some()
+            || InvisibleChar::of(char).is_some()
             || matches!(char, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '`' | '[' | ']')
     };
     let name: String = last.chars().map(|char| if illegal(char) { '_' } else { char }).collect();
@@ -54,7 +54,7 @@ pub(super) fn plain(name: &str) -> String {
     let name = name.trim_matches(|char: char| char == '.' || char.is_whitespace());
     let (stem, ending) = split(name);
     let ending = if ending.len() > 16 { "" } else { ending };
-    let stem = &stem[..toolgen_kernel::base::truncate::floor(stem, LONGEST)];
+    let stem = &stem[..toolgen_kernel::base::truncate::floor(stem, MAX_NAME_BYTES)];
     let device = stem.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let device = DEVICES.iter().any(|known| {
         device.strip_prefix(known).is_some_and(|rest| match *known {
@@ -65,7 +65,7 @@ pub(super) fn plain(name: &str) -> String {
         })
     });
     match stem {
-        "" => format!("{NAMELESS}{ending}"),
+        "" => format!("{DEFAULT_NAME}{ending}"),
         stem if device => format!("_{stem}{ending}"),
         stem => format!("{stem}{ending}"),
     }
@@ -181,7 +181,7 @@ mod tests {
             assert_eq!(plain(given), name, "{given:?}");
         }
         let long = plain(&format!("{}.pdf", "é".repeat(400)));
-        assert!(long.len() <= LONGEST + 4 && long.ends_with("é.pdf"), "{long}");
+        assert!(long.len() <= MAX_NAME_BYTES + 4 && long.ends_with("é.pdf"), "{long}");
         assert_eq!(numbered("a.tar.gz", "2"), "a.tar-2.gz");
         assert_eq!(with_ending("7", "application/pdf"), "7.pdf");
         assert_eq!(with_ending("a.txt", "application/pdf"), "a.txt");

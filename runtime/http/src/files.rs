@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use toolgen_core::internal::below::{REFUSED, climbs};
-use toolgen_kernel::call::folder::{self, Dir, File, is_escape, told, way_out};
+use toolgen_kernel::call::folder::{self, Dir, File, io_message, is_escape, way_out};
 
 use super::filename;
 
@@ -34,8 +34,8 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 
     /// Returns the most bytes that the files of one request may have together: 64 MiB by default.
-    fn most(&self) -> u64 {
-        MAX_FILE
+    fn max_request_bytes(&self) -> u64 {
+        DEFAULT_MAX_FILE_BYTES
     }
 }
 
@@ -53,12 +53,12 @@ pub trait NewFile: fmt::Debug + Send {
     /// # Errors
     ///
     /// Says why it cannot be completed.
-    fn keep(self: Box<Self>) -> Result<KeptFile, String>;
+    fn commit(self: Box<Self>) -> Result<SavedFile, String>;
 }
 
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptFile {
+pub struct SavedFile {
     /// The path by which [`Files::read`] finds it, and by which a model names it.
     pub path: String,
     /// The URI, for clients that can open it; empty if there is none.
@@ -82,14 +82,14 @@ impl Files for NoFiles {
 }
 
 /// The default size limit of a file, in bytes: 64 MiB. [`FilesRoot::max_bytes`] changes it.
-pub const MAX_FILE: u64 = 64 << 20;
+pub const DEFAULT_MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The default limit of the size of all files directly in a directory that answers are written to, in bytes: 1 GiB.
 /// [`FilesRoot::max_kept`] changes it.
-pub const MAX_KEPT: u64 = 1 << 30;
+pub const DEFAULT_MAX_SAVED_BYTES: u64 = 1 << 30;
 
 /// How many names like the wanted one are tried before a random one is taken.
-const MOST_ALIKE: u32 = 1000;
+const MAX_NAME_ATTEMPTS: u32 = 1000;
 
 /// The files below one directory. Neither `..` nor a symbolic link leads out of it, even if somebody changes the
 /// directory meanwhile.
@@ -103,19 +103,19 @@ pub struct FilesRoot {
 impl FilesRoot {
     /// Takes the files below this directory.
     pub fn new(root: impl Into<PathBuf>) -> FilesRoot {
-        FilesRoot { root: root.into(), max_bytes: MAX_FILE, max_kept: MAX_KEPT }
+        FilesRoot { root: root.into(), max_bytes: DEFAULT_MAX_FILE_BYTES, max_kept: DEFAULT_MAX_SAVED_BYTES }
     }
 
     /// Refuses files larger than this many bytes, and requests whose files have more together.
     #[must_use]
-    pub fn max_bytes(mut self, max_bytes: u64) -> FilesRoot {
+    pub fn max_file_bytes(mut self, max_bytes: u64) -> FilesRoot {
         self.max_bytes = max_bytes;
         self
     }
 
     /// Writes no more files once those of the directory have this many bytes together.
     #[must_use]
-    pub fn max_kept(mut self, max_bytes: u64) -> FilesRoot {
+    pub fn max_saved_bytes(mut self, max_bytes: u64) -> FilesRoot {
         self.max_kept = max_bytes;
         self
     }
@@ -151,7 +151,7 @@ impl Files for FilesRoot {
 
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let dir = self.open()?;
-        let failed = |why: io::Error| format!("no file can be made: {}", told(&why));
+        let failed = |why: io::Error| format!("no file can be made: {}", io_message(&why));
         let held = held(&dir).map_err(failed)?;
         let left = self.max_kept.saturating_sub(held);
         if left == 0 {
@@ -164,13 +164,13 @@ impl Files for FilesRoot {
             name: filename::plain(name),
             dir,
             root: self.root.clone(),
-            left: left.min(self.max_bytes),
-            most: left.min(self.max_bytes),
+            remaining_bytes: left.min(self.max_bytes),
+            max_bytes: left.min(self.max_bytes),
             max_kept: self.max_kept,
         }))
     }
 
-    fn most(&self) -> u64 {
+    fn max_request_bytes(&self) -> u64 {
         self.max_bytes
     }
 }
@@ -190,8 +190,8 @@ struct Writing {
     name: String,
     dir: Dir,
     root: PathBuf,
-    left: u64,
-    most: u64,
+    remaining_bytes: u64,
+    max_bytes: u64,
     max_kept: u64,
 }
 
@@ -202,11 +202,11 @@ impl Writing {
     }
 
     /// Gives the file a name that no other has, like the wanted one.
-    fn named(&self) -> io::Result<String> {
-        for number in 0..=MOST_ALIKE {
+    fn unique_name(&self) -> io::Result<String> {
+        for number in 0..=MAX_NAME_ATTEMPTS {
             let name = match number {
                 0 => self.name.clone(),
-                MOST_ALIKE => filename::numbered(&self.name, &self.own_part()),
+                MAX_NAME_ATTEMPTS => filename::numbered(&self.name, &self.own_part()),
                 number => filename::numbered(&self.name, &number.to_string()),
             };
             match self.name_if_free(&name) {
@@ -244,16 +244,16 @@ impl Writing {
 impl NewFile for Writing {
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
         let size = bytes.len() as u64;
-        if size > self.left {
-            return Err(format!("it is larger than {} bytes", self.most));
+        if size > self.remaining_bytes {
+            return Err(format!("it is larger than {} bytes", self.max_bytes));
         }
-        self.left -= size;
+        self.remaining_bytes -= size;
         let written = self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes));
-        written.map_err(|why| format!("it cannot be written: {}", told(&why)))
+        written.map_err(|why| format!("it cannot be written: {}", io_message(&why)))
     }
 
-    fn keep(mut self: Box<Self>) -> Result<KeptFile, String> {
-        let failed = |why: io::Error| format!("it cannot be written: {}", told(&why));
+    fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
+        let failed = |why: io::Error| format!("it cannot be written: {}", io_message(&why));
         // Others were written meanwhile. Of those that are too much together, none is kept before the next is measured.
         let held = held(&self.dir).map_err(failed)?;
         if held > self.max_kept {
@@ -264,14 +264,14 @@ impl NewFile for Writing {
         }
         // Some systems rename no file that is open.
         drop(self.file.take());
-        let done = self.named();
+        let done = self.unique_name();
         if done.is_err() {
             let _ = self.dir.remove_file(&self.temporary);
         }
         let path = done.map_err(failed)?;
         let real = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let uri = reqwest::Url::from_file_path(real.join(&path)).map(String::from).unwrap_or_default();
-        Ok(KeptFile { path, uri })
+        Ok(SavedFile { path, uri })
     }
 }
 

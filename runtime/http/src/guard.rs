@@ -46,7 +46,7 @@ pub(super) fn by_the_program(host: &str) -> String {
 #[derive(Clone)]
 pub(super) struct Refused {
     host: String,
-    why: Why,
+    reason: Why,
     remedy: Remedy,
 }
 
@@ -77,7 +77,7 @@ impl Guard {
     pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
         Guard::allows(url, allowed)?;
         let (host, port) = target(url);
-        let refuse = |why| Err(Refused { host: host.to_owned(), why, remedy: self.remedy });
+        let refuse = |why| Err(Refused { host: host.to_owned(), reason: why, remedy: self.remedy });
         let opened = hosts::covers(&self.opened, host, port);
         let range = match literal(host) {
             Some(address) => match (address, address::range(address)) {
@@ -109,7 +109,7 @@ impl Guard {
         }
         let address = IpAddr::from([127, 0, 0, 1]);
         let why = Why::Range(address, address::range(address));
-        Err(Refused { host: host.to_owned(), why, remedy: self.remedy })
+        Err(Refused { host: host.to_owned(), reason: why, remedy: self.remedy })
     }
 
     /// Checks only whether the call may reach the host.
@@ -118,8 +118,8 @@ impl Guard {
         if hosts::allows(allowed, host, port) {
             return Ok(());
         }
-        let why = Why::Hosts(hosts::told(allowed));
-        Err(Refused { host: host.to_owned(), why, remedy: by_the_program })
+        let why = Why::Hosts(hosts::describe_hosts(allowed));
+        Err(Refused { host: host.to_owned(), reason: why, remedy: by_the_program })
     }
 
     /// Returns the addresses of a name that a connection may be made to.
@@ -132,7 +132,7 @@ impl Guard {
                 passed.push(address);
             } else {
                 let (host, why) = (name.to_owned(), Why::Range(address, range));
-                refused = refused.or(Some(Refused { host, why, remedy: self.remedy }));
+                refused = refused.or(Some(Refused { host, reason: why, remedy: self.remedy }));
             }
         }
         match refused {
@@ -192,7 +192,7 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
 impl Refused {
     /// The reason a model sees, and no more than that, since only an operator can open a host.
     fn reason(&self) -> String {
-        format!("The host `{}` may not be reached: {}", self.host, self.why)
+        format!("The host `{}` may not be reached: {}", self.host, self.reason)
     }
 }
 
@@ -218,7 +218,7 @@ impl fmt::Display for Why {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason())?;
-        match &self.why {
+        match &self.reason {
             Why::Range(_, Range { access: Access::Private, .. }) | Why::LocalName => {
                 write!(f, " {}", (self.remedy)(&self.host))
             }

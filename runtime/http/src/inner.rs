@@ -16,11 +16,11 @@ use toolgen_kernel::spec::{Network, ToolSpec};
 use super::build::build;
 use super::guard::Guard;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
-use super::response::Limits;
+use super::response::BodyLimits;
 use super::save::Saving;
 use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
-use super::transport::{Clients, Redirects, Route, Taped};
+use super::transport::{Clients, Interception, Redirects, Route};
 
 /// What every request of one engine needs.
 pub(super) struct Inner {
@@ -87,7 +87,8 @@ impl Inner {
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
         let Inner { clients, guard, settings } = self;
-        let taped = settings.tape.as_ref().map(|tape| Taped { tape, secrets: settings.secrets().collect() });
+        let taped =
+            settings.tape.as_ref().map(|tape| Interception { tape, secrets: settings.secrets().collect() });
         Route {
             clients,
             guard,
@@ -105,15 +106,15 @@ impl Inner {
     }
 
     /// Returns the limits on how an answer of a tool is read.
-    pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> Limits<'t> {
+    pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> BodyLimits<'t> {
         let settings = &self.settings;
-        Limits {
+        BodyLimits {
             bytes: settings.max_bytes,
             media_bytes: settings.max_media_bytes,
             stream_until: None,
             structured: tool.spec.output.is_some(),
             answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
-            told: tool.call.http().map_or(&[], |plan| &*plan.headers),
+            reported_headers: tool.call.http().map_or(&[], |plan| &*plan.headers),
             redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),
             saving: settings.saves.as_ref().map(|place| Saving { place, all: settings.saves_all }),

@@ -22,10 +22,10 @@ use toolgen_kernel::spec::plan::Tool;
 
 use super::call_error::{Answered, CallError, unlike_json};
 use super::inner::{Inner, plan};
-use super::pages::{Page, Place, Reader, wanted};
+use super::pages::{Page, PageCursor, Reader, take_max_items};
 use super::refusal::{network, refusal};
 use super::request::HttpRequest;
-use super::send::Sending;
+use super::send::RequestSender;
 use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
 use super::transport::Reply;
 use super::transport::header;
@@ -34,7 +34,7 @@ use super::{charset, response};
 /// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
 /// item is an error, so that a part is not taken for the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageBounds {
+pub struct PageLimits {
     /// The most items.
     pub items: usize,
     /// The most pages.
@@ -46,10 +46,10 @@ pub struct PageBounds {
     pub time: Duration,
 }
 
-impl Default for PageBounds {
+impl Default for PageLimits {
     /// Any number of items; 10,000 pages, 1 GiB, one hour.
-    fn default() -> PageBounds {
-        PageBounds { items: usize::MAX, pages: 10_000, bytes: 1 << 30, time: Duration::from_secs(3600) }
+    fn default() -> PageLimits {
+        PageLimits { items: usize::MAX, pages: 10_000, bytes: 1 << 30, time: Duration::from_secs(3600) }
     }
 }
 
@@ -66,10 +66,10 @@ impl Default for PageBounds {
 /// # }
 /// ```
 #[must_use = "nothing is read until an item is asked for"]
-pub struct Items<T = Value> {
+pub struct PagedItems<T = Value> {
     state: State,
     ready: VecDeque<Value>,
-    bounds: PageBounds,
+    bounds: PageLimits,
     /// How many items were read.
     read: usize,
     /// The answer that the ready items came with.
@@ -81,12 +81,12 @@ enum State {
     /// The next page can be asked for.
     Idle(Box<Reading>),
     /// More items are on their way.
-    Busy(BoxFuture<'static, Read>),
+    Busy(BoxFuture<'static, PagedReader>),
     Over,
 }
 
 /// The reader of the list, and the items that it has read.
-type Read = (Box<Reading>, Result<Vec<Value>, CallError>);
+type PagedReader = (Box<Reading>, Result<Vec<Value>, CallError>);
 
 /// The reader of the list.
 struct Reading {
@@ -104,15 +104,15 @@ struct Reading {
 /// Where the items come from.
 enum Source {
     /// One page after the other.
-    Pages(Box<Place>),
+    Pages(Box<PageCursor>),
     /// One answer that is a sequence, not requested yet.
     Answer(Value),
     /// That answer.
-    Flow(Box<Flow>),
+    Flow(Box<ItemStream>),
     Nothing,
 }
 
-impl<T> fmt::Debug for Items<T> {
+impl<T> fmt::Debug for PagedItems<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Items")
             .field("ready", &self.ready.len())
@@ -121,22 +121,22 @@ impl<T> fmt::Debug for Items<T> {
     }
 }
 
-impl Items {
+impl PagedItems {
     /// Reads the items of a list or of a sequence with arguments, those of the first page.
-    pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> Items {
+    pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> PagedItems {
         // What a model would ask for is a bound here.
-        let most = wanted(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
+        let most = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
         let ctx = ToolContext::new("", tool.spec.name.as_str());
         let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
         let from = if !in_pages && may_be_sequence(&tool) {
             Source::Answer(arguments)
         } else {
-            Source::Pages(Box::new(Place::new(arguments)))
+            Source::Pages(Box::new(PageCursor::new(arguments)))
         };
         let answered = Answered::default();
         let reading = Reading { engine, tool, ctx, from, answered, pages: 0, bytes: 0, time: Duration::ZERO };
-        let bounds = PageBounds { items: most, ..PageBounds::default() };
-        Items {
+        let bounds = PageLimits { items: most, ..PageLimits::default() };
+        PagedItems {
             state: State::Idle(Box::new(reading)),
             ready: VecDeque::new(),
             bounds,
@@ -147,15 +147,15 @@ impl Items {
     }
 }
 
-impl<T> Items<T> {
+impl<T> PagedItems<T> {
     /// Sets how far the list is read, in place of [`PageBounds::default`].
-    pub fn bounds(mut self, bounds: PageBounds) -> Items<T> {
+    pub fn bounds(mut self, bounds: PageLimits) -> PagedItems<T> {
         self.bounds = bounds;
         self
     }
 
     /// Reads in a context: its token cancels the reading, its time limit and its allowed hosts apply to each page.
-    pub fn context(mut self, ctx: &ToolContext) -> Items<T> {
+    pub fn context(mut self, ctx: &ToolContext) -> PagedItems<T> {
         if let State::Idle(reading) = &mut self.state {
             reading.ctx = ctx.clone();
         }
@@ -163,13 +163,13 @@ impl<T> Items<T> {
     }
 
     /// Reads the items as another type.
-    pub fn of<U: DeserializeOwned>(self) -> Items<U> {
-        let Items { state, ready, bounds, read, answered, .. } = self;
-        Items { state, ready, bounds, read, answered, of: PhantomData }
+    pub fn of<U: DeserializeOwned>(self) -> PagedItems<U> {
+        let PagedItems { state, ready, bounds, read, answered, .. } = self;
+        PagedItems { state, ready, bounds, read, answered, of: PhantomData }
     }
 }
 
-impl<T: DeserializeOwned> Items<T> {
+impl<T: DeserializeOwned> PagedItems<T> {
     /// Returns the next item; `None` at the end.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl<T: DeserializeOwned> Items<T> {
     }
 }
 
-impl<T: DeserializeOwned> Stream for Items<T> {
+impl<T: DeserializeOwned> Stream for PagedItems<T> {
     type Item = Result<T, CallError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -242,7 +242,7 @@ impl Reading {
     }
 
     /// Returns which bound is reached.
-    fn reached(&self, bounds: &PageBounds) -> Option<ToolError> {
+    fn reached(&self, bounds: &PageLimits) -> Option<ToolError> {
         let what = if self.pages >= bounds.pages {
             format!("{} pages", bounds.pages)
         } else if self.bytes >= bounds.bytes {
@@ -283,7 +283,7 @@ impl Reading {
                 self.items(page)
             }
             Source::Answer(arguments) => {
-                let flow = Flow::begin(engine, tool, ctx, arguments, until).await?;
+                let flow = ItemStream::begin(engine, tool, ctx, arguments, until).await?;
                 self.flow(Box::new(flow)).await
             }
             Source::Flow(flow) => self.flow(flow).await,
@@ -291,7 +291,7 @@ impl Reading {
     }
 
     /// Waits for the next items of an answer.
-    async fn flow(&mut self, mut flow: Box<Flow>) -> Result<Vec<Value>, CallError> {
+    async fn flow(&mut self, mut flow: Box<ItemStream>) -> Result<Vec<Value>, CallError> {
         let Batch { items, bytes, last } = flow.batch().await?;
         self.answered = flow.answered().clone();
         self.bytes += bytes;
@@ -310,7 +310,7 @@ impl Reading {
             return Ok(items);
         }
         let content_type = header(&page.headers, "content-type");
-        let body = page.request.credentials.shown(&page.bytes, &content_type, page.truncated);
+        let body = page.request.credentials.redact_body(&page.bytes, &content_type, page.truncated);
         let answered = self.answered.clone();
         Err(if !page.status.is_success() {
             let answer = (page.status, &page.headers);
@@ -330,7 +330,7 @@ async fn page(
     engine: &Arc<Inner>,
     tool: &Frozen<Tool>,
     ctx: &ToolContext,
-    place: &mut Place,
+    place: &mut PageCursor,
     until: Instant,
 ) -> Result<Page, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else {
@@ -345,7 +345,7 @@ async fn page(
 }
 
 /// An answer that is being read.
-pub(super) struct Flow {
+pub(super) struct ItemStream {
     tool: Frozen<Tool>,
     request: HttpRequest,
     answered: Answered,
@@ -364,7 +364,7 @@ pub(super) struct Batch {
     pub(super) last: bool,
 }
 
-impl Flow {
+impl ItemStream {
     /// Sends the request of a call, and returns its answer, of which nothing is read yet.
     pub(super) async fn begin(
         engine: &Arc<Inner>,
@@ -372,11 +372,11 @@ impl Flow {
         ctx: &ToolContext,
         arguments: Value,
         until: Instant,
-    ) -> Result<Flow, CallError> {
+    ) -> Result<ItemStream, CallError> {
         let failed = CallError::without_answer(tool);
         let request = engine.prepare(tool, arguments).await.map_err(failed)?;
-        let mut sending = Sending::new(engine, tool, ctx, Some(until)).map_err(failed)?;
-        let request = sending.proven(request).await.map_err(failed)?;
+        let mut sending = RequestSender::new(engine, tool, ctx, Some(until)).map_err(failed)?;
+        let request = sending.authenticate(request).await.map_err(failed)?;
         let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
         let (status, limit) = (response.status(), engine.settings.max_typed_bytes);
         let answered = Answered::new(tool, &request, status, final_url.as_ref());
@@ -385,12 +385,12 @@ impl Flow {
         match Sequence::of(&content_type, data, limit).filter(|_| status.is_success()) {
             Some(sequence) => {
                 let text = charset::Reader::of(&content_type);
-                Ok(Flow { tool: tool.clone(), request, answered, response, sequence, text, limit })
+                Ok(ItemStream { tool: tool.clone(), request, answered, response, sequence, text, limit })
             }
             None => {
                 let read = response::read(&mut response, limit, None).await;
                 let read = read.map_err(|why| failed(network(&request, "READ_ERROR", why)))?;
-                let body = request.credentials.shown(&read.bytes, &content_type, read.truncated);
+                let body = request.credentials.redact_body(&read.bytes, &content_type, read.truncated);
                 if !status.is_success() {
                     let answer = (status, response.headers());
                     let told = refusal(&engine.settings, tool, &request, answer, final_url.as_ref()).told;

@@ -88,21 +88,25 @@ pub use credentials::{
     authorize,
 };
 #[doc(hidden)]
-pub use direct::{Unanswered, reaches};
-pub use engine::{ClosedHost, EngineError, HttpEngine};
+pub use direct::{SendFailure, reaches};
+pub use engine::{BlockedHost, EngineError, HttpEngine};
 pub use env::EnvCredentials;
 #[doc(hidden)]
 pub use env::of_environment;
-pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
-pub use files::{Files, FilesRoot, KeptFile, MAX_FILE, MAX_KEPT, NewFile, NoFiles};
+pub use fetch::{DEFAULT_MAX_DOCUMENT_BYTES, Fetch, FetchError, FetchErrorKind, Fetched};
+pub use files::{
+    DEFAULT_MAX_FILE_BYTES, DEFAULT_MAX_SAVED_BYTES, Files, FilesRoot, NewFile, NoFiles, SavedFile,
+};
 pub use guard::Resolver;
-pub use items::{Items, PageBounds};
+pub use items::{PageLimits, PagedItems};
 pub use oauth::OAuth;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
-pub use retry::Retries;
+pub use retry::RetryPolicy;
 pub use secret::Secret;
-pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
+pub use settings::{
+    DEFAULT_MAX_MEDIA_BYTES, DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TYPED_BYTES, HttpEngineBuilder,
+};
 #[doc(hidden)]
 pub use transport::Redirects;
 #[cfg(feature = "typed")]
-pub use typed::Answer;
+pub use typed::TypedResponse;

@@ -191,7 +191,7 @@ impl OAuth {
     }
 
     /// Returns the token that is known, if it is still valid.
-    pub(super) fn known(&self) -> Option<Secret> {
+    pub(super) fn cached_token(&self) -> Option<Secret> {
         let token = self.shared.token.read().unwrap_or_else(PoisonError::into_inner);
         let valid = |token: &&Token| token.expires.is_none_or(|expires| Instant::now() < expires);
         token.as_ref().filter(valid).map(|token| token.secret.clone())

@@ -19,8 +19,8 @@ use super::inner::{Inner, plan};
 use super::refusal::network;
 use super::request::{Body, HttpRequest};
 use super::response;
-use super::send::Sending;
-use super::transport::{KEPT, Reply, header};
+use super::send::RequestSender;
+use super::transport::{CROSS_ORIGIN_HEADERS, Reply, header};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
@@ -40,11 +40,11 @@ pub(super) struct Reader<'a> {
 }
 
 /// How far a list is read.
-pub(super) struct Place {
+pub(super) struct PageCursor {
     arguments: Value,
     next: Next,
     /// What was asked for, so that nothing is asked for twice.
-    asked: HashSet<String>,
+    requested: HashSet<String>,
     /// How many items of the list come before what is asked for next, if that is known.
     before: Option<usize>,
     /// How many items the whole list has, according to the last page.
@@ -80,10 +80,17 @@ pub(super) struct Page {
     pub(super) refused: Option<&'static str>,
 }
 
-impl Place {
+impl PageCursor {
     /// The beginning of a list.
-    pub(super) fn new(arguments: Value) -> Place {
-        Place { arguments, next: Next::Call, asked: HashSet::new(), before: None, total: None, home: None }
+    pub(super) fn new(arguments: Value) -> PageCursor {
+        PageCursor {
+            arguments,
+            next: Next::Call,
+            requested: HashSet::new(),
+            before: None,
+            total: None,
+            home: None,
+        }
     }
 
     /// Returns what the service says about items that it did not give, where the list ends.
@@ -128,8 +135,8 @@ impl Reader<'_> {
     ///
     /// If there is no answer, or the next page may not be asked for. An answer that is not a page is a page
     /// without a list.
-    pub(super) async fn page(&self, place: &mut Place) -> Result<Page, ToolError> {
-        let mut sending = Sending::new(self.engine, self.tool, self.ctx, self.until)?;
+    pub(super) async fn page(&self, place: &mut PageCursor) -> Result<Page, ToolError> {
+        let mut sending = RequestSender::new(self.engine, self.tool, self.ctx, self.until)?;
         let request = match std::mem::replace(&mut place.next, Next::Nothing) {
             Next::Led(request, from) => {
                 // Another origin does not choose what is asked with the credentials of the first.
@@ -137,20 +144,20 @@ impl Reader<'_> {
                     let is_home = |url: &Url| url.origin() == home.origin();
                     is_home(&from) && Url::parse(&request.url).is_ok_and(|url| is_home(&url))
                 });
-                sending.led = Some((from, at_home));
-                if at_home { sending.proven(*request).await? } else { *request }
+                sending.led_by = Some((from, at_home));
+                if at_home { sending.authenticate(*request).await? } else { *request }
             }
             Next::Refused(why) => return Err(why),
             Next::Short(said) => return Err(total::ends_short(&said)),
             Next::Call | Next::Nothing => {
                 let request = self.engine.prepare(self.tool, place.arguments.clone()).await?;
-                sending.proven(request).await?
+                sending.authenticate(request).await?
             }
         };
         if place.home.is_none() {
             place.home = Url::parse(&request.url).ok();
-            place.asked.insert(place.arguments.to_string());
-            place.asked.insert(request.url.clone());
+            place.requested.insert(place.arguments.to_string());
+            place.requested.insert(request.url.clone());
         }
         let Reply { mut response, final_url, refused } = sending.send(&request).await?;
         let limit = self.engine.settings.max_typed_bytes;
@@ -193,7 +200,13 @@ impl Reader<'_> {
     }
 
     /// Returns how the page after a page is asked for.
-    fn next(&self, place: &mut Place, page: &Page, body: &Value, items: &[Value]) -> Result<Next, ToolError> {
+    fn next(
+        &self,
+        place: &mut PageCursor,
+        page: &Page,
+        body: &Value,
+        items: &[Value],
+    ) -> Result<Next, ToolError> {
         if place.is_complete() && next::is_guessed(self.pages, body) {
             return Ok(Next::Nothing);
         }
@@ -212,7 +225,7 @@ impl Reader<'_> {
                 (Next::Led(Box::new(request), from), asked)
             }
         };
-        if place.asked.insert(asked) {
+        if place.requested.insert(asked) {
             return Ok(next);
         }
         // Some services give a cursor with the last page, too: to ask again later whether something was added.
@@ -249,7 +262,9 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     // Redirects may have led to another origin: the headers are for the one that was asked first.
     let of_headers = Url::parse(&page.request.url).map(|url| url.origin());
     if next.origin() != from.origin() || of_headers.is_ok_and(|origin| origin != next.origin()) {
-        request.headers.retain(|(name, _)| KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)));
+        request
+            .headers
+            .retain(|(name, _)| CROSS_ORIGIN_HEADERS.iter().any(|kept| name.eq_ignore_ascii_case(kept)));
     }
     request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     "GET".clone_into(&mut request.method);
@@ -260,7 +275,7 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
 
 /// Takes the maximum number of items that a model asks for out of its arguments, if it asks for several
 /// pages.
-pub(super) fn wanted(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
+pub(super) fn take_max_items(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };
     let given = arguments.as_object_mut().filter(|_| !pages.offered.is_empty());
     let given = given.and_then(|all| all.remove(pages.offered.as_str())).filter(|given| !given.is_null());

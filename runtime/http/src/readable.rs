@@ -20,11 +20,11 @@ use super::{charset, html};
 pub(super) const TRUNCATED: &str = "\n... [truncated]";
 
 /// How many characters of an error page a model reads: the top says what went wrong, and the rest is decoration.
-const SHOWN_OF_PAGE: usize = 2000;
+const MAX_ERROR_PAGE_CHARS: usize = 2000;
 
 /// An answer as a model sees it, except for its body.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct VisibleResponse<'a> {
     pub(super) head: &'a str,
     pub(super) url: &'a str,
     pub(super) content_type: &'a str,
@@ -108,13 +108,18 @@ fn json(text: String) -> String {
 }
 
 /// Returns an answer that is a text, whose rest may not have been read.
-pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, truncated: bool) -> String {
-    let Shown { head, content_type, .. } = shown;
+pub(super) fn text(
+    request: &HttpRequest,
+    shown: VisibleResponse<'_>,
+    decoded: &str,
+    truncated: bool,
+) -> String {
+    let VisibleResponse { head, content_type, .. } = shown;
     let redact = |text: &str| request.credentials.redact(text);
     let essence = essence(content_type);
     if let Some(page) = html::page(&essence, decoded).filter(|_| !shown.is_answer) {
         // Without its entities, a page may show a credential that it did not show before.
-        let page = match cut(&redact(&page), SHOWN_OF_PAGE) {
+        let page = match cut(&redact(&page), MAX_ERROR_PAGE_CHARS) {
             page if page.is_empty() => "[an HTML page without text]".to_owned(),
             page => page,
         };
@@ -149,7 +154,7 @@ const MAX_HEADER: usize = 1024;
 
 /// Adds to the first line of a result the headers that a model sees: those declared for answers; for a redirect that
 /// was not followed, where it leads and why; and for another failure, when the service may be asked again.
-pub(super) fn tell(
+pub(super) fn append_headers(
     head: &mut String,
     status: StatusCode,
     headers: &Map<String, Value>,

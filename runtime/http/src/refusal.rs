@@ -130,11 +130,10 @@ pub(super) fn refusal(
 /// Says that a request which was refused had no credential, and how it gets one.
 fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpRequest) -> String {
     let (tokens, at) = (Tokens::new(), origin(&request.url));
-    let known = settings.known(&tokens);
+    let known = settings.call_credentials(&tokens);
     let schemes = plan.security.iter().flat_map(|one| &one.schemes);
-    let mut remedies: Vec<String> = schemes
-        .map(|scheme| format!("for `{}`, {}", scheme.id, known.remedy(&wanted(scheme, &at))))
-        .collect();
+    let mut remedies: Vec<String> =
+        schemes.map(|scheme| format!("for `{}`, {}", scheme.id, known.help(&wanted(scheme, &at)))).collect();
     remedies.dedup();
     if remedies.is_empty() {
         return "no credential was sent, for the document names none for this operation. If it needs one, say so in \

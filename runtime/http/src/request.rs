@@ -24,7 +24,7 @@ pub struct HttpRequest {
     /// The body.
     pub body: Body,
     /// The parts of the request that carry credentials.
-    pub(super) credentials: secret::Applied,
+    pub(super) credentials: secret::AppliedCredentials,
 }
 
 /// The body of an [`HttpRequest`].

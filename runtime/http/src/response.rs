@@ -12,9 +12,9 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::media_type::{essence, is_json, is_json_lines, is_xml};
 use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
 use toolgen_kernel::call::structured::Structured;
-use toolgen_kernel::spec::plan::{Xml, is_surely_bytes};
+use toolgen_kernel::spec::plan::{Xml, is_binary_media_type};
 
-use super::readable::{Shown, TRUNCATED};
+use super::readable::{TRUNCATED, VisibleResponse};
 use super::request::HttpRequest;
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
@@ -28,7 +28,7 @@ pub(super) const NO_TEXT: &str = "the body is not whole, or no text";
 
 /// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits<'p> {
+pub(super) struct BodyLimits<'p> {
     /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
     /// The limit for images and sounds, in bytes; a part of one is useless.
@@ -38,7 +38,7 @@ pub(super) struct Limits<'p> {
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
     /// The headers that a success reports besides `Location`.
-    pub(super) told: &'p [Text],
+    pub(super) reported_headers: &'p [Text],
     /// The redirects that are successes, too.
     pub(super) redirects: &'p [u16],
     /// How an answer that is XML is read.
@@ -49,7 +49,7 @@ pub(super) struct Limits<'p> {
     pub(super) saving: Option<Saving<'p>>,
 }
 
-impl Limits<'_> {
+impl BodyLimits<'_> {
     /// Whether a status is that of an answer of the operation.
     pub(super) fn is_answer(&self, status: StatusCode) -> bool {
         status.is_success() || self.redirects.contains(&status.as_u16())
@@ -69,17 +69,17 @@ enum Kind {
 }
 
 /// The part of a body that was read.
-pub(super) struct Read {
+pub(super) struct BodyPrefix {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
     /// What came with the end of it but had no room.
     pub(super) rest: Vec<u8>,
 }
 
-impl Read {
+impl BodyPrefix {
     /// A body that was read before.
-    fn of(bytes: Vec<u8>, truncated: bool) -> Read {
-        Read { bytes, truncated, rest: Vec::new() }
+    fn of(bytes: Vec<u8>, truncated: bool) -> BodyPrefix {
+        BodyPrefix { bytes, truncated, rest: Vec::new() }
     }
 }
 
@@ -87,7 +87,7 @@ impl Read {
 pub(super) async fn result(
     request: &HttpRequest,
     reply: Reply,
-    limits: Limits<'_>,
+    limits: BodyLimits<'_>,
 ) -> Result<ToolResult, reqwest::Error> {
     let Reply { mut response, final_url, refused } = reply;
     let status = response.status();
@@ -108,26 +108,32 @@ pub(super) async fn result(
             first.append(&mut read.rest);
             let from = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
             let named =
-                save::named(request, response.headers(), &content_type, from.as_deref().unwrap_or(&url));
+                save::file_name(request, response.headers(), &content_type, from.as_deref().unwrap_or(&url));
             Some(save::body(saving, request, (&mut response, truncated), first, named, until).await?)
         }
         None => None,
     };
     let is_answer = limits.is_answer(status);
     let mut head = readable::head(request, status, final_url.as_ref());
-    readable::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
+    readable::append_headers(
+        &mut head,
+        status,
+        &headers,
+        is_answer.then_some(limits.reported_headers),
+        refused,
+    );
     let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
     let declared =
         if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
-    let shown = Shown { head: &head, url: &url, content_type: &content_type, is_answer, limit };
+    let shown = VisibleResponse { head: &head, url: &url, content_type: &content_type, is_answer, limit };
     let mut unread = None;
     let mut result = match declared {
         Ok(None) => content(request, shown, kind, read),
         Ok(Some(json)) => {
             let (json, cut) = fitting(json, limit);
             truncated |= cut;
-            let read = Read::of(json.to_string().into_bytes(), truncated);
-            content(request, Shown { content_type: "application/json", ..shown }, Kind::Text, read)
+            let read = BodyPrefix::of(json.to_string().into_bytes(), truncated);
+            content(request, VisibleResponse { content_type: "application/json", ..shown }, Kind::Text, read)
         }
         Err(why) => {
             unread = Some(format!("the answer is not read as the declared result: {why}"));
@@ -160,7 +166,7 @@ pub(super) async fn result(
     }
     result.details = details;
     if let Some(saved) = saved {
-        save::tell(&mut result, &head, is_text, saved);
+        save::report_saved_file(&mut result, &head, is_text, saved);
     }
     Ok(result)
 }
@@ -201,7 +207,11 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
 /// # Errors
 ///
 /// Why the answer is not of its form.
-pub(super) fn as_json(read: &Read, content_type: &str, limits: &Limits<'_>) -> Result<Option<Value>, String> {
+pub(super) fn as_json(
+    read: &BodyPrefix,
+    content_type: &str,
+    limits: &BodyLimits<'_>,
+) -> Result<Option<Value>, String> {
     let essence = essence(content_type);
     let text = || charset::decode(&read.bytes, content_type, read.truncated);
     if let Some(answer) = limits.answer.filter(|_| !read.truncated && is_xml(&essence)) {
@@ -225,22 +235,22 @@ pub(super) async fn read(
     response: &mut Response,
     limit: usize,
     until: Option<Instant>,
-) -> Result<Read, reqwest::Error> {
+) -> Result<BodyPrefix, reqwest::Error> {
     let mut bytes = Vec::new();
     loop {
         let chunk = match until {
             Some(until) => match timeout_at(until, response.chunk()).await {
                 Ok(chunk) => chunk?,
-                Err(_) => return Ok(Read::of(bytes, true)),
+                Err(_) => return Ok(BodyPrefix::of(bytes, true)),
             },
             None => response.chunk().await?,
         };
-        let Some(chunk) = chunk else { return Ok(Read::of(bytes, false)) };
+        let Some(chunk) = chunk else { return Ok(BodyPrefix::of(bytes, false)) };
         // One byte more than is kept shows whether a body just fits.
         let room = limit.saturating_sub(bytes.len());
         bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {
-            return Ok(Read { bytes, truncated: true, rest: chunk[room..].to_vec() });
+            return Ok(BodyPrefix { bytes, truncated: true, rest: chunk[room..].to_vec() });
         }
     }
 }
@@ -273,7 +283,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         Kind::Image
     } else if essence.starts_with("audio/") {
         Kind::Audio
-    } else if is_surely_bytes(&essence) {
+    } else if is_binary_media_type(&essence) {
         Kind::Binary
     } else if charset::is_named(content_type) {
         Kind::Text
@@ -283,7 +293,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
 }
 
 /// Whether a model sees the body as a text.
-fn is_text(kind: Kind, read: &Read) -> bool {
+fn is_text(kind: Kind, read: &BodyPrefix) -> bool {
     match kind {
         Kind::Text | Kind::Events => true,
         Kind::Unknown => charset::is_utf8(&read.bytes, read.truncated),
@@ -291,10 +301,10 @@ fn is_text(kind: Kind, read: &Read) -> bool {
     }
 }
 
-fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> ToolResult {
-    let Shown { head, url, content_type, .. } = shown;
+fn content(request: &HttpRequest, shown: VisibleResponse<'_>, kind: Kind, read: BodyPrefix) -> ToolResult {
+    let VisibleResponse { head, url, content_type, .. } = shown;
     let is_text = is_text(kind, &read);
-    let Read { bytes, truncated, .. } = read;
+    let BodyPrefix { bytes, truncated, .. } = read;
     if is_text {
         let mut decoded = charset::decode(&bytes, content_type, truncated);
         if truncated {
@@ -312,7 +322,7 @@ fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> T
         return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: left out]"));
     }
     let extent = if truncated { format!("the first {size} bytes") } else { format!("{size} bytes") };
-    if request.credentials.stand_in(&bytes) {
+    if request.credentials.contains_secret(&bytes) {
         return ToolResult::text(format!(
             "{head}\n\n[{mime_type}, {extent}: left out, for a credential stands in it]"
         ));
@@ -329,7 +339,7 @@ fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> T
 /// Returns the media type of an answer, or that of any bytes if it contains a credential.
 fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
     let named = header(headers, CONTENT_TYPE.as_str());
-    match request.credentials.stand_in(named.as_bytes()) {
+    match request.credentials.contains_secret(named.as_bytes()) {
         true => "application/octet-stream".to_owned(),
         false => named,
     }

@@ -19,124 +19,128 @@ use super::transport::SendError;
 /// A service says how long to wait with `Retry-After`; otherwise the waits double, and a part of each is random. If
 /// the service wants more time than is granted here, or than the call has, its answer is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retries {
-    most: u32,
-    first: Duration,
-    longest: Duration,
+pub struct RetryPolicy {
+    max_retries: u32,
+    initial_delay: Duration,
+    max_delay: Duration,
     total: Duration,
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     /// Two repetitions, the first after 250 ms, none after more than 10 s, and 20 s in total.
-    fn default() -> Retries {
-        Retries {
-            most: 2,
-            first: Duration::from_millis(250),
-            longest: Duration::from_secs(10),
+    fn default() -> RetryPolicy {
+        RetryPolicy {
+            max_retries: 2,
+            initial_delay: Duration::from_millis(250),
+            max_delay: Duration::from_secs(10),
             total: Duration::from_secs(20),
         }
     }
 }
 
-impl Retries {
+impl RetryPolicy {
     /// Repeats nothing.
-    pub const NONE: Retries =
-        Retries { most: 0, first: Duration::ZERO, longest: Duration::ZERO, total: Duration::ZERO };
+    pub const NONE: RetryPolicy = RetryPolicy {
+        max_retries: 0,
+        initial_delay: Duration::ZERO,
+        max_delay: Duration::ZERO,
+        total: Duration::ZERO,
+    };
 
     /// Sets how often a request is repeated.
     #[must_use]
-    pub fn most(mut self, most: u32) -> Retries {
-        self.most = most;
+    pub fn max_retries(mut self, most: u32) -> RetryPolicy {
+        self.max_retries = most;
         self
     }
 
     /// Sets the first wait, which doubles each time.
     #[must_use]
-    pub fn first(mut self, first: Duration) -> Retries {
-        self.first = first;
+    pub fn initial_delay(mut self, first: Duration) -> RetryPolicy {
+        self.initial_delay = first;
         self
     }
 
     /// Sets the longest wait. A service that wants a longer one is not asked again.
     #[must_use]
-    pub fn longest(mut self, longest: Duration) -> Retries {
-        self.longest = longest;
+    pub fn max_delay(mut self, longest: Duration) -> RetryPolicy {
+        self.max_delay = longest;
         self
     }
 
     /// Sets how long the waits of a request may take in total.
     #[must_use]
-    pub fn total(mut self, total: Duration) -> Retries {
+    pub fn max_total_delay(mut self, total: Duration) -> RetryPolicy {
         self.total = total;
         self
     }
 }
 
 /// The repetitions of one request.
-pub(super) struct Attempts {
-    retries: Retries,
+pub(super) struct RetryState {
+    retries: RetryPolicy,
     waited: Duration,
     /// What happened before the last attempt, one object each.
-    pub(super) told: Vec<Value>,
+    pub(super) history: Vec<Value>,
 }
 
-impl Attempts {
-    pub(super) fn new(retries: Retries) -> Attempts {
-        Attempts { retries, waited: Duration::ZERO, told: Vec::new() }
+impl RetryState {
+    pub(super) fn new(retries: RetryPolicy) -> RetryState {
+        RetryState { retries, waited: Duration::ZERO, history: Vec::new() }
     }
 
     /// Returns how long to wait before the request is repeated; `None` if it is not.
     ///
     /// `left` is the time that the call still has.
-    pub(super) fn wait(&mut self, why: &Why, left: Option<Duration>) -> Option<Duration> {
-        let Retries { most, first, longest, total } = self.retries;
-        let done = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
+    pub(super) fn next_delay(&mut self, why: &RetryReason, left: Option<Duration>) -> Option<Duration> {
+        let RetryPolicy { max_retries: most, initial_delay: first, max_delay: longest, total } = self.retries;
+        let done = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
         if done >= most {
             return None;
         }
         let usual = first.saturating_mul(1 << done.min(16)).min(longest);
-        let wait = why.wanted.unwrap_or_else(|| usual.mul_f64(0.5 + 0.5 * random()));
+        let wait = why.retry_after.unwrap_or_else(|| usual.mul_f64(0.5 + 0.5 * random()));
         let in_time = wait <= longest && self.waited + wait <= total && left.is_none_or(|left| wait < left);
         if !in_time {
             return None;
         }
         self.waited += wait;
-        let mut told = Map::new();
+        let mut entry = Map::new();
         match why.status {
-            Some(status) => told.insert("status".to_owned(), status.as_u16().into()),
-            None => told.insert("error".to_owned(), why.told.clone().into()),
+            Some(status) => entry.insert("status".to_owned(), status.as_u16().into()),
+            None => entry.insert("error".to_owned(), why.message.clone().into()),
         };
-        told.insert("waited_ms".to_owned(), whole_millis(wait).into());
-        self.told.push(told.into());
+        entry.insert("waited_ms".to_owned(), whole_millis(wait).into());
+        self.history.push(entry.into());
         Some(wait)
     }
 }
 
 /// Why a request may be repeated.
-pub(super) struct Why {
+pub(super) struct RetryReason {
     status: Option<StatusCode>,
     /// How long the service wants to be left alone.
-    wanted: Option<Duration>,
-    pub(super) told: String,
+    retry_after: Option<Duration>,
+    pub(super) message: String,
 }
 
-impl Why {
+impl RetryReason {
     /// Returns why a request may be repeated after this answer.
-    pub(super) fn answered(status: StatusCode, headers: &HeaderMap) -> Option<Why> {
+    pub(super) fn answered(status: StatusCode, headers: &HeaderMap) -> Option<RetryReason> {
         let again = matches!(status.as_u16(), 429 | 502 | 503 | 504);
-        again.then(|| Why {
+        again.then(|| RetryReason {
             status: Some(status),
-            wanted: retry_after(headers, SystemTime::now()),
-            told: format!("the service answered {}", status.as_u16()),
+            retry_after: retry_after(headers, SystemTime::now()),
+            message: format!("the service answered {}", status.as_u16()),
         })
     }
 
     /// Returns why a request may be repeated after this failure. `repeatable` says whether it may be if it was sent.
-    pub(super) fn failed(error: &SendError, repeatable: bool) -> Option<Why> {
+    pub(super) fn failed(error: &SendError, repeatable: bool) -> Option<RetryReason> {
         let SendError::Network(error) = error else { return None };
         let again = !is_distrust(error) && (error.is_connect() || (repeatable && error.is_request()));
-        let told = if error.is_connect() { "there was no connection" } else { "the connection broke" };
-        again.then(|| Why { status: None, wanted: None, told: told.to_owned() })
+        let message = if error.is_connect() { "there was no connection" } else { "the connection broke" };
+        again.then(|| RetryReason { status: None, retry_after: None, message: message.to_owned() })
     }
 }
 
@@ -248,23 +252,28 @@ mod tests {
 
     #[test]
     fn waits_double_and_are_bounded() {
-        let why = |wanted: Option<u64>| Why {
+        let why = |wanted: Option<u64>| RetryReason {
             status: Some(StatusCode::SERVICE_UNAVAILABLE),
-            wanted: wanted.map(Duration::from_secs),
-            told: String::new(),
+            retry_after: wanted.map(Duration::from_secs),
+            message: String::new(),
         };
-        let mut attempts = Attempts::new(Retries::default().most(9).longest(Duration::from_secs(1)));
+        let mut attempts =
+            RetryState::new(RetryPolicy::default().max_retries(9).max_delay(Duration::from_secs(1)));
         for most in [250, 500, 1000, 1000] {
-            let wait = attempts.wait(&why(None), None).unwrap().as_millis();
+            let wait = attempts.next_delay(&why(None), None).unwrap().as_millis();
             assert!((most / 2..=most).contains(&wait), "{wait} of {most}");
         }
-        assert_eq!(attempts.told.len(), 4);
-        assert_eq!(attempts.wait(&why(Some(1)), None), Some(Duration::from_secs(1)));
+        assert_eq!(attempts.history.len(), 4);
+        assert_eq!(attempts.next_delay(&why(Some(1)), None), Some(Duration::from_secs(1)));
         // More than a wait may take, than the call has, than all waits may take.
-        assert_eq!(attempts.wait(&why(Some(2)), None), None);
-        assert_eq!(attempts.wait(&why(Some(1)), Some(Duration::from_secs(1))), None);
-        assert_eq!(Attempts::new(Retries::default().total(Duration::ZERO)).wait(&why(None), None), None);
-        assert_eq!(Attempts::new(Retries::NONE).wait(&why(Some(0)), None), None);
+        assert_eq!(attempts.next_delay(&why(Some(2)), None), None);
+        assert_eq!(attempts.next_delay(&why(Some(1)), Some(Duration::from_secs(1))), None);
+        assert_eq!(
+            RetryState::new(RetryPolicy::default().max_total_delay(Duration::ZERO))
+                .next_delay(&why(None), None),
+            None
+        );
+        assert_eq!(RetryState::new(RetryPolicy::NONE).next_delay(&why(Some(0)), None), None);
     }
 
     #[test]

@@ -13,16 +13,16 @@ use toolgen_kernel::base::sha256::hex;
 use toolgen_kernel::call::result::{Content, ToolResult};
 
 use super::filename;
-use super::files::{Files, KeptFile};
+use super::files::{Files, SavedFile};
 use super::request::HttpRequest;
-use super::secret::Applied;
+use super::secret::AppliedCredentials;
 use super::transport::header;
 
 /// How many chunks wait for the disk before the network waits, too.
-const WAITING: usize = 8;
+const MAX_PENDING_CHUNKS: usize = 8;
 
 /// How much of a body is searched for credentials at once at most, in bytes, if more of it is there.
-const SEARCHED: usize = 256 << 10;
+const SECRET_SCAN_BYTES: usize = 256 << 10;
 
 /// Where answers are saved, and which.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Saving<'s> {
 
 /// A body that was saved.
 pub(super) struct Saved {
-    file: KeptFile,
+    file: SavedFile,
     media_type: String,
     size: u64,
     sha256: String,
@@ -65,7 +65,12 @@ impl Saved {
 }
 
 /// Adds to a result what became of its body.
-pub(super) fn tell(result: &mut ToolResult, head: &str, is_text: bool, saved: Result<Saved, String>) {
+pub(super) fn report_saved_file(
+    result: &mut ToolResult,
+    head: &str,
+    is_text: bool,
+    saved: Result<Saved, String>,
+) {
     let saved = match saved {
         Ok(saved) => saved,
         Err(why) => {
@@ -88,7 +93,7 @@ pub(super) fn tell(result: &mut ToolResult, head: &str, is_text: bool, saved: Re
 
 /// Returns the name to save an answer under, and its media type: what the service says, or the end of its URL, in which
 /// credentials are hidden.
-pub(super) fn named(
+pub(super) fn file_name(
     request: &HttpRequest,
     headers: &HeaderMap,
     content_type: &str,
@@ -112,7 +117,7 @@ pub(super) async fn body(
     (name, media_type): (String, String),
     until: Option<Instant>,
 ) -> Result<Result<Saved, String>, reqwest::Error> {
-    let (sender, chunks) = mpsc::channel(WAITING);
+    let (sender, chunks) = mpsc::channel(MAX_PENDING_CHUNKS);
     let (place, credentials) = (Arc::clone(saving.place), request.credentials.clone());
     // Writing blocks, which a task on a shared thread must not do.
     let written = tokio::task::spawn_blocking(move || write(&*place, &name, chunks, &credentials));
@@ -143,8 +148,8 @@ fn write(
     place: &dyn Files,
     name: &str,
     mut chunks: mpsc::Receiver<Chunk>,
-    credentials: &Applied,
-) -> Result<(KeptFile, u64, String), String> {
+    credentials: &AppliedCredentials,
+) -> Result<(SavedFile, u64, String), String> {
     let mut file = place.create(name)?;
     let (mut size, mut hash) = (0, Sha256::new());
     let mut held: Vec<u8> = Vec::new();
@@ -153,10 +158,10 @@ fn write(
         let ends = chunk.is_none();
         held.append(&mut chunk.unwrap_or_default());
         // What is there already is searched together; what a slow service says is not kept waiting for more.
-        if !ends && held.len() < SEARCHED && !chunks.is_empty() {
+        if !ends && held.len() < SECRET_SCAN_BYTES && !chunks.is_empty() {
             continue;
         }
-        let clear = credentials.clear(&held, ends).ok_or("a credential stands in it")?;
+        let clear = credentials.secret_free_prefix(&held, ends).ok_or("a credential stands in it")?;
         file.write(&held[..clear])?;
         hash.update(&held[..clear]);
         size += clear as u64;
@@ -165,5 +170,5 @@ fn write(
             break;
         }
     }
-    Ok((file.keep()?, size, hex(&hash.finalize())))
+    Ok((file.commit()?, size, hex(&hash.finalize())))
 }

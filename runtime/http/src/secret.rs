@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use toolgen_kernel::base::needle::{self, Needle};
-use toolgen_kernel::base::truncate::whole;
+use toolgen_kernel::base::needle::{self, SecretPattern};
+use toolgen_kernel::base::truncate::trim_partial_char;
 
 use super::charset;
 
@@ -14,13 +14,13 @@ pub struct Secret(String);
 const HIDDEN: &str = "****";
 
 /// The shortest credential that is searched for in any text.
-const SHORTEST: usize = 6;
+const MIN_SECRET_BYTES: usize = 6;
 
 /// How many bytes at the end of a part are held back at most for the start of a credential, unless it is longer.
-const MOST_HELD: usize = 16 << 10;
+const MAX_HELD_BYTES: usize = 16 << 10;
 
 /// How many times longer an encoded credential is at most than the credential itself.
-const LONGER: usize = 12;
+const MAX_ENCODED_EXPANSION: usize = 12;
 
 impl Secret {
     /// Wraps a credential.
@@ -49,20 +49,20 @@ impl fmt::Display for Secret {
 
 /// What authentication added to a request.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(super) struct Applied {
+pub(super) struct AppliedCredentials {
     /// Headers that carry a credential.
     pub(super) headers: Vec<String>,
     /// The schemes whose credentials the request has, each with where it comes from.
     pub(super) sent: Vec<(String, String)>,
     /// Every text to hide, the longest first: credentials as given and as encoded.
-    texts: Vec<Needle>,
+    texts: Vec<SecretPattern>,
 }
 
-impl Applied {
+impl AppliedCredentials {
     /// Hides a text from now on.
     pub(super) fn hide(&mut self, text: &str) {
         if !text.is_empty() && !self.texts.iter().any(|known| known.text() == text) {
-            self.texts.push(Needle::new(text, usize::MAX));
+            self.texts.push(SecretPattern::new(text, usize::MAX));
             // One text may be part of another.
             self.texts.sort_by_key(|known| std::cmp::Reverse(known.text().len()));
         }
@@ -75,27 +75,29 @@ impl Applied {
     }
 
     /// Whether some bytes contain a credential, however it is encoded there.
-    pub(super) fn stand_in(&self, bytes: &[u8]) -> bool {
+    pub(super) fn contains_secret(&self, bytes: &[u8]) -> bool {
         !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
     }
 
     /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None` if
     /// they contain a credential.
-    pub(super) fn clear(&self, bytes: &[u8], ends: bool) -> Option<usize> {
-        if self.stand_in(bytes) {
+    pub(super) fn secret_free_prefix(&self, bytes: &[u8], ends: bool) -> Option<usize> {
+        if self.contains_secret(bytes) {
             return None;
         }
         let Some(longest) = self.searched().map(|secret| secret.text().len()).max().filter(|_| !ends) else {
             return Some(bytes.len());
         };
-        let text = std::str::from_utf8(whole(bytes));
+        let text = std::str::from_utf8(trim_partial_char(bytes));
         let clear = text.map_or(0, |text| needle::unfinished(text, self.searched()));
         // A start that is drawn out, by blanks perhaps, is none.
-        Some(clear.max(bytes.len().saturating_sub(MOST_HELD.max(longest.saturating_mul(LONGER)))))
+        Some(clear.max(
+            bytes.len().saturating_sub(MAX_HELD_BYTES.max(longest.saturating_mul(MAX_ENCODED_EXPANSION))),
+        ))
     }
 
     /// Returns the text of a body with credentials shown as `****`, also one that was cut off at the end.
-    pub(super) fn shown(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
+    pub(super) fn redact_body(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
         let mut text = charset::decode(bytes, content_type, truncated);
         if truncated {
             self.cut_unfinished(&mut text);
@@ -110,11 +112,11 @@ impl Applied {
 
     /// Returns every text to hide.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(Needle::text)
+        self.texts.iter().map(SecretPattern::text)
     }
 
-    fn searched(&self) -> impl Iterator<Item = &Needle> {
-        self.texts.iter().filter(|secret| secret.text().len() >= SHORTEST)
+    fn searched(&self) -> impl Iterator<Item = &SecretPattern> {
+        self.texts.iter().filter(|secret| secret.text().len() >= MIN_SECRET_BYTES)
     }
 
     /// Returns the URL with credentials shown as `****`, including short ones in its query.
@@ -163,7 +165,7 @@ impl Applied {
             let before = part.strip_suffix(secret);
             before.filter(|before| before.is_empty() || before.ends_with([' ', '='])).is_some()
         };
-        self.texts.iter().map(Needle::text).find(ends)
+        self.texts.iter().map(SecretPattern::text).find(ends)
     }
 }
 
@@ -187,8 +189,10 @@ mod tests {
 
     #[test]
     fn a_short_credential_hides_where_it_was_put_and_nothing_else() {
-        let mut applied =
-            Applied { headers: vec!["Authorization".to_owned(), "cookie".to_owned()], ..Applied::default() };
+        let mut applied = AppliedCredentials {
+            headers: vec!["Authorization".to_owned(), "cookie".to_owned()],
+            ..AppliedCredentials::default()
+        };
         for secret in ["p", "t t", "long-enough"] {
             applied.hide(secret);
         }

@@ -17,46 +17,56 @@ use super::credentials::{authorize, choose, no_credential, origin};
 use super::inner::{self, Inner};
 use super::refusal::network;
 use super::request::HttpRequest;
-use super::retry::{Attempts, Why, idempotency_key};
+use super::retry::{RetryReason, RetryState, idempotency_key};
 use super::settings::Tokens;
 use super::transport::{self, Reply, Route, SendError};
 
 /// How the requests of one call are sent.
-pub(super) struct Sending<'a> {
+pub(super) struct RequestSender<'a> {
     engine: &'a Arc<Inner>,
     plan: &'a RequestPlan,
     ctx: &'a ToolContext,
-    until: Option<Instant>,
+    deadline: Option<Instant>,
     /// Whether a second request changes nothing more.
     repeatable: bool,
     tokens: Tokens,
-    attempts: Attempts,
+    attempts: RetryState,
     /// What the answer says about how many requests may follow.
     rate: Map<String, Value>,
     /// The URL whose answer led to the request, if it was not made from arguments, and whether it leads to where
     /// credentials go.
-    pub(super) led: Option<(Url, bool)>,
+    pub(super) led_by: Option<(Url, bool)>,
 }
 
-impl<'a> Sending<'a> {
+impl<'a> RequestSender<'a> {
     /// `until` is when the call ends: nothing is waited for after that.
     pub(super) fn new(
         engine: &'a Arc<Inner>,
         tool: &'a Tool,
         ctx: &'a ToolContext,
         until: Option<Instant>,
-    ) -> Result<Sending<'a>, ToolError> {
+    ) -> Result<RequestSender<'a>, ToolError> {
         let plan = inner::plan(tool)?;
         let effects = &tool.spec.effects;
         let repeatable = effects.read_only || effects.idempotent || !plan.idempotency_key.is_empty();
-        let attempts = Attempts::new(engine.settings.retries);
+        let attempts = RetryState::new(engine.settings.retries);
         let (tokens, rate) = (Tokens::new(), Map::new());
-        Ok(Sending { engine, plan, ctx, until, repeatable, tokens, attempts, rate, led: None })
+        Ok(RequestSender {
+            engine,
+            plan,
+            ctx,
+            deadline: until,
+            repeatable,
+            tokens,
+            attempts,
+            rate,
+            led_by: None,
+        })
     }
 
     /// Adds what authenticates a request: the credentials of the call, and a key by which the service recognises a
     /// repetition.
-    pub(super) async fn proven(&mut self, mut request: HttpRequest) -> Result<HttpRequest, ToolError> {
+    pub(super) async fn authenticate(&mut self, mut request: HttpRequest) -> Result<HttpRequest, ToolError> {
         let needed = self.needed(&request.url)?;
         for scheme in needed {
             self.renew(&scheme).await?;
@@ -73,7 +83,7 @@ impl<'a> Sending<'a> {
 
     /// Returns the schemes of a request whose tokens the engine gets itself.
     fn needed(&self, url: &str) -> Result<Vec<String>, ToolError> {
-        let found = choose(self.plan, &origin(url), &self.engine.settings.known(&self.tokens));
+        let found = choose(self.plan, &origin(url), &self.engine.settings.call_credentials(&self.tokens));
         let found = found.map_err(|missing| no_credential(&missing))?;
         let own = found.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
         Ok(own.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
@@ -90,7 +100,7 @@ impl<'a> Sending<'a> {
     }
 
     fn authorize(&self, request: &mut HttpRequest) -> Result<(), ToolError> {
-        let authorized = authorize(request, self.plan, &self.engine.settings.known(&self.tokens));
+        let authorized = authorize(request, self.plan, &self.engine.settings.call_credentials(&self.tokens));
         authorized.map_err(|missing| no_credential(&missing))
     }
 
@@ -103,7 +113,7 @@ impl<'a> Sending<'a> {
         }
         loop {
             let request = renewed.as_ref().unwrap_or(request);
-            let (from, at_home) = match &self.led {
+            let (from, at_home) = match &self.led_by {
                 Some((from, at_home)) => (Some(from), *at_home),
                 None => (None, true),
             };
@@ -121,23 +131,23 @@ impl<'a> Sending<'a> {
             }
             let why = match &sent {
                 Ok(reply) if !self.repeatable || reply.refused.is_some() => None,
-                Ok(reply) => Why::answered(reply.response.status(), reply.response.headers()),
-                Err(error) => Why::failed(error, self.repeatable),
+                Ok(reply) => RetryReason::answered(reply.response.status(), reply.response.headers()),
+                Err(error) => RetryReason::failed(error, self.repeatable),
             };
             if let Some(why) = why {
-                let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-                if let Some(wait) = self.attempts.wait(&why, left) {
+                let left = self.deadline.map(|until| until.saturating_duration_since(Instant::now()));
+                if let Some(wait) = self.attempts.next_delay(&why, left) {
                     drop(sent);
                     let millis = whole_millis(wait);
                     let number = |count| Attribute::Number(i64::try_from(count).unwrap_or(i64::MAX));
                     self.ctx.add_event(
                         "toolgen.request.repeated",
                         &[
-                            ("http.request.resend_count", number(self.attempts.told.len() as u64)),
+                            ("http.request.resend_count", number(self.attempts.history.len() as u64)),
                             ("toolgen.repeated.after_ms", number(millis)),
                         ],
                     );
-                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", why.told));
+                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", why.message));
                     sleep(wait).await;
                     continue;
                 }
@@ -188,9 +198,9 @@ impl<'a> Sending<'a> {
     }
 
     /// Adds to the details of a result what was repeated, and how many requests may follow.
-    pub(super) fn told(&self, result: &mut ToolResult) {
-        if !self.attempts.told.is_empty() {
-            result.details["repeated_after"] = json!(self.attempts.told);
+    pub(super) fn add_retry_details(&self, result: &mut ToolResult) {
+        if !self.attempts.history.is_empty() {
+            result.details["repeated_after"] = json!(self.attempts.history);
         }
         if !self.rate.is_empty() {
             result.details["rate_limit"] = self.rate.clone().into();

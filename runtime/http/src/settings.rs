@@ -6,25 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
-use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::engine::tape::Interceptor;
 use toolgen_kernel::spec::plan::Placement;
 
-use super::credentials::{CredentialRequest, Credentials, NoCredentials, with_meant};
+use super::credentials::{CredentialRequest, Credentials, NoCredentials, with_suggestion};
 use super::files::{Files, FilesRoot, NoFiles};
 use super::guard::{Resolver, SystemResolver};
 use super::oauth::OAuth;
-use super::retry::Retries;
+use super::retry::RetryPolicy;
 use super::secret::{Secret, is_sensitive, secret_pairs};
 use super::tls::Identity;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
-pub const MAX_BYTES: usize = 64 << 10;
+pub const DEFAULT_MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// The default size limit of an image or a sound, in bytes: 5 MiB, which providers accept.
-pub const MAX_MEDIA_BYTES: usize = 5 << 20;
+pub const DEFAULT_MAX_MEDIA_BYTES: usize = 5 << 20;
 
 /// The default size limit of the response of a typed call, in bytes: 16 MiB.
-pub const MAX_TYPED_BYTES: usize = 16 << 20;
+pub const DEFAULT_MAX_TYPED_BYTES: usize = 16 << 20;
 
 /// The settings of an [`HttpEngine`](super::HttpEngine).
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ pub struct HttpEngineBuilder {
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) identity: Option<Identity>,
     pub(super) oauth: Vec<(String, OAuth)>,
-    pub(super) retries: Retries,
-    pub(super) tape: Option<Tape>,
+    pub(super) retries: RetryPolicy,
+    pub(super) tape: Option<Interceptor>,
     /// Whether requests pass the trace on.
     pub(super) passes_on: bool,
     pub(super) also_passed: Vec<String>,
@@ -98,9 +98,9 @@ impl HttpEngineBuilder {
             credentials: Arc::new(NoCredentials),
             timeout: None,
             connect_timeout: None,
-            max_bytes: MAX_BYTES,
-            max_media_bytes: MAX_MEDIA_BYTES,
-            max_typed_bytes: MAX_TYPED_BYTES,
+            max_bytes: DEFAULT_MAX_TEXT_BYTES,
+            max_media_bytes: DEFAULT_MAX_MEDIA_BYTES,
+            max_typed_bytes: DEFAULT_MAX_TYPED_BYTES,
             files: Arc::new(NoFiles),
             saves: None,
             saves_all: false,
@@ -110,7 +110,7 @@ impl HttpEngineBuilder {
             root_certificates: Vec::new(),
             identity: None,
             oauth: Vec::new(),
-            retries: Retries::default(),
+            retries: RetryPolicy::default(),
             tape: None,
             passes_on: true,
             also_passed: Vec::new(),
@@ -152,8 +152,8 @@ impl HttpEngineBuilder {
     }
 
     /// Returns the credentials of a call for which these tokens were got.
-    pub(super) fn known<'a>(&'a self, tokens: &'a Tokens) -> Known<'a> {
-        Known { settings: self, tokens }
+    pub(super) fn call_credentials<'a>(&'a self, tokens: &'a Tokens) -> CallCredentials<'a> {
+        CallCredentials { settings: self, tokens }
     }
 
     /// Returns the host that every request is sent to, as effects name it.
@@ -302,7 +302,7 @@ impl HttpEngineBuilder {
     /// programs whose users do not write Rust. The function gets the host; the default sentence names
     /// [`private_host`](Self::private_host).
     #[must_use]
-    pub fn private_host_remedy(mut self, remedy: fn(&str) -> String) -> Self {
+    pub fn private_host_help(mut self, remedy: fn(&str) -> String) -> Self {
         self.remedy = remedy;
         self
     }
@@ -362,7 +362,7 @@ impl HttpEngineBuilder {
     /// or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a page
     /// leads, never gets them.
     #[must_use]
-    pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
+    pub fn propagate_trace(mut self, passed_on: bool) -> Self {
         self.passes_on = passed_on;
         self
     }
@@ -370,7 +370,7 @@ impl HttpEngineBuilder {
     /// Also sends this header of the propagator where requests name their trace: such as `baggage`, which shows every
     /// service what the program notes there, or `b3`.
     #[must_use]
-    pub fn pass_on_also(mut self, header: impl Into<String>) -> Self {
+    pub fn propagate_header(mut self, header: impl Into<String>) -> Self {
         self.also_passed.push(header.into());
         self
     }
@@ -378,14 +378,14 @@ impl HttpEngineBuilder {
     /// Records all requests and their answers on a `layers::cassette::Cassette`, or answers them from it
     /// and sends none.
     #[must_use]
-    pub fn cassette(mut self, cassette: impl Into<Tape>) -> Self {
+    pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> Self {
         self.tape = Some(cassette.into());
         self
     }
 
     /// Sets how often and for how long requests are repeated, in place of [`Retries::default`].
     #[must_use]
-    pub fn retries(mut self, retries: Retries) -> Self {
+    pub fn retries(mut self, retries: RetryPolicy) -> Self {
         self.retries = retries;
         self
     }
@@ -395,22 +395,22 @@ impl HttpEngineBuilder {
 pub(super) type Tokens = Vec<(String, Secret)>;
 
 /// The placeholder for a token that is requested only when a request is sent.
-const LATER: &str = "(a token by OAuth)";
+const PENDING_TOKEN: &str = "(a token by OAuth)";
 
 /// The credentials of one call.
 #[derive(Debug)]
-pub(super) struct Known<'a> {
+pub(super) struct CallCredentials<'a> {
     pub(super) settings: &'a HttpEngineBuilder,
     /// The tokens that were got for the call.
     pub(super) tokens: &'a Tokens,
 }
 
-impl Credentials for Known<'_> {
+impl Credentials for CallCredentials<'_> {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
         if let Some(oauth) = self.settings.oauth_of(request.scheme) {
             let got = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
-            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.known());
-            return Some(got.unwrap_or_else(|| Secret::new(LATER)));
+            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.cached_token());
+            return Some(got.unwrap_or_else(|| Secret::new(PENDING_TOKEN)));
         }
         match request.placement {
             Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
@@ -418,7 +418,7 @@ impl Credentials for Known<'_> {
         }
     }
 
-    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+    fn is_sent_elsewhere(&self, request: &CredentialRequest<'_>) -> bool {
         self.settings.header_of(request.placement).is_some()
     }
 
@@ -439,13 +439,13 @@ impl Credentials for Known<'_> {
         }
     }
 
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+    fn help(&self, request: &CredentialRequest<'_>) -> String {
         if *request.placement == Placement::MutualTls {
             return "give the engine the client's certificate and key: `HttpEngineBuilder::client_certificate`, \
                     or `--client-cert` and `--client-key`"
                 .to_owned();
         }
-        let told = self.settings.credentials.remedy(request);
-        with_meant(told, request.scheme, self.settings.oauth.iter().map(|(scheme, _)| scheme.as_str()))
+        let help = self.settings.credentials.help(request);
+        with_suggestion(help, request.scheme, self.settings.oauth.iter().map(|(scheme, _)| scheme.as_str()))
     }
 }

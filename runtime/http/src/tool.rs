@@ -23,8 +23,8 @@ use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
 use super::inner::{Inner, plan};
 use super::pages::{self, several};
 use super::refusal::{failed, network};
-use super::response::{self, EMPTY, Limits, NO_TEXT};
-use super::send::Sending;
+use super::response::{self, BodyLimits, EMPTY, NO_TEXT};
+use super::send::RequestSender;
 
 /// A tool that is an HTTP request.
 pub(super) struct HttpTool {
@@ -47,23 +47,26 @@ impl HttpTool {
         ctx: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
         let HttpTool { engine, tool, .. } = self;
-        if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
+        if let (Some(most), Some(pages)) =
+            (pages::take_max_items(tool, &mut arguments)?, &plan(tool)?.pagination)
+        {
             return several(engine, tool, pages, (arguments, most), limit, ctx).await;
         }
         let started = Instant::now();
         let request = engine.prepare(tool, arguments).await?;
         let until = limit.map(|limit| started + limit);
-        let mut sending = Sending::new(engine, tool, ctx, until)?;
-        let request = &sending.proven(request).await?;
+        let mut sending = RequestSender::new(engine, tool, ctx, until)?;
+        let request = &sending.authenticate(request).await?;
         let reply = sending.send(request).await?;
         let refusal = failed(&engine.settings, tool, request, &reply);
-        let limits = Limits { stream_until: response::stream_until(started, limit), ..engine.limits(tool) };
+        let limits =
+            BodyLimits { stream_until: response::stream_until(started, limit), ..engine.limits(tool) };
         let result = response::result(request, reply, limits).await;
         let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
         if let Some(refusal) = refusal {
             refusal.tell(&mut result.details);
         }
-        sending.told(&mut result);
+        sending.add_retry_details(&mut result);
         Ok(result)
     }
 }
@@ -106,7 +109,7 @@ impl AgentTool for HttpTool {
         self.spec.as_ref().unwrap_or(&self.tool.spec)
     }
 
-    fn search_words(&self) -> &str {
+    fn search_terms(&self) -> &str {
         self.tool.call.http().map_or("", |plan| plan.path.as_str())
     }
 

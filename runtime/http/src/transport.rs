@@ -18,7 +18,7 @@ use http_body::{Frame, SizeHint};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 use toolgen_kernel::call::secrets::REDACTED;
-use toolgen_kernel::engine::tape::{Tape, TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::tape::{Interceptor, TapedAnswer, TapedRequest};
 use toolgen_kernel::spec::Network;
 
 use super::guard::{Guard, Refused, refusal};
@@ -29,7 +29,7 @@ use super::secret::is_sensitive;
 const MAX_REDIRECTS: usize = 10;
 
 /// The headers that another origin also gets.
-pub(super) const KEPT: [&str; 2] = ["accept", "accept-language"];
+pub(super) const CROSS_ORIGIN_HEADERS: [&str; 2] = ["accept", "accept-language"];
 
 /// A response whose body is not yet read.
 pub(super) struct Reply {
@@ -81,7 +81,7 @@ pub(super) struct Route<'a> {
     /// Whether the request goes where the program's own credentials go: its headers and its certificate.
     pub(super) at_home: bool,
     /// Where requests are recorded, or answered without being sent.
-    pub(super) taped: Option<Taped<'a>>,
+    pub(super) taped: Option<Interception<'a>>,
 }
 
 /// Which redirects are followed.
@@ -244,7 +244,7 @@ fn follow(step: &Step, status: StatusCode, location: &HeaderValue) -> Result<Ste
         if body.is_some() {
             return Err("another origin gets no body");
         }
-        headers = KEPT
+        headers = CROSS_ORIGIN_HEADERS
             .iter()
             .filter_map(|name| Some((HeaderName::from_static(name), headers.get(*name)?.clone())))
             .collect();
@@ -274,13 +274,13 @@ pub(super) fn describe(error: reqwest::Error) -> String {
 }
 
 /// Where the traffic of an engine goes.
-pub(super) struct Taped<'a> {
-    pub(super) tape: &'a Tape,
+pub(super) struct Interception<'a> {
+    pub(super) tape: &'a Interceptor,
     /// What must not be shown of what the engine sends with every request.
     pub(super) secrets: Vec<&'a str>,
 }
 
-impl Taped<'_> {
+impl Interception<'_> {
     /// Hides the credentials of a request in everything that is recorded.
     pub(super) fn hide(&self, request: &HttpRequest) {
         let tape = &*self.tape.0;
@@ -306,7 +306,7 @@ impl Taped<'_> {
 
     /// Returns the recorded answer.
     pub(super) fn play(&self, request: &HttpRequest, step: &Step) -> Result<Response, SendError> {
-        let answer = self.tape.0.answer(self.request(request, step)).map_err(SendError::Taped)?;
+        let answer = self.tape.0.replay_response(self.request(request, step)).map_err(SendError::Taped)?;
         let mut response = http::Response::builder().status(answer.status);
         for (name, value) in &answer.headers {
             response = response.header(name, value);
@@ -322,12 +322,16 @@ impl Taped<'_> {
         step: &Step,
     ) -> impl FnOnce(Response) -> Response + use<> {
         let tape = self.tape.clone();
-        let number = tape.0.asked(self.request(request, step));
+        let number = tape.0.record_request(self.request(request, step));
         move |response| {
             let (parts, body) = http::Response::<reqwest::Body>::from(response).into_parts();
             let (status, headers) = (parts.status.as_u16(), texts(&parts.headers));
-            let heard =
-                Heard { body, tape, number, answer: TapedAnswer { status, headers, body: Vec::new() } };
+            let heard = RecordedBody {
+                body,
+                tape,
+                number,
+                response: TapedAnswer { status, headers, body: Vec::new() },
+            };
             Response::from(http::Response::from_parts(parts, reqwest::Body::wrap(heard)))
         }
     }
@@ -339,14 +343,14 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 /// A body that is recorded as far as it is read.
-struct Heard {
+struct RecordedBody {
     body: reqwest::Body,
-    tape: Tape,
+    tape: Interceptor,
     number: usize,
-    answer: TapedAnswer,
+    response: TapedAnswer,
 }
 
-impl http_body::Body for Heard {
+impl http_body::Body for RecordedBody {
     type Data = <reqwest::Body as http_body::Body>::Data;
     type Error = <reqwest::Body as http_body::Body>::Error;
 
@@ -358,7 +362,7 @@ impl http_body::Body for Heard {
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()
         {
-            self.answer.body.extend_from_slice(data);
+            self.response.body.extend_from_slice(data);
         }
         polled
     }
@@ -372,9 +376,9 @@ impl http_body::Body for Heard {
     }
 }
 
-impl Drop for Heard {
+impl Drop for RecordedBody {
     fn drop(&mut self) {
-        self.tape.0.answered(self.number, std::mem::take(&mut self.answer));
+        self.tape.0.answered(self.number, std::mem::take(&mut self.response));
     }
 }
 

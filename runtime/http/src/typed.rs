@@ -18,11 +18,11 @@ use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 use super::call_error::{Answered, CallError, unlike_json};
 use super::engine::HttpEngine;
 use super::inner::Inner;
-use super::items::Items;
+use super::items::PagedItems;
 use super::refusal::{network, refusal};
 use super::request::HttpRequest;
-use super::response::{Limits, Read, as_json, read};
-use super::send::Sending;
+use super::response::{BodyLimits, BodyPrefix, as_json, read};
+use super::send::RequestSender;
 use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};
@@ -54,7 +54,7 @@ impl HttpEngine {
         arguments: A,
         ctx: &ToolContext,
     ) -> Result<A::Output, CallError> {
-        Ok(self.answer(arguments, ctx).await?.value)
+        Ok(self.call_with_response(arguments, ctx).await?.value)
     }
 
     /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
@@ -68,11 +68,11 @@ impl HttpEngine {
     /// # Errors
     ///
     /// As [`call_in`](Self::call_in).
-    pub async fn answer<A: TypedTool>(
+    pub async fn call_with_response<A: TypedTool>(
         &self,
         arguments: A,
         ctx: &ToolContext,
-    ) -> Result<Answer<A::Output>, CallError> {
+    ) -> Result<TypedResponse<A::Output>, CallError> {
         let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
         let limit = self.inner.time_limit(&tool.spec, ctx.timeout());
         let run = call_within(&self.inner, tool, arguments, limit, ctx);
@@ -92,7 +92,7 @@ impl HttpEngine {
     /// # Errors
     ///
     /// [`CallError::Transport`] if the arguments cannot be written as JSON.
-    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
+    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<PagedItems<A::Item>, CallError> {
         Ok(self.items(A::tool(), as_json_arguments(arguments)?).of())
     }
 }
@@ -103,13 +103,13 @@ async fn call_within<T: FromJson>(
     arguments: Value,
     limit: Option<Duration>,
     ctx: &ToolContext,
-) -> Result<Answer<T>, CallError> {
+) -> Result<TypedResponse<T>, CallError> {
     let failed = CallError::without_answer(tool);
     let until = limit.map(|limit| Instant::now() + limit);
     let tool = Frozen::Static(tool);
     let request = engine.prepare(&tool, arguments).await.map_err(failed)?;
-    let mut sending = Sending::new(engine, &tool, ctx, until).map_err(failed)?;
-    let request = sending.proven(request).await.map_err(failed)?;
+    let mut sending = RequestSender::new(engine, &tool, ctx, until).map_err(failed)?;
+    let request = sending.authenticate(request).await.map_err(failed)?;
     let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
     let status = response.status();
     let answered = Answered::new(&tool, &request, status, final_url.as_ref());
@@ -117,7 +117,7 @@ async fn call_within<T: FromJson>(
     let limit = engine.settings.max_typed_bytes;
     let body = read(&mut response, limit, None).await;
     let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
-    let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
+    let shown = || request.credentials.redact_body(&body.bytes, &content_type, body.truncated);
     let limits = engine.limits(&tool);
     if !limits.is_answer(status) {
         let told =
@@ -129,15 +129,15 @@ async fn call_within<T: FromJson>(
     }
     let value = value::<T>(&body, &content_type, &limits);
     let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
-    Ok(Answer::new(value, status.as_u16(), seen(&request, response.headers())))
+    Ok(TypedResponse::new(value, status.as_u16(), seen(&request, response.headers())))
 }
 /// Reads the body of an answer as the type of the result.
 ///
 /// # Errors
 ///
 /// Why it is not of that type.
-fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> Result<T, String> {
-    if T::reads_nothing() {
+fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits<'_>) -> Result<T, String> {
+    if T::ignores_body() {
         return T::from_json(Value::Null).map_err(|why| why.to_string());
     }
     let text = charset::decode(&body.bytes, content_type, body.truncated);
@@ -182,7 +182,7 @@ fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Answer<T> {
+pub struct TypedResponse<T> {
     /// The body, as the type of the result.
     pub value: T,
     /// The status.
@@ -190,9 +190,9 @@ pub struct Answer<T> {
     headers: Map<String, Value>,
 }
 
-impl<T> Answer<T> {
-    pub(super) fn new(value: T, status: u16, headers: Map<String, Value>) -> Answer<T> {
-        Answer { value, status, headers }
+impl<T> TypedResponse<T> {
+    pub(super) fn new(value: T, status: u16, headers: Map<String, Value>) -> TypedResponse<T> {
+        TypedResponse { value, status, headers }
     }
 
     /// Returns a header, whatever the case of its name. Repeated ones are joined by a comma.

@@ -158,8 +158,8 @@ fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, Re
     let mut out = String::new();
     for piece in template(&server.url) {
         match piece {
-            Piece::Fixed(text) => out.push_str(text),
-            Piece::Placeholder(name) => {
+            TemplateSegment::Fixed(text) => out.push_str(text),
+            TemplateSegment::Placeholder(name) => {
                 let value = variable(server, name, values)?;
                 if values.iter().any(|(key, _)| key == name) {
                     stays_in_place(&out, name, &value)?;
@@ -219,21 +219,21 @@ fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<
 }
 
 /// A part of a template with `{name}` placeholders.
-enum Piece<'a> {
+enum TemplateSegment<'a> {
     Fixed(&'a str),
     Placeholder(&'a str),
 }
 
-fn template(text: &str) -> Vec<Piece<'_>> {
+fn template(text: &str) -> Vec<TemplateSegment<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         let Some((name, after)) = after.split_once('}') else { break };
-        pieces.push(Piece::Fixed(before));
-        pieces.push(Piece::Placeholder(name));
+        pieces.push(TemplateSegment::Fixed(before));
+        pieces.push(TemplateSegment::Placeholder(name));
         rest = after;
     }
-    pieces.push(Piece::Fixed(rest));
+    pieces.push(TemplateSegment::Fixed(rest));
     pieces
 }
 
@@ -252,8 +252,8 @@ pub(super) fn path(
     let mut filled: Vec<(usize, &str)> = Vec::new();
     for piece in template(&plan.path) {
         match piece {
-            Piece::Fixed(text) => out.push_str(&encode::path_template(text)),
-            Piece::Placeholder(name) => {
+            TemplateSegment::Fixed(text) => out.push_str(&encode::path_template(text)),
+            TemplateSegment::Placeholder(name) => {
                 let parameter = path_parameter(plan, name);
                 filled.push((out.len(), parameter.map_or(name, |parameter| parameter.argument.as_str())));
                 match fill(plan, name, parameter, arguments) {

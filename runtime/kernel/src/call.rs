@@ -21,8 +21,6 @@ mod hosts;
 pub mod missing;
 pub(crate) mod peers;
 pub mod principal;
-#[doc(hidden)]
-pub mod toolbox_context;
 mod response_data;
 pub mod result;
 #[doc(hidden)]
@@ -37,6 +35,8 @@ pub mod store;
 pub mod structured;
 pub mod testing;
 pub mod tool;
+#[doc(hidden)]
+pub mod toolbox_context;
 pub mod values;
 pub(crate) mod waiting;
 
@@ -50,7 +50,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::base::depth::{MOST, is_shallow, shallow};
+use crate::base::depth::{MAX_DEPTH, is_shallow, shallow};
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
@@ -118,7 +118,7 @@ impl ToolCall {
 
     /// A call whose ID and name alone are known.
     #[doc(hidden)]
-    pub fn named(id: Text, name: Text) -> ToolCall {
+    pub fn without_arguments(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }
 
@@ -150,7 +150,7 @@ impl ToolCall {
     pub fn shallow(&mut self) {
         if !is_shallow(&self.arguments) {
             drop(shallow(std::mem::take(&mut self.arguments)));
-            let why = format!("its arguments are nested more than {MOST} levels deep");
+            let why = format!("its arguments are nested more than {MAX_DEPTH} levels deep");
             self.blocked = Some(Blocked::Malformed(why.into()));
         }
     }
@@ -164,11 +164,11 @@ impl ToolCall {
 
 /// The maximum length in bytes of a name that is compared with others, recorded and repeated to a model. No tool has a
 /// longer one.
-pub(crate) const LONGEST_NAME: usize = 2 * MAX_NAME;
+pub(crate) const MAX_NAME_BYTES: usize = 2 * MAX_NAME;
 
 /// Returns the name as it is shown: its beginning and `…` if it is longer than any tool's.
 pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
-    if name.len() <= LONGEST_NAME {
+    if name.len() <= MAX_NAME_BYTES {
         return Cow::Borrowed(name);
     }
     Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
@@ -273,7 +273,7 @@ impl ToolResponse {
     pub fn content(&self) -> Cow<'_, [Content]> {
         match &self.outcome {
             Ok(result) => Cow::Borrowed(&result.content),
-            Err(why) => Cow::Owned(vec![Content::Text(told(why))]),
+            Err(why) => Cow::Owned(vec![Content::Text(model_text(why))]),
         }
     }
 
@@ -282,7 +282,7 @@ impl ToolResponse {
     pub fn text(&self) -> String {
         match &self.outcome {
             Ok(result) => result.to_text(),
-            Err(why) => told(why),
+            Err(why) => model_text(why),
         }
     }
 
@@ -311,7 +311,7 @@ impl ToolResponse {
 }
 
 /// Returns the text of an error for a model, with the name that the model probably meant.
-fn told(why: &ToolError) -> String {
+fn model_text(why: &ToolError) -> String {
     match why {
         ToolError::NotFound { suggestion: Some(meant), .. } => format!("{why}; did you mean '{meant}'?"),
         why => why.to_string(),

@@ -17,11 +17,11 @@ pub mod typed;
 use std::sync::Arc;
 
 pub use functions::FunctionTable;
-pub use tape::Tape;
+pub use tape::Interceptor;
 
 use crate::base::frozen::Frozen;
-use crate::call::toolbox_context::FactoryError;
 use crate::call::tool::AgentTool;
+use crate::call::toolbox_context::FactoryError;
 use crate::spec::plan::Tool;
 
 /// Runs compiled tools of a kind: it says which, and makes them callable.

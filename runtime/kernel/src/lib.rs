@@ -22,8 +22,8 @@ pub mod base;
 pub mod call;
 pub mod engine;
 pub mod layers;
-pub mod toolbox;
 pub mod registry;
+pub mod toolbox;
 
 #[doc(inline)]
 pub use {
@@ -41,9 +41,9 @@ pub use {
     layers::breaker::CircuitBreaker,
     layers::depends::Dependencies,
     layers::repeat::RepeatGuard,
+    registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
     toolbox::dispatch::{DispatchOptions, Dispatched, Strategy},
     toolbox::{Toolbox, ToolboxBuilder, ToolboxContext},
-    registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
 };
 
 #[cfg(feature = "typed")]
@@ -53,6 +53,6 @@ pub use engine::typed::{TypedItems, TypedTool};
 pub use tokio_util::sync::CancellationToken;
 #[doc(inline)]
 pub use toolgen_core::{
-    Call, Def, Effects, Frozen, Hidden, Limits, List, RequestPlan, Schema, Shape, Text, Tool, ToolName,
-    ToolSpec, printable, schema, spec, visible,
+    Call, Def, EffectLimits, Effects, Frozen, InvisibleChar, List, RequestPlan, Schema, Shape, Text, Tool,
+    ToolName, ToolSpec, printable, schema, spec, visible,
 };

@@ -32,14 +32,15 @@ pub mod prelude {
     pub use core::time::Duration;
 
     pub use crate::base::frozen::Frozen::Static as S;
-    pub use crate::schema::shape::slim::{Slim, Words};
+    pub use crate::schema::shape::slim::{DescriptionLimit, Slim};
     pub use crate::schema::shape::{Def, Schema};
-    pub use crate::spec::limits::Limits;
+    pub use crate::spec::limits::EffectLimits;
     pub use crate::spec::plan::{
-        AgentPlan, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan, CompletePlan,
-        ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, McpPlan, McpServer, McpTransport,
-        NextPage, Pagination, Parameter, Part, Placement, RequestPlan, SecurityRequirement, SecurityScheme,
-        Server, ServerVariable, Stdin, Step, Style, Tool, Word, Xml, XmlContent, XmlField, XmlKind, XmlNode,
+        AgentPlan, ArgvTemplate, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan,
+        CompletePlan, ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, McpPlan, McpServer,
+        McpTransport, NextPage, Pagination, Parameter, Part, Placement, RequestPlan, SecurityRequirement,
+        SecurityScheme, Server, ServerVariable, Stdin, Step, Style, Tool, Xml, XmlContent, XmlField, XmlKind,
+        XmlNode,
     };
     pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
     pub use crate::spec::toolset::{ContextSpec, Toolset};

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgen_core::internal::meant;
+use toolgen_core::internal::closest_match;
 
 pub use unknown::UnknownTool;
 
@@ -276,7 +276,7 @@ impl Registry {
     /// The index of the tools, made by the first search in this set.
     pub(crate) fn search_index(&self) -> &SearchIndex {
         self.index
-            .get_or_init(|| SearchIndex::new(self.iter().map(|tool| (tool.spec(), tool.search_words()))))
+            .get_or_init(|| SearchIndex::new(self.iter().map(|tool| (tool.spec(), tool.search_terms()))))
     }
 
     /// Iterates over the tools, sorted by name.
@@ -312,7 +312,7 @@ impl Registry {
             Some(tool) => call_without_layers(tool.as_ref(), params, ctx, self.default_timeout).await,
             None => {
                 drop(shallow(params));
-                let suggestion = meant(name, self.names.iter().map(Text::as_str));
+                let suggestion = closest_match(name, self.names.iter().map(Text::as_str));
                 Err(ToolError::NotFound {
                     name: shown_name(name).into_owned(),
                     suggestion: suggestion.map(str::to_owned),

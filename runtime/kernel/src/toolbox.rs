@@ -36,11 +36,11 @@ use crate::layers::layer::{Layer, NO_LAYERS, Passed};
 use crate::layers::pages::Pages;
 use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
-use crate::toolbox::pipeline::Layers;
 use crate::registry::Registry;
 use crate::registry::discovery::Discovered;
 use crate::spec::output::StructuredOutput;
 use crate::spec::{ToolSpec, docs};
+use crate::toolbox::pipeline::Layers;
 
 /// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
 /// through. Clones share the same toolbox.
@@ -104,7 +104,7 @@ struct Slot {
     /// Whether a model finds the tool by searching and not in a list.
     found: bool,
     /// Whether the toolbox itself added the tool.
-    own: bool,
+    is_builtin: bool,
     /// Whether a model learns of the tool only once there is something to read with it.
     on_demand: bool,
     /// The reason why the policy refuses the tool, if it does.
@@ -198,14 +198,14 @@ impl Toolbox {
     /// Returns the specifications of the tools that may be used, sorted by name. With a
     /// [discovery](ToolboxBuilder::discovery), these are the tools that a model is shown; it may use the others, too.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
-        self.0.shown().map(|(_, tool)| tool.spec())
+        self.0.visible_tools().map(|(_, tool)| tool.spec())
     }
 
     /// Lists the tools that may be used, sorted by name, without building any of them; with a
     /// [discovery](ToolboxBuilder::discovery), those that a model is shown.
     #[must_use]
     pub fn list(&self) -> Vec<ToolMeta> {
-        let meta = self.0.shown().map(|(_, tool)| ToolMeta {
+        let meta = self.0.visible_tools().map(|(_, tool)| ToolMeta {
             name: tool.spec().name.to_text(),
             description: tool.spec().description.clone(),
             input_schema: tool.parameters_schema(),
@@ -229,7 +229,7 @@ impl Toolbox {
         }
         match FactoryError::lacking(self.0.registry.at(index).spec(), &self.0.context.services) {
             None => self.0.tool(index).cloned(),
-            Some(why) => Err(ToolboxError::Create { name: name.to_owned(), why }),
+            Some(why) => Err(ToolboxError::Create { name: name.to_owned(), source: why }),
         }
     }
 
@@ -311,7 +311,7 @@ impl Inner {
     }
 
     /// Returns the context for building tools: its executor is held to its limits.
-    fn lent(&self) -> ToolboxContext {
+    fn build_context(&self) -> ToolboxContext {
         let context = self.context.clone();
         ToolboxContext { services: context.confined(context.services.clone()), ..context }
     }
@@ -326,11 +326,10 @@ impl Inner {
         if let Some(tool) = slot.tool.get() {
             return Ok(tool);
         }
-        let tool = match registered.bind(&self.lent()) {
+        let tool = match registered.bind(&self.build_context()) {
             None => Arc::clone(registered),
-            Some(built) => {
-                built.map_err(|why| ToolboxError::Create { name: registered.name().to_owned(), why })?
-            }
+            Some(built) => built
+                .map_err(|why| ToolboxError::Create { name: registered.name().to_owned(), source: why })?,
         };
         Ok(slot.tool.get_or_init(|| tool))
     }
@@ -345,7 +344,7 @@ impl Inner {
         let slot = self.slots.get(index)?;
         let check = || {
             let tool = self.registry.at(index);
-            let effects = tool.effects_in(&self.context);
+            let effects = tool.effects_in_context(&self.context);
             let refusal = |bounds: &Arc<Bounds>| bounds.policy.check_with(tool.spec(), &effects).err();
             self.bounds.iter().find_map(refusal).map(Box::new)
         };

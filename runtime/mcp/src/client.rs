@@ -50,8 +50,8 @@ use std::sync::{Arc, Mutex};
 use self::tool::McpTool;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::sync::unpoisoned;
-use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::call::tool::AgentTool;
+use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::plan::{Call, McpServer, Tool};
 
@@ -60,7 +60,7 @@ pub use http::{McpOAuth, TokenStore};
 #[cfg(feature = "http")]
 pub use http::{McpTokenRequest, TokenSource};
 pub use mcp_client::McpClient;
-pub use options::{McpAsked, McpOptions};
+pub use options::{McpOptions, McpServerRequest};
 
 /// Runs tools of MCP servers. Clones share the clients, one for each server; servers are started when they are needed.
 #[derive(Clone, Default)]

@@ -61,7 +61,7 @@ use client_values::ClientValues;
 use connected::Connected;
 use described::Described;
 use handler::Handler;
-use http::Gate;
+use http::AccessRules;
 use shares::Calls;
 use streams::Streams;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -69,17 +69,17 @@ use tokio::sync::watch;
 use toolgen_kernel::toolbox::Toolbox;
 
 /// How many tools a page of `tools/list` has, unless set.
-const PAGE: usize = 250;
+const DEFAULT_PAGE_SIZE: usize = 250;
 
 /// How long a person has to answer a question, unless set.
-const ANSWER_TIME: Duration = Duration::from_secs(300);
+const DEFAULT_ELICITATION_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Serves the tools of a toolbox over the Model Context Protocol, see the [module](self).
 #[derive(Debug)]
 #[must_use = "a server does nothing before `stdio`, `http` or `router`"]
 pub struct Server {
     served: Served,
-    gate: Gate,
+    gate: AccessRules,
 }
 
 /// What all connections of a server share.
@@ -151,13 +151,13 @@ impl Server {
         let served = Served {
             info,
             tools: Tools::new(toolbox),
-            page: PAGE,
+            page: DEFAULT_PAGE_SIZE,
             calls: Calls::default(),
-            answer_time: ANSWER_TIME,
+            answer_time: DEFAULT_ELICITATION_TIMEOUT,
             client_approves: false,
             client_values: ClientValues::default(),
         };
-        Server { served, gate: Gate::default() }
+        Server { served, gate: AccessRules::default() }
     }
 
     /// Sets the name by which clients know the server; `toolgen` by default.
@@ -185,7 +185,7 @@ impl Server {
     }
 
     /// Sets how many tools a page of the list has, at least 1; 250 by default.
-    pub fn page(mut self, tools: usize) -> Server {
+    pub fn page_size(mut self, tools: usize) -> Server {
         self.served.page = tools.max(1);
         self
     }
@@ -206,14 +206,14 @@ impl Server {
     }
 
     /// Sets how long a client of a session has to answer a question of a tool; five minutes by default.
-    pub fn answer_time(mut self, limit: Duration) -> Server {
+    pub fn elicitation_timeout(mut self, limit: Duration) -> Server {
         self.served.answer_time = limit;
         self
     }
 
     /// Lets the person at the client approve calls that need an approval. Without it they are refused, because a client
     /// may answer without asking anybody. The client gets the final arguments of a call that it is to approve.
-    pub fn client_approves(mut self) -> Server {
+    pub fn approve_by_elicitation(mut self) -> Server {
         self.served.client_approves = true;
         self
     }

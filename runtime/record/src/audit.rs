@@ -52,7 +52,7 @@ use toolgen_kernel::base::frozen::Text;
 
 pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;
-pub use memory::{MemorySink, Row};
+pub use memory::{MemoryRecord, MemorySink};
 pub use reader::{AuditLog, AuditReader, AuditRecord};
 pub use record::{CallInfo, Record};
 
@@ -296,20 +296,20 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
 pub struct AuditError {
     message: String,
     /// How many records are kept and how many are lost, if the sink says so.
-    kept: Option<(usize, usize)>,
+    buffered: Option<(usize, usize)>,
 }
 
 impl AuditError {
     /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> AuditError {
-        AuditError { message: message.into(), kept: None }
+        AuditError { message: message.into(), buffered: None }
     }
 
     /// Says that the sink keeps this many records, and tries to write them again with the next
     /// [`flush`](AuditSink::flush), which comes soon; and how many others are lost.
     #[must_use]
-    pub fn with_kept(mut self, kept: usize, lost: usize) -> AuditError {
-        self.kept = Some((kept, lost));
+    pub fn with_buffered(mut self, kept: usize, lost: usize) -> AuditError {
+        self.buffered = Some((kept, lost));
         self
     }
 }

@@ -40,14 +40,14 @@ use serde_json::Value;
 
 use crate::pattern::{brief, differences};
 use entry::Entry;
-use hide::{Hidden, Hiding};
+use hide::{Hiding, KnownSecrets};
 use toolgen_kernel::base::private;
 use toolgen_kernel::base::sync::unpoisoned;
-use toolgen_kernel::engine::Tape;
+use toolgen_kernel::engine::Interceptor;
 use toolgen_kernel::layers::redact::Redactor;
 
 /// The most requests and places that are reported.
-const TOLD: usize = 12;
+const MAX_DIFFERENCES_SHOWN: usize = 12;
 
 /// Recorded traffic. Clones are the same cassette.
 ///
@@ -64,7 +64,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     entries: Vec<Entry>,
-    hidden: Hidden,
+    hidden: KnownSecrets,
     /// The requests that were made again.
     played: BTreeSet<usize>,
     difference: Option<String>,
@@ -127,7 +127,7 @@ impl Cassette {
     /// # Errors
     ///
     /// If a credential would be left in it, such as one that is broken by the text around it.
-    pub fn text(&self) -> Result<String, CassetteError> {
+    pub fn to_text(&self) -> Result<String, CassetteError> {
         let state = unpoisoned(self.0.state.lock());
         let hiding = state.hidden.hiding(&self.0.redactor);
         let hide = |entry: &Entry| entry.clone().map(|value| hidden(value, &hiding));
@@ -149,7 +149,7 @@ impl Cassette {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         let path = path.as_ref();
         let failed = |why| CassetteError(format!("{} cannot be written: {why}", path.display()));
-        let text = self.text()?;
+        let text = self.to_text()?;
         private::write(path, &text).map_err(failed)
     }
 
@@ -167,18 +167,18 @@ impl Cassette {
         let all = state.entries.iter().enumerate().filter(|_| self.0.plays);
         let left: Vec<String> = all
             .filter(|(index, entry)| entry.is_request() && !state.played.contains(index))
-            .map(|(index, entry)| format!("\n  {}: {}", index + 1, entry.named()))
+            .map(|(index, entry)| format!("\n  {}: {}", index + 1, entry.summary()))
             .collect();
         if left.is_empty() {
             return Ok(());
         }
-        let more = match left.len().saturating_sub(TOLD) {
+        let more = match left.len().saturating_sub(MAX_DIFFERENCES_SHOWN) {
             0 => String::new(),
             more => format!("\n  and {more} more"),
         };
-        let told: String = left.into_iter().take(TOLD).collect();
+        let unplayed: String = left.into_iter().take(MAX_DIFFERENCES_SHOWN).collect();
         Err(CassetteError(format!(
-            "the traffic differs from the cassette: requests were not made{told}{more}"
+            "the traffic differs from the cassette: requests were not made{unplayed}{more}"
         )))
     }
 
@@ -201,15 +201,16 @@ impl Cassette {
             state.played.insert(index);
             return Ok(index);
         }
-        let mut told = "the traffic differs from the cassette: a request is not on it, or no more".to_owned();
+        let mut message =
+            "the traffic differs from the cassette: a request is not on it, or no more".to_owned();
         if let Some((_, index, recorded)) = &nearest {
-            told.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
+            message.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
         }
-        told.push_str(&format!("\n+ found    {}", brief(&shown)));
+        message.push_str(&format!("\n+ found    {}", brief(&shown)));
         let places = nearest.map(|(.., recorded)| differences(&recorded, &shown, &shown)).unwrap_or_default();
-        places.iter().take(TOLD).for_each(|place| told.push_str(&format!("\n  {place}")));
-        state.difference.get_or_insert_with(|| told.clone());
-        Err(told)
+        places.iter().take(MAX_DIFFERENCES_SHOWN).for_each(|place| message.push_str(&format!("\n  {place}")));
+        state.difference.get_or_insert_with(|| message.clone());
+        Err(message)
     }
 }
 
@@ -232,15 +233,15 @@ fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
     value
 }
 
-impl From<&Cassette> for Tape {
-    fn from(cassette: &Cassette) -> Tape {
-        Tape(Arc::new(cassette.clone()))
+impl From<&Cassette> for Interceptor {
+    fn from(cassette: &Cassette) -> Interceptor {
+        Interceptor(Arc::new(cassette.clone()))
     }
 }
 
-impl From<Cassette> for Tape {
-    fn from(cassette: Cassette) -> Tape {
-        Tape(Arc::new(cassette))
+impl From<Cassette> for Interceptor {
+    fn from(cassette: Cassette) -> Interceptor {
+        Interceptor(Arc::new(cassette))
     }
 }
 

@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use toolgen_kernel::layers::redact::{FAILED, REDACTED, TOO_DEEP};
+use toolgen_kernel::layers::redact::{FAILED_MASK, REDACTED, TOO_DEEP_MASK};
 
 /// The most characters of a value in a difference.
-const SHOWN: usize = 200;
+const MAX_VALUE_SHOWN: usize = 200;
 
 /// A place at which two values differ.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl fmt::Display for ValueDifference {
 
 /// Says where two texts diverge, if they are too long to see it.
 fn apart(f: &mut fmt::Formatter<'_>, expected: &str, found: &str) -> fmt::Result {
-    if expected.len().max(found.len()) <= SHOWN / 2 {
+    if expected.len().max(found.len()) <= MAX_VALUE_SHOWN / 2 {
         return Ok(());
     }
     let same = expected.chars().zip(found.chars()).take_while(|(left, right)| left == right).count();
@@ -53,7 +53,7 @@ fn apart(f: &mut fmt::Formatter<'_>, expected: &str, found: &str) -> fmt::Result
 /// Returns a value as JSON, cut if it is long.
 pub(crate) fn brief(value: &Value) -> String {
     let text = value.to_string();
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_VALUE_SHOWN) {
         Some((end, _)) => format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
         None => text,
     }
@@ -76,9 +76,9 @@ pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Ve
 }
 
 /// A found value, and the same without its secrets, if there is one.
-type Found<'v> = (&'v Value, Option<&'v Value>);
+type Match<'v> = (&'v Value, Option<&'v Value>);
 
-fn compare(expected: &Value, (found, masked): Found<'_>, at: &mut String, all: &mut Vec<ValueDifference>) {
+fn compare(expected: &Value, (found, masked): Match<'_>, at: &mut String, all: &mut Vec<ValueDifference>) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             let masked = |key: &str| masked.and_then(|masked| masked.get(key));
@@ -121,7 +121,7 @@ fn within(at: &mut String, key: &str, run: impl FnOnce(&mut String)) {
 /// Whether a value that is neither two objects nor two arrays fits.
 fn fits(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
-        (Value::String(mask), _) if [REDACTED, FAILED, TOO_DEEP].contains(&mask.as_str()) => true,
+        (Value::String(mask), _) if [REDACTED, FAILED_MASK, TOO_DEEP_MASK].contains(&mask.as_str()) => true,
         (Value::String(expected), Value::String(found)) => text_fits(expected, found),
         // What is the same number in JSON: a store may have turned 1 into 1.0.
         (Value::Number(expected), Value::Number(found)) => {

@@ -61,7 +61,7 @@ use std::sync::{Arc, Mutex};
 
 pub(crate) use decided::DENIED;
 pub use difference::{CallAt, Difference, DifferenceKind};
-use live::Fate;
+use live::CallDisposition;
 pub(crate) use live::Live;
 pub use log::RunSelection;
 pub use outcome::RecordedOutcome;
@@ -94,7 +94,7 @@ struct State {
     /// The calls of the recording that were made.
     made: BTreeSet<usize>,
     /// Which call of the recording a call is.
-    known: BTreeMap<u64, usize>,
+    recorded_index: BTreeMap<u64, usize>,
     /// The calls of the recording whose approval was asked for.
     decided: BTreeSet<usize>,
     difference: Option<Difference>,
@@ -138,7 +138,7 @@ impl Replay {
 
     /// Answers the calls of these tools from the recording even if they made calls of others, which are then not expected.
     #[must_use]
-    pub fn answering_whole<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Replay {
+    pub fn replaying_nested<S: Into<String>>(self, tools: impl IntoIterator<Item = S>) -> Replay {
         let mut whole = BTreeSet::clone(&self.whole);
         whole.extend(tools.into_iter().map(Into::into));
         Replay { whole: Arc::new(whole), ..self }
@@ -146,7 +146,7 @@ impl Replay {
 
     /// Returns a replay of the same run from its beginning.
     #[must_use]
-    pub fn again(&self) -> Replay {
+    pub fn restarted(&self) -> Replay {
         Replay { state: Arc::default(), ..self.clone() }
     }
 
@@ -173,18 +173,18 @@ impl Replay {
         if left.is_empty() || state.difference.is_some() {
             return;
         }
-        let told = left.iter().filter_map(|index| Some(self.at(*index)?.to_string())).collect();
-        state.difference = Some(self.difference(state, DifferenceKind::NotMade(told), None, None));
+        let not_made = left.iter().filter_map(|index| Some(self.at(*index)?.to_string())).collect();
+        state.difference = Some(self.difference(state, DifferenceKind::NotMade(not_made), None, None));
     }
 
     /// Finds the call in the recording: one of those that are due.
-    fn claim(&self, live: &Live, fate: &Fate) -> Result<usize, ToolError> {
+    fn claim(&self, live: &Live, fate: &CallDisposition) -> Result<usize, ToolError> {
         let mut state = unpoisoned(self.state.lock());
         if state.difference.is_none() {
             match self.find(&state, live, fate) {
                 Ok(index) => {
                     state.made.insert(index);
-                    state.known.insert(live.key, index);
+                    state.recorded_index.insert(live.key, index);
                     if self.answers(index, live) {
                         state.made.extend(self.within(index));
                     }
@@ -193,12 +193,12 @@ impl Replay {
                 Err(difference) => state.difference = Some(*difference),
             }
         }
-        let told = state.difference.as_ref().map(ToString::to_string).unwrap_or_default();
-        Err(ToolError::failed_with(REPLAY_DIFFERENCE, told))
+        let message = state.difference.as_ref().map(ToString::to_string).unwrap_or_default();
+        Err(ToolError::failed_with(REPLAY_DIFFERENCE, message))
     }
 
-    fn find(&self, state: &State, live: &Live, fate: &Fate) -> Result<usize, Box<Difference>> {
-        let inside = state.known.get(&live.key_above()).map(|index| index + 1);
+    fn find(&self, state: &State, live: &Live, fate: &CallDisposition) -> Result<usize, Box<Difference>> {
+        let inside = state.recorded_index.get(&live.key_above()).map(|index| index + 1);
         let calls = || self.run.calls.iter().enumerate();
         let open = || calls().filter(|(index, call)| call.inside == inside && !state.made.contains(index));
         let group = open().map(|(_, call)| call.group).min();
@@ -238,8 +238,8 @@ impl Replay {
         let found = CallAt {
             number: later,
             tool: live.tool.to_string(),
-            arguments: live.shown(),
-            inside: self.named(inside),
+            arguments: live.redacted_arguments(),
+            inside: self.describe_call(inside),
         };
         let expected = expected.and_then(|index| self.at(index));
         Err(Box::new(Difference { arguments, ..self.difference(state, kind, expected, Some(found)) }))
@@ -260,10 +260,10 @@ impl Replay {
     fn at(&self, index: usize) -> Option<CallAt> {
         let call = self.run.calls.get(index)?;
         let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
-        Some(CallAt { number: index + 1, tool, arguments, inside: self.named(call.inside) })
+        Some(CallAt { number: index + 1, tool, arguments, inside: self.describe_call(call.inside) })
     }
 
-    fn named(&self, number: Option<usize>) -> String {
+    fn describe_call(&self, number: Option<usize>) -> String {
         let call = number.and_then(|number| Some((number, self.run.calls.get(number - 1)?)));
         call.map_or_else(String::new, |(number, call)| format!("{number} {}", call.tool))
     }
@@ -306,8 +306,8 @@ impl Replay {
             |outcome: &Result<ToolResult, ToolError>| outcome.as_ref().map_or(true, ToolResult::is_error);
         let RecordedOutcome::Answered(recorded) = &call.outcome else { return };
         if state.difference.is_none() && failed(recorded) != failed(outcome) {
-            let found = RecordedOutcome::Answered(outcome.clone()).told();
-            let kind = DifferenceKind::Outcome { expected: call.outcome.told(), found };
+            let found = RecordedOutcome::Answered(outcome.clone()).summary();
+            let kind = DifferenceKind::Outcome { expected: call.outcome.summary(), found };
             state.difference = Some(self.difference(&state, kind, self.at(index), None));
         }
     }

@@ -70,11 +70,11 @@ const TABLES: &str = "
     END $$";
 
 /// Whether everything is there.
-const THERE: &str = "SELECT to_regclass('toolgen_rows') IS NOT NULL AND to_regclass('toolgen_counts') IS NOT NULL \
+const TABLES_EXIST_SQL: &str = "SELECT to_regclass('toolgen_rows') IS NOT NULL AND to_regclass('toolgen_counts') IS NOT NULL \
                      AND to_regproc('toolgen_count') IS NOT NULL";
 
 /// Waits until no other program is creating the tables, and keeps others from it until the end of the transaction.
-const ALONE: &str =
+const LOCK_SQL: &str =
     "SELECT pg_advisory_xact_lock(hashtext('toolgen store tables'), hashtext(current_schema()))";
 
 /// Makes a commit be on disk when it is answered, and a statement see what was committed before it, whatever the defaults
@@ -197,11 +197,11 @@ impl Connect for Database {
 /// Creates the tables if they do not exist. Several programs may do so at once.
 async fn make_tables(client: &mut Client) -> Result<(), Error> {
     // Most programs find everything in place, and may lack the right to make it.
-    if client.query_one(THERE, &[]).await?.get(0) {
+    if client.query_one(TABLES_EXIST_SQL, &[]).await?.get(0) {
         return Ok(());
     }
     let alone = client.transaction().await?;
-    alone.batch_execute(ALONE).await?;
+    alone.batch_execute(LOCK_SQL).await?;
     alone.batch_execute(TABLES).await?;
     alone.commit().await
 }
@@ -232,7 +232,7 @@ impl PostgresStore {
     /// If the URL is not that of a database, or the database cannot be reached.
     pub async fn connect_existing(url: &str) -> Result<Option<PostgresStore>, StoreError> {
         let store = PostgresStore::builder(url).made(false)?;
-        let there = store.asked(THERE, &[]).await?;
+        let there = store.run_query(TABLES_EXIST_SQL, &[]).await?;
         Ok(there.first().is_some_and(|row| row.get(0)).then_some(store))
     }
 
@@ -242,7 +242,7 @@ impl PostgresStore {
     ///
     /// If it cannot be reached, does not let this program in, or does not answer in time.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        self.asked("SELECT 1", &[]).await.map(drop)
+        self.run_query("SELECT 1", &[]).await.map(drop)
     }
 
     /// Returns whether the last request was answered. `true` before the first one.
@@ -252,7 +252,7 @@ impl PostgresStore {
     }
 
     /// Sends a statement, in one round trip.
-    async fn asked(
+    async fn run_query(
         &self,
         text: &str,
         values: &[(&(dyn ToSql + Sync), Type)],
@@ -270,7 +270,7 @@ impl PostgresStore {
             "SELECT key, version, value, expires_at - {MICROS} / 1000 FROM toolgen_rows \
              WHERE kind = $1 AND {which} AND expires_at > {MICROS} / 1000 ORDER BY key COLLATE \"C\""
         );
-        let found = self.asked(&statement, &[(&table, Type::TEXT), (&key, Type::TEXT)]).await?;
+        let found = self.run_query(&statement, &[(&table, Type::TEXT), (&key, Type::TEXT)]).await?;
         let row = |row: &tokio_postgres::Row| {
             let number = |index| Ok::<_, Error>(u64::try_from(row.try_get::<_, i64>(index)?).unwrap_or(0));
             let left = Duration::from_millis(number(3)?);
@@ -331,7 +331,7 @@ impl Store for PostgresStore {
                 (&ttl, Type::INT8),
                 (&known, Type::INT8),
             ];
-            let found = self.asked(&format!("{PAST} {statement}"), &values).await?;
+            let found = self.run_query(&format!("{PAST} {statement}"), &values).await?;
             let version = found.first().map(|row| row.try_get::<_, i64>(0)).transpose();
             let version = version.map_err(|why| self.0.error(&why.to_string()))?;
             Ok(version.map(i64::cast_unsigned))
@@ -357,7 +357,7 @@ impl Store for PostgresStore {
             };
             let values: [(&(dyn ToSql + Sync), Type); 3] =
                 [(&table, Type::TEXT), (&key, Type::TEXT), (&known, Type::INT8)];
-            Ok(!self.asked(&statement, &values).await?.is_empty())
+            Ok(!self.run_query(&statement, &values).await?.is_empty())
         })
     }
 
@@ -377,7 +377,7 @@ impl Store for PostgresStore {
                 (&most, Type::INT8_ARRAY),
                 (&length, Type::INT8),
             ];
-            let counted = self.asked("SELECT toolgen_count($1, $2, $3, $4)", &values).await?;
+            let counted = self.run_query("SELECT toolgen_count($1, $2, $3, $4)", &values).await?;
             Ok(counted.first().is_some_and(|row| row.get(0)))
         })
     }

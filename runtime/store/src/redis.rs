@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use place::Place;
+use place::Endpoint;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Value};
 use tokio::task::JoinHandle;
@@ -22,7 +22,7 @@ use super::server::{Connect, Failure, OnChange, Server, StoreChange};
 use super::times::{millis, part_of};
 
 /// How long a request may take by default, with the connection that it may need.
-const TIMEOUT: Duration = Duration::from_millis(500);
+const DEFAULT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How many rows one request reads, so that none holds up the server for long.
 const AT_ONCE: usize = 200;
@@ -137,7 +137,7 @@ return 1";
 pub struct RedisStore(Arc<Inner>);
 
 struct Inner {
-    server: Server<Place>,
+    server: Server<Endpoint>,
     namespace: Text,
 }
 
@@ -186,7 +186,7 @@ impl RedisBuilder {
                 "the namespace of the shared state is blank: name the deployment whose processes share it",
             ));
         }
-        let place = Place::parse(&self.url, &self.roots)?;
+        let place = Endpoint::parse(&self.url, &self.roots)?;
         let server = Server::new(place, self.timeout, self.on_change);
         Ok(RedisStore(Arc::new(Inner { server, namespace: self.namespace })))
     }
@@ -199,7 +199,7 @@ pub(super) struct Open {
     driver: Arc<JoinHandle<()>>,
 }
 
-impl Connect for Place {
+impl Connect for Endpoint {
     type Connection = Open;
 
     async fn connect(&self) -> Result<Open, Failure> {
@@ -228,7 +228,7 @@ impl RedisStore {
     #[must_use]
     pub fn builder(url: impl Into<String>, namespace: impl Into<Text>) -> RedisBuilder {
         let (url, namespace) = (url.into(), namespace.into());
-        RedisBuilder { url, namespace, timeout: TIMEOUT, roots: Vec::new(), on_change: None }
+        RedisBuilder { url, namespace, timeout: DEFAULT_TIMEOUT, roots: Vec::new(), on_change: None }
     }
 
     /// Asks the server whether it is there, so that a program can refuse to start without it.

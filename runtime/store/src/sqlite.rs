@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use file::{BUSY, prepared, stores, transact};
+use file::{BUSY_TIMEOUT, prepared, stores, transact};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi, params};
 use toolgen_kernel::base::future::BoxFuture;
@@ -103,7 +103,7 @@ impl SqliteStore {
     fn existing(path: &Path, access: OpenFlags) -> Result<Option<SqliteStore>, StoreError> {
         let opened = || {
             let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            connection.busy_timeout(BUSY)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
             let is_there = stores(&connection, "toolgen_rows")?;
             if is_there && access == OpenFlags::SQLITE_OPEN_READ_WRITE {
                 durable(&connection)?;
@@ -193,7 +193,7 @@ fn now() -> i64 {
 fn empty_log(connection: &Connection) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    let _ = connection.busy_timeout(BUSY);
+    let _ = connection.busy_timeout(BUSY_TIMEOUT);
 }
 
 /// Forgets rows that are over, if some were met. A database that is only read, or is busy, keeps them for now.

@@ -32,7 +32,7 @@ impl ChatService for Room {
 }
 
 fn bench(room: &Arc<Room>, agent: &str) -> Bench {
-    let mut bench = Bench::new(builtin::chat()).limits(Limits::PLANNING);
+    let mut bench = Bench::new(builtin::chat()).limits(EffectLimits::PLANNING);
     let chat = Arc::clone(room) as Arc<dyn ChatService>;
     bench.context = bench.context.clone().with_service(chat).with_agent_id(agent);
     bench

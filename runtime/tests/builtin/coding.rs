@@ -43,7 +43,7 @@ async fn what_is_long_or_large_or_an_image_is_shown_as_such() {
 
 #[tokio::test]
 async fn only_reading_is_allowed_where_files_are_read_only() {
-    let bench = bench().file("a", "text").limits(Limits { read_only: true, ..Limits::PLANNING });
+    let bench = bench().file("a", "text").limits(EffectLimits { read_only: true, ..EffectLimits::PLANNING });
     for (name, arguments) in [
         ("LS", r#"{"path": "/here"}"#),
         ("GlobTool", r#"{"pattern": "*"}"#),
@@ -80,7 +80,8 @@ async fn an_agent_searches_with_the_tools_that_read() {
         }
     });
     let agent = builtin::dispatch_agent(runner).build().unwrap();
-    let mut bench = bench().file("hay", "a needle\n").limits(Limits { read_only: true, ..Limits::PLANNING });
+    let mut bench =
+        bench().file("hay", "a needle\n").limits(EffectLimits { read_only: true, ..EffectLimits::PLANNING });
     bench.tools = toolset![(agent)];
     let own: Vec<String> = bench.tools[0].own_tools().iter().map(|spec| spec.name.to_string()).collect();
     assert_eq!(own, ["GlobTool", "GrepTool", "LS", "View"]);

@@ -158,8 +158,8 @@ async fn what_is_not_searched_to_its_end_is_told() {
 
 #[tokio::test]
 async fn limits_of_a_context_hold() {
-    let planning = || bench().file("a", "text").limits(Limits::PLANNING);
-    let none = || bench().file("a", "text").limits(Limits::NONE);
+    let planning = || bench().file("a", "text").limits(EffectLimits::PLANNING);
+    let none = || bench().file("a", "text").limits(EffectLimits::NONE);
     let reading = [
         ("read_file", json!({"path": "a"})),
         ("list_files", json!({})),
@@ -169,7 +169,7 @@ async fn limits_of_a_context_hold() {
         ("write_file", json!({"path": "a", "content": "new"})),
         ("edit_file", json!({"path": "a", "old_text": "text", "new_text": "new"})),
     ];
-    let read_only = Limits { read_only: true, ..Limits::PLANNING };
+    let read_only = EffectLimits { read_only: true, ..EffectLimits::PLANNING };
     for (name, arguments) in &reading {
         assert!(!planning().call(name, arguments.clone()).await.is_error(), "{name}");
         let strict = planning().limits(read_only.clone());

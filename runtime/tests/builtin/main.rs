@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicU32;
 
 use toolgen_runtime::engine::executor::ExecError;
 use toolgen_runtime::engine::executor::Sandbox;
-use toolgen_runtime::{AgentTool, Toolbox, Registry, ToolResponse, ToolResult};
+use toolgen_runtime::{AgentTool, Registry, ToolResponse, ToolResult, Toolbox};
 
 use crate::prelude::*;
 
@@ -62,7 +62,7 @@ impl Bench {
         self
     }
 
-    fn limits(mut self, limits: Limits) -> Bench {
+    fn limits(mut self, limits: EffectLimits) -> Bench {
         self.context = self.context.clone().with_limits(limits);
         self
     }
@@ -77,7 +77,7 @@ impl Bench {
 
     fn toolbox(&self) -> Toolbox {
         let registry = Registry::new(self.tools.iter().cloned()).unwrap();
-        Toolbox::builder(&registry).context(self.context.clone()).without_pages().build().unwrap()
+        Toolbox::builder(&registry).context(self.context.clone()).without_paging().build().unwrap()
     }
 
     async fn call(&self, name: &str, arguments: Value) -> ToolResponse {

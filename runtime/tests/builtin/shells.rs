@@ -61,7 +61,7 @@ async fn bash_is_set_up_by_the_program() {
     let (bench, executor) = scripted(builtin::pack(), Ok(ExecOutput::default()));
     bench.text("bash", json!({"command": "ls"})).await;
     let options = ExecOptions::default().timeout(Duration::from_secs(120)).work_dir(bench.path("."));
-    let asked = &executor.asked()[0];
+    let asked = &executor.commands()[0];
     assert_eq!(
         (&asked.0[..], asked.1.timeout),
         (&["bash", "-c", "ls"].map(String::from)[..], options.timeout)
@@ -131,9 +131,9 @@ async fn commands_are_held_to_the_limits_of_their_context() {
     ];
     for (name, arguments, tools) in commands {
         let (bench, executor) = scripted(tools(), Ok(ExecOutput::default()));
-        let bench = bench.limits(Limits::PLANNING);
+        let bench = bench.limits(EffectLimits::PLANNING);
         assert!(!bench.call(name, arguments.clone()).await.is_error(), "{name}");
-        let options = &executor.asked()[0].1;
+        let options = &executor.commands()[0].1;
         assert!(options.read_only && options.network_disabled, "{name}: {options:?}");
         assert_eq!(
             options.work_dir.as_deref(),
@@ -141,10 +141,10 @@ async fn commands_are_held_to_the_limits_of_their_context() {
         );
         // What cannot be promised is not run.
         let (bench, _) = scripted(tools(), Err(no_promise()));
-        let bench = bench.limits(Limits::PLANNING);
+        let bench = bench.limits(EffectLimits::PLANNING);
         assert!(matches!(bench.call(name, arguments.clone()).await.outcome, Err(ToolError::Denied { .. })));
         for sandbox in SANDBOXES {
-            let mut bench = Bench::new(tools()).limits(Limits::PLANNING);
+            let mut bench = Bench::new(tools()).limits(EffectLimits::PLANNING);
             let executor = LocalExecutor::new().sandbox(sandbox);
             bench.context = bench.context.clone().with_executor(Arc::new(executor));
             let outcome = bench.call(name, arguments.clone()).await.outcome;
@@ -155,12 +155,12 @@ async fn commands_are_held_to_the_limits_of_their_context() {
             assert!(held, "{name}, {sandbox:?}: {outcome:?}");
             assert!(!bench.path("x").exists(), "{name}, {sandbox:?}");
         }
-        let nothing = local(tools()).limits(Limits { spawns: false, ..Limits::ANY });
+        let nothing = local(tools()).limits(EffectLimits { spawns: false, ..EffectLimits::ANY });
         assert!(matches!(nothing.call(name, arguments).await.outcome, Err(ToolError::Denied { .. })));
         let tool = bench.tools.iter().find(|tool| tool.name() == name).unwrap();
         let worst = Effects { open_world: true, ..Effects::UNDECLARED };
         assert_eq!(tool.spec().effects, worst, "{name}");
-        assert_eq!(tool.effects_in(&ToolboxContext::new()), worst, "{name}");
+        assert_eq!(tool.effects_in_context(&ToolboxContext::new()), worst, "{name}");
     }
 }
 
@@ -181,7 +181,7 @@ async fn a_planner_harms_no_program_of_its_user_by_a_shell() {
         ("Bash", "command", builtin::coding),
     ] {
         for sandbox in SANDBOXES {
-            let mut bench = Bench::new(tools()).limits(Limits::PLANNING);
+            let mut bench = Bench::new(tools()).limits(EffectLimits::PLANNING);
             let executor = LocalExecutor::new().sandbox(sandbox);
             bench.context = bench.context.clone().with_executor(Arc::new(executor));
             for attack in ["prlimit --pid PID --cpu=1:1", "prlimit --pid PID --fsize=0:0", "kill -KILL PID"] {
@@ -211,7 +211,7 @@ async fn a_bash_of_a_coding_agent_cuts_output() {
     assert_eq!(told, "\n\n... [Output truncated. Total length: 100000 characters]");
     let (bench, executor) = scripted(builtin::coding(), Ok(ExecOutput::default()));
     bench.text("Bash", bash("ls")).await;
-    assert_eq!(executor.asked()[0].1.timeout, Some(Duration::from_secs(600)));
+    assert_eq!(executor.commands()[0].1.timeout, Some(Duration::from_secs(600)));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ fn bench(outcomes: Vec<ExecOutput>) -> (Bench, Arc<ScriptedExecutor>) {
     fs::create_dir(bench.base.join("coder")).unwrap();
     bench.tools = toolset![(workspaces)];
     bench.context = bench.context.clone().with_executor(Arc::clone(&executor) as Arc<_>);
-    (bench.limits(Limits { read_only: true, ..Limits::PLANNING }), executor)
+    (bench.limits(EffectLimits { read_only: true, ..EffectLimits::PLANNING }), executor)
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_diff_is_made_by_git_that_changes_nothing() {
     {
         assert_eq!(bench.text("get_diff", diff(wrong)).await, told);
     }
-    let (argv, options) = &executor.asked()[0];
+    let (argv, options) = &executor.commands()[0];
     assert_eq!(
         argv.join(" "),
         "git -c core.fsmonitor=false -c core.hooksPath=/dev/null --literal-pathspecs --no-pager diff --no-color \
@@ -111,7 +111,7 @@ async fn a_diff_is_made_by_git_that_changes_nothing() {
     assert_eq!(options.timeout, Some(Duration::from_secs(30)));
     assert_eq!(options.work_dir, Some(bench.base.join("coder")));
     assert!(options.read_only && options.network_disabled);
-    assert_eq!(executor.asked().len(), 4);
+    assert_eq!(executor.commands().len(), 4);
 }
 
 #[tokio::test]
@@ -202,8 +202,7 @@ async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
     let denied =
         |outcome| matches!(outcome, Err(ToolError::Denied { message, .. }) if message.contains("read_only"));
     let arguments = json!({"coder_id": "coder-001"});
-    bench.context =
-        ToolboxContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));
+    bench.context = ToolboxContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));
     assert!(denied(bench.call("get_diff", arguments.clone()).await.outcome));
     for sandbox in crate::SANDBOXES {
         let local = toolgen_runtime::engine::executor::LocalExecutor::new().sandbox(sandbox);

@@ -69,8 +69,8 @@ fn text(text: &str) -> Template {
 }
 
 /// One argument of a program.
-fn one(argument: &str) -> Word {
-    Word::One { text: text(argument), dash: false }
+fn one(argument: &str) -> ArgvTemplate {
+    ArgvTemplate::One { text: text(argument), allow_leading_dash: false }
 }
 
 /// A command with these arguments.

@@ -1,13 +1,13 @@
 //! An approval holds for one request: for its method, its path and its server.
 
 use toolgen_runtime::Toolbox;
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
+use toolgen_runtime::layers::middleware::{ApprovalRequest, MiddlewareDecision, ToolRequest};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, plan, tool};
 
-fn asks(_: &ToolRequest<'_>) -> Decision {
-    Decision::NeedApproval("it is far away".to_owned())
+fn asks(_: &ToolRequest<'_>) -> MiddlewareDecision {
+    MiddlewareDecision::NeedApproval("it is far away".to_owned())
 }
 
 fn toolbox(method: &'static str, url: &str, path: &str) -> Toolbox {

@@ -72,7 +72,7 @@ async fn what_was_recorded_is_played_without_a_socket() {
         [Content::Text(_), Content::Image { .. }] | [Content::Image { .. }, ..]
     ));
 
-    let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+    let played = Cassette::parse(&cassette.to_text().unwrap()).unwrap();
     let again = program(|| engine().cassette(&played), &server.url).await;
     played.finish().unwrap();
     assert_eq!(again.len(), first.len());
@@ -118,7 +118,7 @@ async fn another_request_is_refused_with_what_differs() {
     let cassette = Cassette::record(&Redactor::new());
     let ada = || json!({"body": {"name": "Ada", "tags": ["a"], "password": "hunter2"}});
     call(engine().cassette(&cassette), with_body(&server.url), ada()).await.unwrap();
-    let text = cassette.text().unwrap();
+    let text = cassette.to_text().unwrap();
 
     // What is masked fits anything.
     let played = Cassette::parse(&text).unwrap();
@@ -283,7 +283,7 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
     assert!(answer.outcome.is_ok(), "{answer:?}");
 
-    let text = cassette.text().unwrap();
+    let text = cassette.to_text().unwrap();
     let parsed: Value = serde_json::from_str(&text).unwrap();
     assert!(parsed["traffic"].as_array().unwrap().len() >= 17, "{text}");
     // In the file, and in what a reader of it decodes.
@@ -316,7 +316,7 @@ async fn bytes_that_hold_what_the_redactor_hides_are_left_out() {
         let server = Server::start(move |_| reply(200, "Content-Type: application/octet-stream\r\n", &sent));
         let cassette = Cassette::record(&Redactor::new());
         call(engine().cassette(&cassette), plan("GET", &server.url, "/b"), json!({})).await.unwrap();
-        let text = cassette.text().unwrap();
+        let text = cassette.to_text().unwrap();
         let saved: Value = serde_json::from_str(&text).unwrap();
         let wanted = match is_left_out {
             true => json!({"text": "[REDACTED]"}),
@@ -341,7 +341,7 @@ async fn a_mask_in_a_url_does_not_fit_further_parameters() {
     let cassette = Cassette::record(&Redactor::new());
     let arguments = json!({"limit": 1, "token": "abcdefgh"});
     call(engine().cassette(&cassette), asks(&["limit", "token"]), arguments).await.unwrap();
-    let text = cassette.text().unwrap();
+    let text = cassette.to_text().unwrap();
     assert!(text.contains("/pets?limit=1&token=[REDACTED]\""), "{text}");
     for (names, arguments, fits) in [
         (&["limit", "token"][..], json!({"limit": 1, "token": "another"}), true),

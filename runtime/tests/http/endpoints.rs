@@ -1,8 +1,8 @@
 //! Tools of endpoints that are only known when the program runs, such as those of a configuration.
 
 use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
-use toolgen_runtime::toolbox::ToolboxContext;
 use toolgen_runtime::spec::plan::{self, Call, Parameter};
+use toolgen_runtime::toolbox::ToolboxContext;
 
 use crate::prelude::*;
 use crate::server::{ctx, engine};

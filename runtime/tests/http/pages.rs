@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::OnceLock;
 
-use toolgen_runtime::engine::http::{CallError, HttpEngine, PageBounds};
+use toolgen_runtime::engine::http::{CallError, HttpEngine, PageLimits};
 use toolgen_runtime::spec::plan::Call;
 
 use crate::prelude::*;
@@ -234,7 +234,7 @@ async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
             let link = if at { "" } else { "Link: </pets?last>; rel=next\r\n" };
             reply(200, &format!("{JSON}{link}"), page.to_string())
         });
-        let bounds = PageBounds { pages: 3, ..PageBounds::default() };
+        let bounds = PageLimits { pages: 3, ..PageLimits::default() };
         let mut items = engine_of(engine()).items(paged(&server.url, pages), json!({})).bounds(bounds);
         while items.next().await.is_some_and(|item| item.is_ok()) {}
         assert_eq!(server.seen().len(), requests, "{pages}");
@@ -260,11 +260,11 @@ async fn a_list_without_end_ends() {
         reply(200, JSON, json!({"data": [at], "cursor": at}).to_string())
     });
     let list = || engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
-    let usual = PageBounds::default();
+    let usual = PageLimits::default();
     for (bounds, read, told) in [
-        (PageBounds { pages: 3, ..usual }, 3, "after 3 pages"),
-        (PageBounds { bytes: 30, ..usual }, 2, "after 30 bytes"),
-        (PageBounds { time: Duration::ZERO, ..usual }, 0, "after 0ns"),
+        (PageLimits { pages: 3, ..usual }, 3, "after 3 pages"),
+        (PageLimits { bytes: 30, ..usual }, 2, "after 30 bytes"),
+        (PageLimits { time: Duration::ZERO, ..usual }, 0, "after 0ns"),
     ] {
         let mut items = list().bounds(bounds);
         for number in 1..=read {
@@ -273,7 +273,7 @@ async fn a_list_without_end_ends() {
         let error = items.next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains(told), "{error}");
     }
-    let mut items = list().bounds(PageBounds { items: 2, ..usual });
+    let mut items = list().bounds(PageLimits { items: 2, ..usual });
     for number in 1..=2 {
         assert_eq!(items.next().await.unwrap().unwrap(), number);
     }

@@ -1,9 +1,9 @@
 //! What operators read of a credential that a service refuses.
 
-use toolgen_runtime::engine::http::{EnvCredentials, NoCredentials, Retries};
+use toolgen_runtime::engine::http::{EnvCredentials, NoCredentials, RetryPolicy};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::spec::plan::SecurityRequirement;
-use toolgen_runtime::{Toolbox, ToolResponse};
+use toolgen_runtime::{ToolResponse, Toolbox};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, plan, secured, tool};
@@ -129,7 +129,7 @@ async fn every_status_of_failure_has_a_code() {
         (407, "PROXY_REFUSED"),
     ] {
         let server = answering(status, "");
-        let (answer, row) = called(engine().retries(Retries::NONE), plan("GET", &server.url, "/x")).await;
+        let (answer, row) = called(engine().retries(RetryPolicy::NONE), plan("GET", &server.url, "/x")).await;
         assert_eq!(row["error_code"], code, "{row}");
         assert!(answer.is_error());
         let text = answer.operator_text().unwrap().into_owned();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use toolgen_runtime::engine::http::Retries;
+use toolgen_runtime::engine::http::RetryPolicy;
 use toolgen_runtime::spec::Effects;
 use toolgen_test_support::http::nobody;
 
@@ -28,11 +28,11 @@ fn with(plan: RequestPlan, effects: Effects) -> Tool {
 const IDEMPOTENT: Effects = Effects { read_only: false, ..Effects::NONE };
 const ONCE: Effects = Effects { idempotent: false, ..IDEMPOTENT };
 
-fn quick() -> Retries {
-    Retries::default().first(Duration::from_millis(2))
+fn quick() -> RetryPolicy {
+    RetryPolicy::default().initial_delay(Duration::from_millis(2))
 }
 
-async fn called(tool: Tool, retries: Retries, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+async fn called(tool: Tool, retries: RetryPolicy, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     let engine = engine().retries(retries).build().unwrap();
     Registry::new([engine.tool(tool)]).unwrap().call_without_layers("t", json!({}), ctx).await
 }
@@ -88,7 +88,8 @@ async fn what_was_never_sent_is_repeated_whatever_it_is() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         Server::at(&address, |_| reply(200, "", "ok"))
     });
-    let retries = quick().most(20).first(Duration::from_millis(40)).longest(Duration::from_millis(40));
+    let retries =
+        quick().max_retries(20).initial_delay(Duration::from_millis(40)).max_delay(Duration::from_millis(40));
     let result = called(with(plan("POST", &url, "/x"), ONCE), retries, &ctx()).await.unwrap();
     assert_eq!(result.details["repeated_after"][0]["error"], "there was no connection");
     assert!(later.await.unwrap().only().line().starts_with("POST /x "));
@@ -116,13 +117,13 @@ async fn repetitions_are_bounded_in_count_and_time() {
     let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
     assert_eq!((result.is_error(), server.seen().len()), (true, 3));
     let result =
-        called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), Retries::NONE, &ctx()).await.unwrap();
+        called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), RetryPolicy::NONE, &ctx()).await.unwrap();
     assert_eq!((result.is_error(), server.seen().len()), (true, 4));
     // A service that wants more time than is granted, or than the call has, is not waited for.
     for (retries, ctx) in [
         (quick(), ctx()),
         (
-            quick().longest(Duration::from_secs(90)).total(Duration::from_secs(90)),
+            quick().max_delay(Duration::from_secs(90)).max_total_delay(Duration::from_secs(90)),
             ctx().with_timeout(Duration::from_secs(9)),
         ),
     ] {

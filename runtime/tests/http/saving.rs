@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgen_runtime::engine::http::{Files, FilesRoot, KeptFile, NewFile};
+use toolgen_runtime::engine::http::{Files, FilesRoot, NewFile, SavedFile};
 use toolgen_runtime::{CancellationToken, Content};
 
 use crate::prelude::*;
@@ -113,7 +113,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
     let folder = Folder::new("part");
     let head = || open("Content-Type: application/zip\r\n");
     // It is larger than files may be.
-    let small = FilesRoot::new(folder.path()).max_bytes(100_000);
+    let small = FilesRoot::new(folder.path()).max_file_bytes(100_000);
     let result = saved(engine().save_with(small), "/x", vec![head(), Step::Flood(vec![b'x'; 4096])]).await;
     assert_eq!(result.details["not_saved"], "it is larger than 100000 bytes");
     assert!(result.to_text().ends_with("\n[not saved: it is larger than 100000 bytes]"), "{result:?}");
@@ -164,10 +164,10 @@ async fn a_full_or_missing_directory_is_told_and_the_answer_is_shown() {
     let folder = Folder::new("full");
     std::fs::write(folder.path().join("old"), [0; 1000]).unwrap();
     let pdf = || reply(200, "Content-Type: application/pdf\r\n", [0; 600]);
-    let full = FilesRoot::new(folder.path()).max_kept(1500);
+    let full = FilesRoot::new(folder.path()).max_saved_bytes(1500);
     for (place, why) in [
         (full.clone(), "it is larger than 500 bytes"),
-        (full.max_kept(1000), "the directory for files holds 1000 bytes, and it is full"),
+        (full.max_saved_bytes(1000), "the directory for files holds 1000 bytes, and it is full"),
         (FilesRoot::new(folder.path().join("gone")), "the directory for files does not exist"),
     ] {
         let result = saved(engine().save_with(place), "/x", pdf()).await;
@@ -245,8 +245,8 @@ impl NewFile for Pipe {
         Ok(())
     }
 
-    fn keep(self: Box<Self>) -> Result<KeptFile, String> {
-        Ok(KeptFile { path: "-".to_owned(), uri: String::new() })
+    fn commit(self: Box<Self>) -> Result<SavedFile, String> {
+        Ok(SavedFile { path: "-".to_owned(), uri: String::new() })
     }
 }
 
@@ -308,7 +308,7 @@ async fn no_part_of_a_credential_is_written_before_it_is_found() {
 async fn what_was_saved_can_be_sent_and_files_have_a_limit_together() {
     let folder = Folder::new("again");
     saved(engine().save_to(folder.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
-    let place = FilesRoot::new(folder.path()).max_bytes(10);
+    let place = FilesRoot::new(folder.path()).max_file_bytes(10);
     let server = Server::ok();
     let send = |files: Value| {
         call(

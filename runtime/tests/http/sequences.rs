@@ -2,7 +2,7 @@
 
 use tokio::time::timeout;
 use toolgen_runtime::Shape;
-use toolgen_runtime::engine::http::{CallError, PageBounds};
+use toolgen_runtime::engine::http::{CallError, PageLimits};
 use toolgen_runtime::schema::shape::{ArrayRules, Field, Kind, ObjectRules, StringRules};
 
 use crate::prelude::*;
@@ -102,7 +102,7 @@ async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
 
     let body = "data: {}\n\n".repeat(100);
     let server = Server::start(move |_| reply(200, EVENTS, &body));
-    let bounds = PageBounds { items: 3, ..PageBounds::default() };
+    let bounds = PageLimits { items: 3, ..PageLimits::default() };
     let mut items = engine.items(events(&server.url, object()), json!({})).bounds(bounds);
     for _ in 0..3 {
         assert_eq!(items.next().await.unwrap().unwrap(), json!({"data": {}}));

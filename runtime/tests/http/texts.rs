@@ -1,12 +1,12 @@
 //! Arguments that are sent as texts may be written in any type that has the same text, and every layer sees what runs.
 
 use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+    Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::BodyField;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{AgentTool, BoxFuture, Call, Toolbox, Schema, Text, ToolName, ToolSpec};
+use toolgen_runtime::{AgentTool, BoxFuture, Call, Schema, Text, ToolName, ToolSpec, Toolbox};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan};
@@ -56,15 +56,15 @@ fn tool(plan: RequestPlan) -> Arc<dyn AgentTool> {
 struct Shown(Arc<Mutex<Vec<Value>>>);
 
 impl Middleware for Shown {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         self.0.lock().unwrap().push(request.arguments.clone());
-        Box::pin(std::future::ready(Decision::NeedApproval("it is far away".to_owned())))
+        Box::pin(std::future::ready(MiddlewareDecision::NeedApproval("it is far away".to_owned())))
     }
 }
 
 impl Approver for Shown {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
-        self.0.lock().unwrap().push(request.shown.clone());
+        self.0.lock().unwrap().push(request.redacted_arguments.clone());
         Box::pin(std::future::ready(Approval::Approved))
     }
 }

@@ -232,7 +232,7 @@ async fn an_answer_has_headers_but_no_secrets_and_needs_no_body() {
         let head = "Location: /pets/8\r\nX-Total: 12\r\nSet-Cookie: a=b\r\nX-Auth-Token: abc\r\nContent-Type: application/json\r\n";
         let server = Server::start(move |_| reply(201, head, body));
         let engine = engine().base_url(&server.url).build().unwrap();
-        let answer = engine.answer(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
+        let answer = engine.call_with_response(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
         assert_eq!((answer.value, answer.status), ((), 201));
         assert_eq!([answer.header("LOCATION"), answer.header("x-total")], [Some("/pets/8"), Some("12")]);
         assert_eq!([answer.header("set-cookie"), answer.header("x-auth-token")], [None, None]);

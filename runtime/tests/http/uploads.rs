@@ -1,7 +1,7 @@
 //! File arguments: what a model is told of them, and what is sent.
 
 use toolgen_runtime::schema::shape::read::read;
-use toolgen_runtime::spec::plan::{BodyField, FILE_FIELDS, file_told};
+use toolgen_runtime::spec::plan::{BodyField, FILE_FIELDS, file_argument_help};
 use toolgen_runtime::{Call, Schema, ToolName, ToolSpec};
 
 use crate::prelude::*;
@@ -10,7 +10,7 @@ use crate::server::{ctx, engine, plan};
 fn file() -> Value {
     let fields = FILE_FIELDS.map(|name| (name.to_owned(), json!({"type": "string"})));
     let fields: Value = Value::Object(fields.into_iter().collect());
-    json!({"type": "object", "description": format!("A file: {}.", file_told(true, true)), "properties": fields, "additionalProperties": false})
+    json!({"type": "object", "description": format!("A file: {}.", file_argument_help(true, true)), "properties": fields, "additionalProperties": false})
 }
 
 fn upload(url: &str) -> Tool {

@@ -89,7 +89,7 @@ fn what_waits_can_be_kept() {
     );
     let pending = json!({"id": "1", "name": "rm", "arguments": {}, "request": {"message": "Sure?", "schema": {}},
                          "approved": ["x"], "expires_at": 1500, "principal": "p", "inputs": [{"sure": true}], "seal": "n.s"});
-    let pending: PendingInput = read(&pending);
+    let pending: PendingInputCall = read(&pending);
     let missing = json!({
         "error": "dependency_not_met", "message": "Cannot execute 'log': prerequisites not met", "tool": "log",
         "missing_dependencies": [{"type": "entity_exists", "key": "plan", "description": "Plan needed", "optional": false,
@@ -187,7 +187,7 @@ fn debug_output_shows_neither_arguments_nor_results() {
         format!("{transcript:?}"),
         format!("{:?}", Control::Effect(Effect::new("send", value.clone()))),
         format!("{:?}", serde_json::from_value::<ApprovalRequest>(head.clone()).unwrap()),
-        format!("{:?}", serde_json::from_value::<PendingInput>(head).unwrap()),
+        format!("{:?}", serde_json::from_value::<PendingInputCall>(head).unwrap()),
     ];
     for kind in ["tool_call", "tool_response", "error", "update", "progress"] {
         event["type"] = json!(kind);

@@ -14,23 +14,23 @@ pub(crate) use toolgen_runtime::agent::agent_loop::{
 pub(crate) use toolgen_runtime::agent::dispatch::DispatchOptions;
 pub(crate) use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask, LoopRunner};
 pub(crate) use toolgen_runtime::call::blocked::Blocked;
-pub(crate) use toolgen_runtime::call::control::PendingInput;
-pub(crate) use toolgen_runtime::call::limits::Limits;
+pub(crate) use toolgen_runtime::call::control::PendingInputCall;
+pub(crate) use toolgen_runtime::call::limits::EffectLimits;
 pub(crate) use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-pub(crate) use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+pub(crate) use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 pub(crate) use toolgen_runtime::layers::events::Event;
 pub(crate) use toolgen_runtime::layers::hooks::Hooks;
 pub(crate) use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+    Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
-pub(crate) use toolgen_runtime::layers::policy::Rules;
-pub(crate) use toolgen_runtime::toolbox::{FactoryError, ToolboxBuilder, ToolFactory};
+pub(crate) use toolgen_runtime::layers::policy::PolicyRules;
 pub(crate) use toolgen_runtime::registry::discovery::Discovery;
 pub(crate) use toolgen_runtime::registry::toolsets::Toolset;
 pub(crate) use toolgen_runtime::spec::{Network, Requirement, RequirementKind, Timeout};
-pub(crate) use toolgen_runtime::wire::{AnswerOptions, WireFormat};
+pub(crate) use toolgen_runtime::toolbox::{FactoryError, ToolFactory, ToolboxBuilder};
+pub(crate) use toolgen_runtime::wire::{ToolResultOptions, WireFormat};
 pub(crate) use toolgen_runtime::{
     AgentTool, BoxFuture, CancellationToken, Content, ContextValues, Control, Dependencies, Effect, Effects,
-    InputRequest, List, Principal, Toolbox, ToolboxContext, Registry, Service, Session, Text, ToolCall,
-    ToolContext, ToolError, ToolName, ToolResponse, ToolResult, ToolSpec, tool, toolset,
+    InputRequest, List, Principal, Registry, Service, Session, Text, ToolCall, ToolContext, ToolError,
+    ToolName, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext, tool, toolset,
 };

@@ -146,7 +146,7 @@ async fn run(turns: impl IntoIterator<Item = ModelTurn>) -> (LoopRun<String>, Ve
 
 /// The texts of the answers of the last turn with calls.
 fn answers(run: &LoopRun<String>) -> Vec<String> {
-    run.transcript.last_answers().map(ToolResponse::text).collect()
+    run.transcript.last_results().map(ToolResponse::text).collect()
 }
 
 fn stopped_by(token: &CancellationToken) -> ToolContext {

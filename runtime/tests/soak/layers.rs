@@ -1,17 +1,17 @@
 //! A toolbox with all layers, each of which counts.
 
-use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::call::limits::EffectLimits;
 use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::events::{Event, EventKind};
 use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+    Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
 use toolgen_runtime::layers::pages::{Pages, ResultLimit, StoreLimits};
-use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::layers::policy::PolicyRules;
 use toolgen_runtime::layers::rate::WindowLimit;
-use toolgen_runtime::{BoxFuture, CircuitBreaker, Dependencies, Toolbox, ToolboxContext, ToolCall};
+use toolgen_runtime::{BoxFuture, CircuitBreaker, Dependencies, ToolCall, Toolbox, ToolboxContext};
 
 use crate::calls::SKIPPED;
 use crate::prelude::*;
@@ -56,16 +56,16 @@ fn number(arguments: &Value) -> u64 {
 }
 
 impl Middleware for Opinion {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         Box::pin(async move {
             let n = number(request.arguments);
             match n % 6 {
-                _ if request.spec.name.as_str() != "guarded" => Decision::Allow,
-                0 => Decision::Deny("not this number".to_owned()),
+                _ if request.spec.name.as_str() != "guarded" => MiddlewareDecision::Allow,
+                0 => MiddlewareDecision::Deny("not this number".to_owned()),
                 1 => panic!("{PANIC}"),
-                2 => Decision::Modify(json!({"n": n + 1})),
-                3 | 4 => Decision::NeedApproval("numbers like this are special".to_owned()),
-                _ => Decision::Allow,
+                2 => MiddlewareDecision::Modify(json!({"n": n + 1})),
+                3 | 4 => MiddlewareDecision::NeedApproval("numbers like this are special".to_owned()),
+                _ => MiddlewareDecision::Allow,
             }
         })
     }
@@ -100,10 +100,13 @@ pub(crate) fn toolbox(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> T
     let watching = Watching(Arc::clone(&seen));
     Toolbox::builder(&registry)
         .context(
-            ToolboxContext::new().with_agent_id("soak").with_limits(Limits::PLANNING).with_service(world),
+            ToolboxContext::new()
+                .with_agent_id("soak")
+                .with_limits(EffectLimits::PLANNING)
+                .with_service(world),
         )
         .allow(listed)
-        .rules(Rules::builder().exclude(["secret_*"]).build().unwrap())
+        .rules(PolicyRules::builder().exclude(["secret_*"]).build().unwrap())
         .rate_limit(limit)
         .dependencies(dependencies)
         // It opens and closes many times in a run.
@@ -111,7 +114,7 @@ pub(crate) fn toolbox(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> T
             CircuitBreaker::new()
                 .with_settings(BreakerSettings::DEFAULT.with_reset(Duration::from_millis(5))),
         ))
-        .pages(Pages::with_store(
+        .paging(Pages::with_store(
             ResultLimit::bytes(1 << 10),
             StoreLimits { results: 100, ..StoreLimits::DEFAULT },
         ))

@@ -6,7 +6,7 @@ mod rows;
 mod seen;
 mod states;
 
-use toolgen_runtime::{ToolboxContext, Service};
+use toolgen_runtime::{Service, ToolboxContext};
 
 use crate::prelude::*;
 use crate::shared::{Home, homes};
@@ -41,16 +41,18 @@ async fn relay(ctx: &ToolContext) -> Result<String, ToolError> {
 }
 
 /// Asks about payments, unless everything is closed; a second time about those to Zoe.
-fn asks(world: &World) -> impl Fn(&ToolRequest<'_>) -> Decision + Send + Sync + 'static {
+fn asks(world: &World) -> impl Fn(&ToolRequest<'_>) -> MiddlewareDecision + Send + Sync + 'static {
     let closed = Arc::clone(&world.closed);
     move |request| {
         if *closed.lock().unwrap() {
-            return Decision::Deny("closed for today".to_owned());
+            return MiddlewareDecision::Deny("closed for today".to_owned());
         }
         match (request.spec.name.as_str(), request.arguments["to"].as_str()) {
-            ("pay", Some("Zoe")) if request.approved() => Decision::NeedApproval("It is Zoe.".to_owned()),
-            ("pay", _) => Decision::NeedApproval("It costs money.".to_owned()),
-            _ => Decision::Allow,
+            ("pay", Some("Zoe")) if request.approved() => {
+                MiddlewareDecision::NeedApproval("It is Zoe.".to_owned())
+            }
+            ("pay", _) => MiddlewareDecision::NeedApproval("It costs money.".to_owned()),
+            _ => MiddlewareDecision::Allow,
         }
     }
 }

@@ -3,9 +3,9 @@
 mod approvals;
 mod files;
 mod kill;
-mod toolbox;
 mod queue;
 mod reader;
+mod toolbox;
 use toolgen_test_support::scratch;
 mod secrets;
 mod sqlite;

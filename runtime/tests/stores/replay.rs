@@ -95,7 +95,7 @@ async fn dispatch(toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<ToolResponse> 
 /// Records what a program does, with the bytes of its results.
 async fn recorded(program: impl AsyncFnOnce(&Toolbox)) -> RecordedRun {
     let sink = MemorySink::new();
-    let auditor = Auditor::builder(sink.clone()).bytes(true).start().unwrap();
+    let auditor = Auditor::builder(sink.clone()).record_bytes(true).start().unwrap();
     program(&builder().layer(auditor.clone()).build().unwrap()).await;
     auditor.shutdown().await;
     let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();

@@ -1,10 +1,10 @@
 //! Spans of agents and their models, and of agents that are tools.
 
 use serde_json::Value;
-use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopOptions, ModelTurn, Transcript, run_loop};
+use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry, LoopOptions, ModelTurn, Transcript, run_loop};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{ToolboxContext, Session};
+use toolgen_runtime::{Session, ToolboxContext};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, failed};
@@ -36,7 +36,7 @@ async fn a_loop_is_a_span_with_its_turns_and_calls_inside() {
     let turn = ToolContext::new("turn", "")
         .with_session(Session::new("s-1"))
         .with_dialect(WireFormat::Anthropic.dialect());
-    let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, reply)
+    let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, reply)
         .unwrap()
         .with_model("claude-test")
         .with_context(turn);

@@ -49,10 +49,7 @@ async fn hang() {
 }
 
 pub(crate) fn toolbox(otel: Otel) -> Toolbox {
-    Toolbox::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap())
-        .layer(otel)
-        .build()
-        .unwrap()
+    Toolbox::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap()).layer(otel).build().unwrap()
 }
 
 fn call(name: &'static str, arguments: Value) -> ToolCall {

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use toolgen_runtime::engine::http::{HttpEngine, Retries};
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
+use toolgen_runtime::engine::http::{HttpEngine, RetryPolicy};
+use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
+use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, MiddlewareDecision, ToolRequest};
 use toolgen_runtime::{BoxFuture, Control, InputRequest, ToolResult};
 use toolgen_test_support::http::{Server, ok, reply};
 
@@ -30,8 +30,8 @@ impl InputHandler for Answers {
         &'a self,
         _: InputQuestion<'a>,
         _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
-        Box::pin(async { Ok(InputAnswer::Given(json!({"what": "tea"}))) })
+    ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
+        Box::pin(async { Ok(InputReply::Given(json!({"what": "tea"}))) })
     }
 }
 
@@ -39,7 +39,7 @@ async fn told(decided: Approval) -> Vec<(String, Vec<String>)> {
     let telemetry = Telemetry::start();
     let decided = Mutex::new(Some(decided));
     let toolbox = Toolbox::builder(&Registry::new(toolset![order]).unwrap())
-        .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("really?".into()))
+        .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("really?".into()))
         .approver(move |_: &ApprovalRequest, _: &ToolContext| decided.lock().unwrap().take().unwrap())
         .input_handler(Answers)
         .layer(telemetry.otel())
@@ -64,7 +64,7 @@ async fn approvals_and_questions_are_events() {
 async fn a_request_that_is_repeated_is_an_event() {
     let telemetry = Telemetry::start();
     let service = Server::in_turn([reply(503, "", "ok"), ok("text/plain", "ok")]);
-    let retries = Retries::default().first(Duration::from_millis(1));
+    let retries = RetryPolicy::default().initial_delay(Duration::from_millis(1));
     let engine = HttpEngine::builder().base_url(&service.url).retries(retries).build().unwrap();
     let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();

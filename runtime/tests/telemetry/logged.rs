@@ -13,8 +13,8 @@ use tracing::{Event, Metadata, Subscriber};
 
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::{
-    ContextValues, Toolbox, ToolboxContext, Registry, Session, ToolCall, ToolContext, ToolError,
-    ToolResult, tool, toolset,
+    ContextValues, Registry, Session, ToolCall, ToolContext, ToolError, ToolResult, Toolbox, ToolboxContext,
+    tool, toolset,
 };
 
 /// Logs in.

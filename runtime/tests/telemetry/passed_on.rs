@@ -85,7 +85,7 @@ async fn a_service_learns_of_which_call_a_request_is() {
 async fn a_service_learns_nothing_if_the_program_says_so() {
     propagate();
     let (telemetry, service) = (Telemetry::start(), http::Server::ok());
-    let engine = HttpEngine::builder().base_url(&service.url).pass_trace_on(false).build().unwrap();
+    let engine = HttpEngine::builder().base_url(&service.url).propagate_trace(false).build().unwrap();
     call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
     assert_eq!(headers(&service, "traceparent"), [None]);
 }
@@ -102,7 +102,7 @@ async fn a_service_learns_of_the_trace_and_of_nothing_else() {
         let carried: HashMap<String, String> =
             carried.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let context = opentelemetry::global::get_text_map_propagator(|known| known.extract(&carried));
-        let engine = if also { builder().pass_on_also("baggage") } else { builder() };
+        let engine = if also { builder().propagate_header("baggage") } else { builder() };
         let registry = Registry::new([engine.build().unwrap().tool(get(Vec::new()))]).unwrap();
         let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
         let turn = ToolContext::new("turn", "").with_otel_context(context);
@@ -251,7 +251,7 @@ async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
 async fn a_server_learns_nothing_if_the_program_says_so() {
     propagate();
     let telemetry = Telemetry::start();
-    let options = McpOptions::new().pass_trace_on(false);
+    let options = McpOptions::new().propagate_trace(false);
     let client = McpClient::connect(server(&telemetry), options).await.unwrap();
     let registry = Registry::new(client.tools().await.unwrap()).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();

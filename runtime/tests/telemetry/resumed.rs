@@ -2,7 +2,7 @@
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 use toolgen_runtime::ToolResponse;
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, events, failed};
@@ -14,7 +14,7 @@ fn delete(path: &str) -> String {
 }
 
 fn toolbox(otel: Option<Otel>) -> Toolbox {
-    let ask = |_: &ToolRequest<'_>| Decision::NeedApproval("really?".into());
+    let ask = |_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("really?".into());
     let builder = Toolbox::builder(&Registry::new(toolset![delete]).unwrap()).approval_key([7; 32]);
     let builder = builder.middleware(ask);
     match otel {

@@ -5,11 +5,11 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{ANTHROPIC, Dialect};
 use toolgen_kernel::spec::ToolSpec;
 
-use super::AnswerOptions;
-use super::calls::{Call, Item, arguments, text};
+use super::ToolResultOptions;
+use super::calls::{Item, ParsedCall, arguments, text};
 use super::content::{self, Media};
 use super::format::{Conversation, Format};
-use super::layout::{Ending, Layout, Stop};
+use super::layout::{Layout, ResponseEnd, StopReason};
 use super::request::Request;
 use super::tools::{self, object};
 use super::turn::{Usage, count};
@@ -27,10 +27,10 @@ pub(super) static FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answer,
+    answer: tool_result,
     message: "content",
     tool,
-    beside: |message| message.get("content").and_then(Value::as_str).map(said).into_iter().collect(),
+    beside: |message| message.get("content").and_then(Value::as_str).map(single_text).into_iter().collect(),
     usage,
     keep: |message, blocks| keep(message, blocks, "content"),
     assemble: super::stream::anthropic::assemble,
@@ -38,22 +38,22 @@ pub(super) static FORMAT: Format = Format {
     ..Format::EMPTY
 };
 
-fn ending(message: &Value) -> Ending<'_> {
+fn ending(message: &Value) -> ResponseEnd<'_> {
     let word = text(message, "stop_reason");
     let stop = match word {
-        "" => Stop::Unknown,
-        "end_turn" | "stop_sequence" => Stop::End,
-        "tool_use" => Stop::Calls,
-        "pause_turn" => Stop::Paused,
-        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-        "refusal" => Stop::Refused,
-        _ => Stop::Failed,
+        "" => StopReason::Unknown,
+        "end_turn" | "stop_sequence" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolCalls,
+        "pause_turn" => StopReason::Paused,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+        "refusal" => StopReason::Refused,
+        _ => StopReason::Failed,
     };
-    Ending { stop, word }
+    ResponseEnd { stop, word }
 }
 
 /// Returns what a message says whose content is a single text.
-fn said(text: &str) -> (&'static str, Item<'_>) {
+fn single_text(text: &str) -> (&'static str, Item<'_>) {
     ("text", Item::Text(text.into()))
 }
 
@@ -133,7 +133,7 @@ fn is_piece(event: &Value) -> bool {
 
 fn item(block: &Value) -> Item<'_> {
     match text(block, "type") {
-        "tool_use" => Item::Call(Call::of(block, "id", "/id", "input")),
+        "tool_use" => Item::Call(ParsedCall::of(block, "id", "/id", "input")),
         "text" => Item::Text(text(block, "text").into()),
         "thinking" => Item::Thinking(text(block, "thinking").into()),
         // The provider runs `server_tool_use` and `mcp_tool_use`.
@@ -141,7 +141,7 @@ fn item(block: &Value) -> Item<'_> {
     }
 }
 
-fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let is_error = response.is_error();
     let why_not = content::why_text_only(is_error, options);
     let mut blocks =
@@ -161,7 +161,7 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
 
 /// Returns references to the tools that a tool for searching found. Nothing else may be next to them: the provider
 /// shows the model the tools themselves.
-fn references(response: &ToolResponse, options: &AnswerOptions<'_>) -> Option<Value> {
+fn references(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Option<Value> {
     if response.is_error() || options.search != Some(response.name.as_str()) {
         return None;
     }

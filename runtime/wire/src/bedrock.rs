@@ -6,14 +6,14 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{BEDROCK, Dialect};
 use toolgen_kernel::spec::ToolSpec;
 
-use super::calls::{Call, Item, arguments, text};
+use super::calls::{Item, ParsedCall, arguments, text};
 use super::content::{self, Media, MediaKind};
 use super::format::{Conversation, Format};
-use super::layout::{Ending, Layout, Stop};
+use super::layout::{Layout, ResponseEnd, StopReason};
 use super::request::{Request, parts};
 use super::tools::{self, object};
 use super::turn::{Usage, count};
-use super::{AnswerOptions, anthropic};
+use super::{ToolResultOptions, anthropic};
 
 pub(super) static FORMAT: Format = Format {
     name: "bedrock",
@@ -30,7 +30,7 @@ pub(super) static FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answer,
+    answer: tool_result,
     message: "content",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
@@ -45,17 +45,17 @@ pub(super) static FORMAT: Format = Format {
 const EVENTS: [&str; 5] =
     ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"];
 
-fn ending(response: &Value) -> Ending<'_> {
+fn ending(response: &Value) -> ResponseEnd<'_> {
     let word = text(response, "stopReason");
     let stop = match word {
-        "" => Stop::Unknown,
-        "end_turn" | "stop_sequence" => Stop::End,
-        "tool_use" => Stop::Calls,
-        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-        "guardrail_intervened" | "content_filtered" => Stop::Refused,
-        _ => Stop::Failed,
+        "" => StopReason::Unknown,
+        "end_turn" | "stop_sequence" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+        "guardrail_intervened" | "content_filtered" => StopReason::Refused,
+        _ => StopReason::Failed,
     };
-    Ending { stop, word }
+    ResponseEnd { stop, word }
 }
 
 /// Reads the tokens: Bedrock counts those of the cache separately.
@@ -103,10 +103,10 @@ fn item(block: &Value) -> Item<'_> {
     if !text(call, "type").is_empty() {
         return Item::Skip;
     }
-    Item::Call(Call::of(call, "toolUseId", "/toolUse/toolUseId", "input"))
+    Item::Call(ParsedCall::of(call, "toolUseId", "/toolUse/toolUseId", "input"))
 }
 
-fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let is_error = response.is_error();
     let why_not = content::why_text_only(is_error, options);
     let mut content = content::blocks(response, why_not, |text| json!({ "text": text }), media);

@@ -10,7 +10,7 @@ use toolgen_kernel::call::blocked::Blocked;
 
 use super::Format;
 use super::ids::{self, Id};
-use super::layout::{Found, Stop, WireError};
+use super::layout::{ResponseBlocks, StopReason, WireError};
 
 /// The calls of a response, in order. Dereferences to the list of calls.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,7 +55,7 @@ const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
 
 /// What is collected while the blocks of a reply are read.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct TurnBuilder {
     pub(super) text: String,
     pub(super) thinking: String,
     pub(super) only_here: Vec<Text>,
@@ -63,7 +63,7 @@ pub(super) struct Said {
     between: bool,
 }
 
-impl Said {
+impl TurnBuilder {
     /// Adds what a block says, other than a call.
     pub(super) fn add(&mut self, item: &Item<'_>, kind: &str) {
         match item {
@@ -120,12 +120,12 @@ pub enum Item<'v> {
     /// A call that the program must answer, but of a kind that this crate does not run.
     Foreign(&'v str),
     /// A call.
-    Call(Call<'v>),
+    Call(ParsedCall<'v>),
 }
 
 /// A call as written in a response.
 #[derive(Clone)]
-pub struct Call<'v> {
+pub struct ParsedCall<'v> {
     /// The ID; `None` if there is none; an error if it has the wrong type.
     pub(super) id: Result<Option<Cow<'v, str>>, ()>,
     /// The place of the ID, relative to the block.
@@ -140,18 +140,23 @@ pub struct Call<'v> {
     pub(super) blocked: Option<Blocked>,
 }
 
-impl fmt::Debug for Call<'_> {
+impl fmt::Debug for ParsedCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WrittenCall").field("id", &self.id).field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl<'v> Call<'v> {
+impl<'v> ParsedCall<'v> {
     /// Creates a usual call from an object with a name, and with an ID and arguments under these keys. The pointer is
     /// that of the ID, relative to the block.
     #[must_use]
-    pub fn of(owner: &'v Value, id: &'static str, id_pointer: &'static str, arguments: &str) -> Call<'v> {
-        Call {
+    pub fn of(
+        owner: &'v Value,
+        id: &'static str,
+        id_pointer: &'static str,
+        arguments: &str,
+    ) -> ParsedCall<'v> {
+        ParsedCall {
             id: text_id(owner, id),
             id_pointer,
             kind: Id::Usual,
@@ -163,7 +168,7 @@ impl<'v> Call<'v> {
 
     /// Marks a call as incomplete, if it is.
     #[must_use]
-    pub fn cut_if(mut self, cut: bool) -> Call<'v> {
+    pub fn cut_if(mut self, cut: bool) -> ParsedCall<'v> {
         if cut {
             self.blocked = Some(Blocked::Truncated);
         }
@@ -192,11 +197,11 @@ pub(super) fn read<'v>(
     format: &Format,
     response: &'v Value,
     ended: bool,
-    said: &mut Said,
-) -> Result<(Calls, Found<'v>), WireError> {
+    said: &mut TurnBuilder,
+) -> Result<(Calls, ResponseBlocks<'v>), WireError> {
     let mut found = format.layout.find(response)?;
-    if !ended && found.ending.stop == Stop::Unknown {
-        found.ending.stop = Stop::Interrupted;
+    if !ended && found.ending.stop == StopReason::Unknown {
+        found.ending.stop = StopReason::Interrupted;
     }
     let mut read = Calls::default();
     let stop = found.ending.stop;
@@ -225,7 +230,7 @@ pub(super) fn read<'v>(
             }
             Item::Call(call) => match id(&call, format.ids_optional) {
                 Ok(id) => {
-                    let cut = stop.is_cut() && (index == last || call.is_broken());
+                    let cut = stop.is_truncated() && (index == last || call.is_broken());
                     read.calls.push(call.cut_if(cut).finish(id, read.stopped.as_ref()));
                 }
                 Err(why) => read.problems.push(WireError::new(at() + call.id_pointer, why)),
@@ -235,7 +240,7 @@ pub(super) fn read<'v>(
     Ok((read, found))
 }
 
-impl Call<'_> {
+impl ParsedCall<'_> {
     /// Whether the arguments are a text that is not JSON.
     fn is_broken(&self) -> bool {
         let text = self.arguments.as_deref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
@@ -245,7 +250,7 @@ impl Call<'_> {
     fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {
         let nameless = || self.name.is_empty().then(|| Blocked::Malformed("it has no name".into()));
         let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(nameless);
-        let call = ToolCall::new(id, self.name, given(self.arguments));
+        let call = ToolCall::new(id, self.name, normalize_arguments(self.arguments));
         match blocked {
             Some(why) => call.blocked(why),
             None => call,
@@ -253,7 +258,7 @@ impl Call<'_> {
     }
 }
 
-fn id(call: &Call<'_>, optional: bool) -> Result<String, &'static str> {
+fn id(call: &ParsedCall<'_>, optional: bool) -> Result<String, &'static str> {
     match &call.id {
         Ok(Some(id)) => Ok(call.kind.mark(id)),
         Ok(None) if optional => Ok(ids::made_up(call.kind)),
@@ -262,7 +267,7 @@ fn id(call: &Call<'_>, optional: bool) -> Result<String, &'static str> {
     }
 }
 
-fn given(arguments: Option<Cow<'_, Value>>) -> Value {
+fn normalize_arguments(arguments: Option<Cow<'_, Value>>) -> Value {
     match arguments.as_deref() {
         None | Some(Value::Null) => json!({}),
         Some(Value::String(text)) if text.trim().is_empty() => json!({}),

@@ -7,12 +7,12 @@ use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::call::ToolResponse;
 use toolgen_kernel::call::result::{Content, ResourceData};
 
-use super::AnswerOptions;
+use super::ToolResultOptions;
 
 /// The text of a success without content: some providers refuse an empty answer.
-const NOTHING: &str = "Tool executed successfully";
+const EMPTY_RESULT: &str = "Tool executed successfully";
 /// The text of an error without a message.
-const FAILED: &str = "Tool failed";
+const EMPTY_ERROR: &str = "Tool failed";
 
 /// Binary data of a result.
 pub(super) struct Media<'r> {
@@ -81,28 +81,28 @@ fn bytes(base64: &str) -> usize {
 }
 
 /// A piece of content, as the formats distinguish them.
-enum Piece<'r> {
+enum ContentPart<'r> {
     Text(String),
     Media(Media<'r>),
 }
 
-fn piece(content: &Content) -> Piece<'_> {
+fn piece(content: &Content) -> ContentPart<'_> {
     let media = |kind, uri, mime_type: &str, data| {
         let mime_type = match essence(mime_type) {
             wrong if wrong == "image/jpg" => String::from("image/jpeg"),
             right => right,
         };
-        Piece::Media(Media { kind, mime_type, data, uri })
+        ContentPart::Media(Media { kind, mime_type, data, uri })
     };
     match content {
-        Content::Text(text) => Piece::Text(text.clone()),
+        Content::Text(text) => ContentPart::Text(text.clone()),
         Content::Image { data, mime_type } => media(MediaKind::Image, "", mime_type, data),
         Content::Audio { data, mime_type } => media(MediaKind::Audio, "", mime_type, data),
         Content::Resource { uri, mime_type, data } => match data {
             ResourceData::Base64(data) => media(MediaKind::Resource, uri, mime_type, data),
             ResourceData::Text(text) => {
                 let space = if mime_type.is_empty() { "" } else { " " };
-                Piece::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
+                ContentPart::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
             }
             other => unknown(other),
         },
@@ -110,16 +110,16 @@ fn piece(content: &Content) -> Piece<'_> {
             let words = [name.as_str(), mime_type, uri].into_iter().filter(|word| !word.is_empty());
             let words = words.collect::<Vec<_>>().join(" ");
             let size = size.map_or_else(String::new, |size| format!(", {size} bytes"));
-            Piece::Text(format!("[link {words}{size}]"))
+            ContentPart::Text(format!("[link {words}{size}]"))
         }
         other => unknown(other),
     }
 }
 
 /// Contents of a kind that is newer than the formats.
-fn unknown(content: &dyn fmt::Debug) -> Piece<'static> {
+fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
     let shown = format!("{content:?}");
-    Piece::Text(format!(
+    ContentPart::Text(format!(
         "[{} that cannot be shown to a model]",
         shown.split([' ', '(']).next().unwrap_or_default()
     ))
@@ -131,7 +131,7 @@ pub(super) const TEXT_ONLY: &str = "this format takes text only";
 const TEXT_ONLY_ERROR: &str = "an error takes text only";
 /// Returns why binary data is left out of an answer of Claude, on any host. Its API says:
 /// `all content must be type "text" if "is_error" is true`.
-pub(super) fn why_text_only(is_error: bool, options: &AnswerOptions<'_>) -> Option<&'static str> {
+pub(super) fn why_text_only(is_error: bool, options: &ToolResultOptions<'_>) -> Option<&'static str> {
     match (options.text_only, is_error) {
         (true, _) => Some(TEXT_ONLY),
         (false, true) => Some(TEXT_ONLY_ERROR),
@@ -154,16 +154,16 @@ pub(super) fn blocks(
     let mut blocks = Vec::new();
     for content in response.content().iter() {
         match piece(content) {
-            Piece::Text(told) if told.trim().is_empty() => {}
-            Piece::Text(told) => blocks.push(text(told)),
-            Piece::Media(bytes) => {
+            ContentPart::Text(body) if body.trim().is_empty() => {}
+            ContentPart::Text(told) => blocks.push(text(told)),
+            ContentPart::Media(bytes) => {
                 let sent = if why_not.is_none() { media(&bytes) } else { None };
                 blocks.push(sent.unwrap_or_else(|| text(bytes.note(why_not.unwrap_or(NOT_TAKEN)))));
             }
         }
     }
     if blocks.is_empty() {
-        blocks.push(text(String::from(if response.is_error() { FAILED } else { NOTHING })));
+        blocks.push(text(String::from(if response.is_error() { EMPTY_ERROR } else { EMPTY_RESULT })));
     }
     blocks
 }
@@ -183,7 +183,7 @@ pub(super) fn text_and_media(
         }
     }
     if texts.is_empty() && response.is_error() {
-        texts.push(FAILED.to_owned());
+        texts.push(EMPTY_ERROR.to_owned());
     }
     (texts.join("\n"), sent)
 }

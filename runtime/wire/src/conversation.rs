@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 
 use super::tools::object;
-use super::{AnswerOptions, WireError, WireFormat};
+use super::{ToolResultOptions, WireError, WireFormat};
 
 /// The messages of a conversation in one format.
 ///
@@ -32,7 +32,7 @@ impl Conversation {
     }
 
     /// Adds a turn of a model as it came.
-    pub fn kept(&mut self, messages: &[Value]) {
+    pub fn push_raw_turn(&mut self, messages: &[Value]) {
         self.messages.extend_from_slice(messages);
     }
 
@@ -44,7 +44,7 @@ impl Conversation {
     }
 
     /// Adds the answer to a call.
-    pub fn answer(&mut self, response: &ToolResponse, options: &AnswerOptions<'_>) {
+    pub fn answer(&mut self, response: &ToolResponse, options: &ToolResultOptions<'_>) {
         self.of_user((self.format.format().answer)(response, options));
     }
 

@@ -36,15 +36,15 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::Value;
 
-use super::AnswerOptions;
+use super::ToolResultOptions;
 use super::request::Request;
 use super::tools::{self, ToolWriter};
 use super::turn::Usage;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{Dialect, JSON_SCHEMA};
 
-pub use super::calls::{Call as WrittenCall, Item, text};
-pub use super::layout::{Ending, Layout};
+pub use super::calls::{Item, ParsedCall as WrittenCall, text};
+pub use super::layout::{Layout, ResponseEnd};
 pub use super::stream::assembly::Assembly;
 pub use super::turn::count;
 
@@ -73,7 +73,7 @@ pub struct Format {
     /// and the blocks.
     pub keep: fn(&Value, &[Value]) -> Vec<Value>,
     /// Writes the answer to a call.
-    pub answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
+    pub answer: fn(&ToolResponse, &ToolResultOptions<'_>) -> Value,
     /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
     pub message: &'static str,
     /// Adds an event of a stream to the response that is assembled from it.
@@ -110,7 +110,7 @@ impl Format {
         answer: |_, _| Value::Null,
         message: "",
         assemble: |assembly, event| {
-            assembly.whole = event.clone();
+            assembly.response = event.clone();
             assembly.end();
             Ok(())
         },

@@ -7,14 +7,14 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{Dialect, GEMINI, Nulls};
 use toolgen_kernel::spec::ToolSpec;
 
-use super::calls::{Call, Item, arguments, text};
+use super::calls::{Item, ParsedCall, arguments, text};
 use super::content::{self, IMAGES, Media, MediaKind, TEXT_ONLY};
 use super::format::{Conversation, Format};
-use super::layout::{Ending, Layout, Stop};
+use super::layout::{Layout, ResponseEnd, StopReason};
 use super::request::{Request, parts};
-use super::tools::{named, object};
+use super::tools::{name_and_description, object};
 use super::turn::{Usage, count};
-use super::{AnswerOptions, is_made_up};
+use super::{ToolResultOptions, is_generated};
 
 pub(super) static FORMAT: Format = Format {
     name: "gemini",
@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answer,
+    answer: tool_result,
     message: "parts",
     tool,
     list: |tools| Value::Array(vec![object([("functionDeclarations", Value::Array(tools))])]),
@@ -42,13 +42,13 @@ pub(super) static FORMAT: Format = Format {
     ..Format::EMPTY
 };
 
-fn ending(candidate: &Value) -> Ending<'_> {
+fn ending(candidate: &Value) -> ResponseEnd<'_> {
     let reason = ["finishReason", "finish_reason"].map(|key| text(candidate, key));
     let word = reason.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
     let stop = match word {
         "" | "FINISH_REASON_UNSPECIFIED" => return refused_prompt(candidate),
-        "STOP" => Stop::End,
-        "MAX_TOKENS" => Stop::Length,
+        "STOP" => StopReason::EndTurn,
+        "MAX_TOKENS" => StopReason::MaxTokens,
         "SAFETY"
         | "RECITATION"
         | "LANGUAGE"
@@ -58,18 +58,18 @@ fn ending(candidate: &Value) -> Ending<'_> {
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION"
-        | "MODEL_ARMOR" => Stop::Refused,
-        _ => Stop::Failed,
+        | "MODEL_ARMOR" => StopReason::Refused,
+        _ => StopReason::Failed,
     };
-    Ending { stop, word }
+    ResponseEnd { stop, word }
 }
 
 /// Returns how a response ended whose prompt was refused: it has no candidates.
-fn refused_prompt(response: &Value) -> Ending<'_> {
+fn refused_prompt(response: &Value) -> ResponseEnd<'_> {
     let feedback = response.get("promptFeedback").or_else(|| response.get("prompt_feedback"));
     let reason = |feedback| ["blockReason", "block_reason"].map(|key| text(feedback, key));
     let word = feedback.map(reason).into_iter().flatten().find(|word| !word.is_empty());
-    word.map_or(Ending::UNKNOWN, |word| Ending { stop: Stop::Refused, word })
+    word.map_or(ResponseEnd::UNKNOWN, |word| ResponseEnd { stop: StopReason::Refused, word })
 }
 
 /// Reads the tokens: Gemini counts those of thoughts separately from candidates, and those of tool results from the
@@ -145,14 +145,14 @@ fn item(part: &Value) -> Item<'_> {
         };
     };
     let goes_on = ["willContinue", "will_continue"].iter().find_map(|key| call.get(key)?.as_bool());
-    Item::Call(Call::of(call, "id", "/functionCall/id", "args").cut_if(goes_on == Some(true)))
+    Item::Call(ParsedCall::of(call, "id", "/functionCall/id", "args").cut_if(goes_on == Some(true)))
 }
 
-fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let why_not = options.text_only.then_some(TEXT_ONLY);
     let (text, media) = content::text_and_media(response, why_not, media);
     let mut out = json!({});
-    if !is_made_up(&response.id) {
+    if !is_generated(&response.id) {
         out["id"] = Value::from(response.id.as_str());
     }
     out["name"] = Value::from(response.name.as_str());
@@ -174,7 +174,7 @@ fn media(media: &Media<'_>) -> Option<Value> {
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
-    let mut tool = named(spec);
+    let mut tool = name_and_description(spec);
     // Gemini refuses an object without properties.
     let properties = schema.get("properties").and_then(Value::as_object);
     if properties.is_none_or(|properties| !properties.is_empty()) {

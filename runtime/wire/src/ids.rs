@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The prefix of generated IDs. No provider's IDs start with it.
-const MADE_UP: &str = "toolgen-made-up-";
+const GENERATED_PREFIX: &str = "toolgen-made-up-";
 /// The prefix of generated IDs for calls in the form of OpenAI's old `function_call`.
 const FUNCTION: &str = "toolgen-made-up-function-";
 /// The prefix of the IDs of calls of OpenAI custom tools.
@@ -46,13 +46,13 @@ pub(super) fn made_up(kind: Id) -> String {
     static PROCESS: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
     // Every `RandomState` of a process is seeded with the system's random numbers.
-    let process = PROCESS.get_or_init(|| RandomState::new().hash_one(MADE_UP));
-    let start = if kind == Id::Function { FUNCTION } else { MADE_UP };
+    let process = PROCESS.get_or_init(|| RandomState::new().hash_one(GENERATED_PREFIX));
+    let start = if kind == Id::Function { FUNCTION } else { GENERATED_PREFIX };
     format!("{start}{process:016x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Whether an ID was generated for a call without one. Providers do not know such IDs.
 #[must_use]
-pub fn is_made_up(id: &str) -> bool {
-    id.starts_with(MADE_UP)
+pub fn is_generated(id: &str) -> bool {
+    id.starts_with(GENERATED_PREFIX)
 }

@@ -37,18 +37,18 @@ impl std::error::Error for WireError {}
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Stop {
+pub enum StopReason {
     /// The reply does not say.
     #[default]
     Unknown,
     /// The model finished, or wrote a text at which it was to stop.
-    End,
+    EndTurn,
     /// The model waits for the answers to its calls.
-    Calls,
+    ToolCalls,
     /// The provider paused a long turn, which goes on when it is sent back as it is.
     Paused,
     /// The token limit was reached: the last call is cut.
-    Length,
+    MaxTokens,
     /// The stream ended before the turn did: the last call is cut.
     Interrupted,
     /// The provider, or the model for reasons of safety, refused to go on. No call may run.
@@ -58,18 +58,18 @@ pub enum Stop {
 }
 
 /// The names of all reasons.
-const STOPS: [(Stop, &str); 8] = [
-    (Stop::Unknown, "unknown"),
-    (Stop::End, "end"),
-    (Stop::Calls, "calls"),
-    (Stop::Paused, "paused"),
-    (Stop::Length, "length"),
-    (Stop::Interrupted, "interrupted"),
-    (Stop::Refused, "refused"),
-    (Stop::Failed, "failed"),
+const STOPS: [(StopReason, &str); 8] = [
+    (StopReason::Unknown, "unknown"),
+    (StopReason::EndTurn, "end"),
+    (StopReason::ToolCalls, "calls"),
+    (StopReason::Paused, "paused"),
+    (StopReason::MaxTokens, "length"),
+    (StopReason::Interrupted, "interrupted"),
+    (StopReason::Refused, "refused"),
+    (StopReason::Failed, "failed"),
 ];
 
-impl Stop {
+impl StopReason {
     /// Returns the name in lower case, such as `length`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -79,34 +79,34 @@ impl Stop {
     /// Whether the model was stopped for what it said, so that none of its calls may run.
     #[must_use]
     pub fn is_stopped(self) -> bool {
-        matches!(self, Stop::Refused | Stop::Failed)
+        matches!(self, StopReason::Refused | StopReason::Failed)
     }
 
     /// Whether the last block of the reply may be incomplete.
     #[must_use]
-    pub fn is_cut(self) -> bool {
-        matches!(self, Stop::Length | Stop::Interrupted)
+    pub fn is_truncated(self) -> bool {
+        matches!(self, StopReason::MaxTokens | StopReason::Interrupted)
     }
 
     /// Whether the reply is not what the model would have said.
     pub(super) fn is_early(self) -> bool {
-        self.is_cut() || self.is_stopped()
+        self.is_truncated() || self.is_stopped()
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl Serialize for Stop {
+impl Serialize for StopReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-impl<'de> Deserialize<'de> for Stop {
+impl<'de> Deserialize<'de> for StopReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let known = STOPS.iter().find(|(_, known)| *known == name);
@@ -135,25 +135,25 @@ pub struct Layout {
     /// Whether an object is a stream event.
     pub is_piece: fn(&Value) -> bool,
     /// How a response ended; called for each object on the path.
-    pub ending: for<'v> fn(&'v Value) -> Ending<'v>,
+    pub ending: for<'v> fn(&'v Value) -> ResponseEnd<'v>,
 }
 
 /// How a response ended: what that means, and the provider's own word for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending<'v> {
+pub struct ResponseEnd<'v> {
     /// What it means.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The provider's word; may be empty.
     pub word: &'v str,
 }
 
-impl Ending<'_> {
+impl ResponseEnd<'_> {
     /// The ending of an object that says nothing about it.
-    pub const UNKNOWN: Ending<'static> = Ending { stop: Stop::Unknown, word: "" };
+    pub const UNKNOWN: ResponseEnd<'static> = ResponseEnd { stop: StopReason::Unknown, word: "" };
 }
 
 /// The blocks of a response.
-pub(super) struct Found<'v> {
+pub(super) struct ResponseBlocks<'v> {
     /// The place of the blocks, as a JSON pointer.
     pub(super) pointer: String,
     /// The blocks.
@@ -162,7 +162,7 @@ pub(super) struct Found<'v> {
     pub(super) single: bool,
     /// The object that holds the blocks, often a message.
     pub(super) owner: &'v Value,
-    pub(super) ending: Ending<'v>,
+    pub(super) ending: ResponseEnd<'v>,
 }
 
 impl Layout {
@@ -175,7 +175,7 @@ impl Layout {
         lone: "",
         is_block: |_| false,
         is_piece: |_| false,
-        ending: |_| Ending::UNKNOWN,
+        ending: |_| ResponseEnd::UNKNOWN,
     };
 
     /// The error if a value has none of the places where the format holds calls.
@@ -197,8 +197,8 @@ impl Layout {
     }
 
     /// Finds the blocks of a response.
-    pub(super) fn find<'v>(&self, response: &'v Value) -> Result<Found<'v>, WireError> {
-        let whole = |blocks, single, ending| Found {
+    pub(super) fn find<'v>(&self, response: &'v Value) -> Result<ResponseBlocks<'v>, WireError> {
+        let whole = |blocks, single, ending| ResponseBlocks {
             pointer: String::new(),
             blocks,
             single,
@@ -210,10 +210,10 @@ impl Layout {
             for (index, block) in blocks.iter().enumerate() {
                 self.check_whole(block, &format!("/{index}"))?;
             }
-            return Ok(whole(blocks, false, Ending::UNKNOWN));
+            return Ok(whole(blocks, false, ResponseEnd::UNKNOWN));
         }
         if (self.is_block)(response) {
-            return Ok(whole(std::slice::from_ref(response), true, Ending::UNKNOWN));
+            return Ok(whole(std::slice::from_ref(response), true, ResponseEnd::UNKNOWN));
         }
         let mut ending = (self.ending)(response);
         let has = |key: &&str| response.get(key).is_some();
@@ -238,9 +238,9 @@ impl Layout {
             let Some(inner) = inner else { return Ok(whole(&[], false, ending)) };
             pointer = format!("{pointer}/{key}");
             owner = inner;
-            let told = (self.ending)(owner);
-            if told.stop != Stop::Unknown && !ending.stop.is_early() {
-                ending = told;
+            let end = (self.ending)(owner);
+            if end.stop != StopReason::Unknown && !ending.stop.is_early() {
+                ending = end;
             }
         }
         let (blocks, key, single): (&[Value], _, _) = match (owner.get(last), owner.get(self.lone)) {
@@ -253,7 +253,7 @@ impl Layout {
             (None | Some(Value::Null | Value::Array(_) | Value::String(_)), _) => (&[], last, false),
             (Some(_), _) => return Err(WireError::new(format!("{pointer}/{last}"), "is not a list")),
         };
-        Ok(Found { pointer: format!("{pointer}/{key}"), blocks, single, owner, ending })
+        Ok(ResponseBlocks { pointer: format!("{pointer}/{key}"), blocks, single, owner, ending })
     }
 
     /// Returns the value under a key of the path, or `None` if it is missing and may be.

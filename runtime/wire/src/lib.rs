@@ -63,13 +63,13 @@ use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
 pub use calls::Calls;
 pub use deferred::{Deferred, DeferredError};
-pub use ids::is_made_up;
-pub use layout::{Stop, WireError};
-pub use plan::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
+pub use ids::is_generated;
+pub use layout::{StopReason, WireError};
+pub use plan::{DecisionReason, PlanError, PlanOptions, ToolDecision, ToolPlan};
 pub use request::{Request, merge};
-pub use stream::{MAX_STREAM, Piece, Stream, StreamError};
+pub use stream::{DEFAULT_MAX_STREAM_BYTES, Stream, StreamDelta, StreamError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
-pub use turn::{Kept, Turn, Usage};
+pub use turn::{RawTurn, Turn, Usage};
 
 /// Declares the formats and the module that holds the `FORMAT` of each: the only list of them.
 macro_rules! formats {
@@ -186,8 +186,8 @@ impl WireFormat {
     ///
     /// If the value is not a response of this format, or only a piece of one. Calls that cannot be answered are listed
     /// in [problems](Calls::problems) instead.
-    pub fn calls(self, response: &Value) -> Result<Calls, WireError> {
-        let (calls, _) = calls::read(self.format(), response, true, &mut calls::Said::default())?;
+    pub fn tool_calls(self, response: &Value) -> Result<Calls, WireError> {
+        let (calls, _) = calls::read(self.format(), response, true, &mut calls::TurnBuilder::default())?;
         Ok(calls)
     }
 
@@ -198,13 +198,17 @@ impl WireFormat {
     /// Content that a format cannot carry is replaced by a text that says so. If a format has no error flag, the text
     /// starts with `Error: `, unless it already does or the call was skipped.
     #[must_use]
-    pub fn answers(self, responses: &[ToolResponse]) -> Vec<Value> {
-        self.answers_with(responses, &AnswerOptions::default())
+    pub fn tool_results(self, responses: &[ToolResponse]) -> Vec<Value> {
+        self.tool_results_with(responses, &ToolResultOptions::default())
     }
 
     /// As [`answers`](Self::answers), with options.
     #[must_use]
-    pub fn answers_with(self, responses: &[ToolResponse], options: &AnswerOptions<'_>) -> Vec<Value> {
+    pub fn tool_results_with(
+        self,
+        responses: &[ToolResponse],
+        options: &ToolResultOptions<'_>,
+    ) -> Vec<Value> {
         let format = self.format();
         let answers: Vec<Value> =
             responses.iter().map(|response| (format.answer)(response, options)).collect();
@@ -217,7 +221,7 @@ impl WireFormat {
 
 /// Options for rendering answers.
 #[derive(Clone, Copy, Default)]
-pub struct AnswerOptions<'a> {
+pub struct ToolResultOptions<'a> {
     text_only: bool,
     search: Option<&'a str>,
     specs: Option<&'a SpecOf<'a>>,
@@ -226,11 +230,11 @@ pub struct AnswerOptions<'a> {
 /// A function that finds the specification of a tool by name.
 type SpecOf<'a> = dyn Fn(&str) -> Option<&'a ToolSpec> + 'a;
 
-impl<'a> AnswerOptions<'a> {
+impl<'a> ToolResultOptions<'a> {
     /// Sends only text, for models that accept nothing else in a tool result: those of Bedrock other than Claude and
     /// Nova, Gemini before 3, and hosts that imitate Responses. Other content is replaced by a text that says so.
     #[must_use]
-    pub fn text_only(mut self) -> AnswerOptions<'a> {
+    pub fn text_only(mut self) -> ToolResultOptions<'a> {
         self.text_only = true;
         self
     }
@@ -239,7 +243,7 @@ impl<'a> AnswerOptions<'a> {
     /// if the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
     /// the details of the result; a result that names none stays as it is.
     #[must_use]
-    pub fn found_by(mut self, tool: &'a str) -> AnswerOptions<'a> {
+    pub fn found_by(mut self, tool: &'a str) -> ToolResultOptions<'a> {
         self.search = Some(tool);
         self
     }
@@ -247,13 +251,13 @@ impl<'a> AnswerOptions<'a> {
     /// Sets how to find the specification of a tool: MCP requires structured content of tools that declare an output.
     /// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what their tools declare and do not need it.
     #[must_use]
-    pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
+    pub fn specs(mut self, specs: &'a SpecOf<'a>) -> ToolResultOptions<'a> {
         self.specs = Some(specs);
         self
     }
 }
 
-impl fmt::Debug for AnswerOptions<'_> {
+impl fmt::Debug for ToolResultOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AnswerOptions")
             .field("text_only", &self.text_only)

@@ -14,12 +14,12 @@ use toolgen_kernel::schema::shape::render::render_output;
 use toolgen_kernel::spec::output::StructuredOutput;
 use toolgen_kernel::spec::{Effects, Network, ToolSpec};
 
-use super::AnswerOptions;
-use super::calls::{Call, Item, text};
+use super::ToolResultOptions;
+use super::calls::{Item, ParsedCall, text};
 use super::content::{self, TEXT_ONLY};
 use super::format::Format;
 use super::layout::Layout;
-use super::tools::{named, object};
+use super::tools::{name_and_description, object};
 
 pub(super) static FORMAT: Format = Format {
     name: "mcp",
@@ -32,13 +32,13 @@ pub(super) static FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answer,
+    answer: tool_result,
     message: "",
     tool,
     list: |tools| object([("tools", Value::Array(tools))]),
     // Each event of a stream is a request; what comes before and after it does not matter.
     assemble: |assembly, event| {
-        match &mut assembly.whole {
+        match &mut assembly.response {
             Value::Array(batch) => batch.push(event.clone()),
             whole => *whole = Value::Array(vec![event.clone()]),
         }
@@ -53,7 +53,7 @@ fn item(request: &Value) -> Item<'_> {
         return Item::Skip;
     }
     let params = request.get("params").unwrap_or(&Value::Null);
-    Item::Call(Call { id: read_id(request), ..Call::of(params, "", "/id", "arguments") })
+    Item::Call(ParsedCall { id: read_id(request), ..ParsedCall::of(params, "", "/id", "arguments") })
 }
 
 /// Reads a JSON-RPC ID, which is a text or a number; `1` differs from `"1"`. A text that could be taken for a number,
@@ -74,7 +74,7 @@ fn written_id(id: &str) -> Value {
     }
 }
 
-fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let id = written_id(&response.id);
     if let Some(text) = refusal(response) {
         let error = json!({ "code": -32602, "message": text });
@@ -109,7 +109,7 @@ pub fn refusal(response: &ToolResponse) -> Option<String> {
 /// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).
 #[must_use]
-pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let mut content: Vec<Value> = if options.text_only {
         content::blocks(response, Some(TEXT_ONLY), |text| Content::Text(text).to_json(), |_| None)
     } else {
@@ -158,7 +158,7 @@ fn stand_alone(content: &mut Value, structured: &Value) {
 /// Returns the structured result that the tool of a response declares.
 fn declared<'a>(
     response: &'a ToolResponse,
-    options: &AnswerOptions<'_>,
+    options: &ToolResultOptions<'_>,
 ) -> Option<Cow<'a, StructuredOutput>> {
     let by_name = || options.specs.and_then(|specs| specs(&response.name))?.structured_output();
     response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
@@ -177,7 +177,7 @@ fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Resul
 }
 
 fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
-    let mut tool = named(spec);
+    let mut tool = name_and_description(spec);
     if !spec.label.is_empty() {
         tool["title"] = Value::from(spec.label.as_str());
     }

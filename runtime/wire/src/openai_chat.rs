@@ -11,12 +11,12 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
 use toolgen_kernel::spec::ToolSpec;
 
-use super::AnswerOptions;
-use super::calls::{Call, Item, text, text_id};
+use super::ToolResultOptions;
+use super::calls::{Item, ParsedCall, text, text_id};
 use super::content::{self, TEXT_ONLY};
 use super::format::{Conversation, Format};
-use super::ids::{Id, is_made_up};
-use super::layout::{Ending, Layout, Stop};
+use super::ids::{Id, is_generated};
+use super::layout::{Layout, ResponseEnd, StopReason};
 use super::request::Request;
 use super::stream::openai_chat::{THOUGHTS, assemble};
 use super::tools::{self, object};
@@ -37,7 +37,7 @@ pub(super) static FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answer,
+    answer: tool_result,
     message: "",
     tool,
     beside,
@@ -52,33 +52,38 @@ pub(super) static FORMAT: Format = Format {
     ..Format::EMPTY
 };
 
-fn ending(choice: &Value) -> Ending<'_> {
+fn ending(choice: &Value) -> ResponseEnd<'_> {
     // Ollama uses `done_reason`; Mistral has a second limit.
     let reasons = ["finish_reason", "done_reason"].map(|key| text(choice, key));
     let of = |word: &str| match word {
-        "" => Stop::Unknown,
-        "length" | "model_length" => Stop::Length,
-        "tool_calls" | "function_call" => Stop::Calls,
-        word => {
-            STOPPED.iter().find(|(start, _)| word.starts_with(start)).map_or(Stop::End, |(_, stop)| *stop)
-        }
+        "" => StopReason::Unknown,
+        "length" | "model_length" => StopReason::MaxTokens,
+        "tool_calls" | "function_call" => StopReason::ToolCalls,
+        word => STOPPED
+            .iter()
+            .find(|(start, _)| word.starts_with(start))
+            .map_or(StopReason::EndTurn, |(_, stop)| *stop),
     };
-    let [word, other] = reasons.map(|word| Ending { stop: of(word), word });
+    let [word, other] = reasons.map(|word| ResponseEnd { stop: of(word), word });
     // An imitation may have both.
-    if word.stop == Stop::Unknown || (other.stop.is_early() && !word.stop.is_cut()) { other } else { word }
+    if word.stop == StopReason::Unknown || (other.stop.is_early() && !word.stop.is_truncated()) {
+        other
+    } else {
+        word
+    }
 }
 
 /// The prefixes of finish reasons that mean the model was stopped. Many hosts have their own words for other ends, so
 /// all other reasons count as the model's own. `content_filter` is OpenAI's, `function_call_filter` Gemini's in this
 /// format, `error` is used by Mistral and OpenRouter, `sensitive` and `network_error` by Zhipu, and
 /// `insufficient_system_resource` by DeepSeek.
-const STOPPED: [(&str, Stop); 6] = [
-    ("content_filter", Stop::Refused),
-    ("function_call_filter", Stop::Refused),
-    ("error", Stop::Failed),
-    ("sensitive", Stop::Refused),
-    ("network_error", Stop::Failed),
-    ("insufficient_system_resource", Stop::Failed),
+const STOPPED: [(&str, StopReason); 6] = [
+    ("content_filter", StopReason::Refused),
+    ("function_call_filter", StopReason::Refused),
+    ("error", StopReason::Failed),
+    ("sensitive", StopReason::Refused),
+    ("network_error", StopReason::Failed),
+    ("insufficient_system_resource", StopReason::Failed),
 ];
 
 /// Returns what a message says besides its calls: a text or parts, a refusal, and the reasoning that many hosts show.
@@ -176,14 +181,21 @@ fn item(block: &Value) -> Item<'_> {
     let kind = text(block, "type");
     // The old `function_call` of a message has neither.
     if kind.is_empty() && block.get("function").is_none() {
-        return Item::Call(Call { kind: Id::Function, ..Call::of(block, "id", "/id", "arguments") });
+        return Item::Call(ParsedCall {
+            kind: Id::Function,
+            ..ParsedCall::of(block, "id", "/id", "arguments")
+        });
     }
     let id = text_id(block, "id");
     if let Some(custom) = block.get("custom") {
-        return Item::Call(Call { id, arguments: given(custom), ..Call::of(custom, "", "/id", "") });
+        return Item::Call(ParsedCall {
+            id,
+            arguments: custom_tool_arguments(custom),
+            ..ParsedCall::of(custom, "", "/id", "")
+        });
     }
     let function = block.get("function").unwrap_or(&Value::Null);
-    let mut call = Call { id, ..Call::of(function, "", "/id", "arguments") };
+    let mut call = ParsedCall { id, ..ParsedCall::of(function, "", "/id", "arguments") };
     if function.is_null() && kind != "function" {
         call.blocked = Some(Blocked::Malformed(format!("there are no calls of the kind `{kind}`").into()));
     }
@@ -191,16 +203,16 @@ fn item(block: &Value) -> Item<'_> {
 }
 
 /// Returns the arguments of a custom tool's call, which has a single text.
-pub(super) fn given(call: &Value) -> Option<Cow<'_, Value>> {
+pub(super) fn custom_tool_arguments(call: &Value) -> Option<Cow<'_, Value>> {
     Some(Cow::Owned(json!({ "input": call.get("input") })))
 }
 
-fn answer(response: &ToolResponse, _: &AnswerOptions<'_>) -> Value {
-    let (told, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
-    let told = content::flagged_text(response, told);
+fn tool_result(response: &ToolResponse, _: &ToolResultOptions<'_>) -> Value {
+    let (text_output, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
+    let told = content::flagged_text(response, text_output);
     let (role, key, name) = match Id::of(&response.id) {
         (Id::Function, _) => ("function", "name", &response.name),
-        _ if is_made_up(&response.id) => ("tool", "tool_name", &response.name),
+        _ if is_generated(&response.id) => ("tool", "tool_name", &response.name),
         _ => ("tool", "tool_call_id", &response.id),
     };
     json!({ "role": role, key: name.as_str(), "content": told })

@@ -7,15 +7,15 @@ use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::schema::dialect::{Dialect, OPENAI};
 use toolgen_kernel::spec::ToolSpec;
 
-use super::AnswerOptions;
-use super::calls::{Call, Item, text};
+use super::ToolResultOptions;
+use super::calls::{Item, ParsedCall, text};
 use super::content::{self, Media, TEXT_ONLY};
 use super::format::{Conversation, Format};
 use super::ids::Id;
-use super::layout::{Ending, Layout, Stop};
-use super::openai_chat::given;
+use super::layout::{Layout, ResponseEnd, StopReason};
+use super::openai_chat::custom_tool_arguments;
 use super::request::Request;
-use super::tools::{named, object};
+use super::tools::{name_and_description, object};
 use super::turn::{Usage, count};
 
 pub(super) static FORMAT: Format = Format {
@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
         ..Layout::EMPTY
     },
     item,
-    answer,
+    answer: tool_result,
     message: "",
     tool,
     usage,
@@ -44,19 +44,19 @@ pub(super) static FORMAT: Format = Format {
     ..Format::EMPTY
 };
 
-fn ending(response: &Value) -> Ending<'_> {
+fn ending(response: &Value) -> ResponseEnd<'_> {
     let why = response.get("incomplete_details").map(|details| text(details, "reason"));
     let (status, why) = (text(response, "status"), why.unwrap_or_default());
     let word = if why.is_empty() { status } else { why };
     let stop = match (status, why) {
-        (_, "max_output_tokens") => Stop::Length,
-        (_, "content_filter") => Stop::Refused,
-        ("failed" | "cancelled" | "incomplete", "") => Stop::Failed,
-        ("completed", "") => Stop::End,
-        (_, "") => Stop::Unknown,
-        (_, _) => Stop::Failed,
+        (_, "max_output_tokens") => StopReason::MaxTokens,
+        (_, "content_filter") => StopReason::Refused,
+        ("failed" | "cancelled" | "incomplete", "") => StopReason::Failed,
+        ("completed", "") => StopReason::EndTurn,
+        (_, "") => StopReason::Unknown,
+        (_, _) => StopReason::Failed,
     };
-    Ending { stop, word }
+    ResponseEnd { stop, word }
 }
 
 fn usage(response: &Value) -> Usage {
@@ -110,10 +110,12 @@ fn is_piece(value: &Value) -> bool {
 
 fn item(item: &Value) -> Item<'_> {
     let cut = matches!(text(item, "status"), "incomplete" | "in_progress");
-    let call = Call::of(item, "call_id", "/call_id", "arguments").cut_if(cut);
+    let call = ParsedCall::of(item, "call_id", "/call_id", "arguments").cut_if(cut);
     match text(item, "type") {
         "function_call" => Item::Call(call),
-        "custom_tool_call" => Item::Call(Call { kind: Id::Custom, arguments: given(item), ..call }),
+        "custom_tool_call" => {
+            Item::Call(ParsedCall { kind: Id::Custom, arguments: custom_tool_arguments(item), ..call })
+        }
         "message" => Item::Text(texts(item, &["content"], &["text", "refusal"])),
         "reasoning" => Item::Thinking(texts(item, &["summary", "content"], &["text"])),
         kind @ ("computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call") => {
@@ -124,10 +126,10 @@ fn item(item: &Value) -> Item<'_> {
     }
 }
 
-fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
+fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let why_not = options.text_only.then_some(TEXT_ONLY);
-    let (told, media) = content::text_and_media(response, why_not, media);
-    let told = content::flagged_text(response, told);
+    let (text_output, media) = content::text_and_media(response, why_not, media);
+    let told = content::flagged_text(response, text_output);
     let output = if media.is_empty() {
         Value::String(told)
     } else {
@@ -154,7 +156,7 @@ fn media(media: &Media<'_>) -> Option<Value> {
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = object([("type", "function".into())]);
-    if let (Value::Object(tool), Value::Object(named)) = (&mut tool, named(spec)) {
+    if let (Value::Object(tool), Value::Object(named)) = (&mut tool, name_and_description(spec)) {
         tool.extend(named);
     }
     // Without the key, the server makes the schema strict itself, and a model has to invent optional values.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use toolgen_core::internal::Forms;
 
 use self::needs::{Needs, Over};
-pub use self::reason::{Decision, Reason};
+pub use self::reason::{DecisionReason, ToolDecision};
 use super::WireFormat;
 use super::format::Format;
 use super::tools::{self, RefusedTool, RefusedTools};
@@ -28,9 +28,9 @@ use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 /// The tools of a request, each shown in the dialect that suits it.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {
-    wanted: &'static Dialect,
+    requested_dialect: &'static Dialect,
     tools: Value,
-    decisions: Vec<Decision>,
+    decisions: Vec<ToolDecision>,
 }
 
 /// How tools are planned.
@@ -43,7 +43,7 @@ impl PlanOptions {
     /// Leaves out the last tools, if there are more than a request takes. The plan says which. Otherwise, too many
     /// tools are an error.
     #[must_use]
-    pub fn cut(mut self) -> PlanOptions {
+    pub fn drop_excess(mut self) -> PlanOptions {
         self.cut = true;
         self
     }
@@ -60,9 +60,9 @@ pub enum PlanError {
         /// The provider.
         provider: &'static str,
         /// The number of tools given.
-        given: usize,
+        count: usize,
         /// The number of tools that a request may have.
-        most: usize,
+        max: usize,
     },
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlanError::Refused(refused) => refused.fmt(f),
-            PlanError::TooMany { provider, given, most } => write!(
+            PlanError::TooMany { provider, count: given, max: most } => write!(
                 f,
                 "{given} tools are too many for a request to {provider}, which takes {most}: offer those of a few \
                  toolsets, let the model search for tools, or ask for a plan that leaves out the last ones \
@@ -99,7 +99,7 @@ impl ToolPlan {
 
     /// How each tool is shown and why, in the order given.
     #[must_use]
-    pub fn decisions(&self) -> &[Decision] {
+    pub fn decisions(&self) -> &[ToolDecision] {
         &self.decisions
     }
 
@@ -114,7 +114,7 @@ impl ToolPlan {
     #[must_use]
     pub fn dialects(&self) -> Dialects {
         let shown = self.decisions.iter().filter_map(|it| Some((it.tool.to_string(), it.dialect?)));
-        Dialects::except(self.wanted, shown)
+        Dialects::except(self.requested_dialect, shown)
     }
 }
 
@@ -124,10 +124,10 @@ struct Candidate<'a> {
     forms: Forms<'a>,
     dialect: &'static Dialect,
     /// The tool as it is shown; `None` if not decided yet.
-    told: Option<ToolSchema<'a>>,
+    rendered: Option<ToolSchema<'a>>,
     /// What it needs as a strict tool.
     needs: Needs,
-    reason: Reason,
+    reason: DecisionReason,
 }
 
 impl WireFormat {
@@ -183,10 +183,10 @@ impl WireFormat {
         let mut specs: Vec<&ToolSpec> = specs.into_iter().collect();
         let most = dialect.requests.tools.unwrap_or(usize::MAX);
         if specs.len() > most && !options.cut {
-            return Err(PlanError::TooMany { provider: dialect.title, given: specs.len(), most });
+            return Err(PlanError::TooMany { provider: dialect.title, count: specs.len(), max: most });
         }
         let cut = specs.split_off(specs.len().min(most));
-        let candidates = match (dialect.lax, dialect.requests.strict_tools) {
+        let candidates = match (dialect.fallback, dialect.requests.strict_tools) {
             (Some(lax), Some(_)) => few(&specs, dialect, lax),
             (lax, _) => {
                 let mut candidates = candidates(&specs, dialect)?;
@@ -195,13 +195,13 @@ impl WireFormat {
             }
         };
         let (tools, mut decisions) = written(candidates, self.format())?;
-        decisions.extend(cut.into_iter().map(|spec| Decision {
+        decisions.extend(cut.into_iter().map(|spec| ToolDecision {
             tool: spec.name.to_text(),
             dialect: None,
-            reason: Reason::TooMany { most },
+            reason: DecisionReason::TooMany { most },
             losses: Vec::new(),
         }));
-        Ok(ToolPlan { wanted: dialect, tools: (self.format().list)(tools), decisions })
+        Ok(ToolPlan { requested_dialect: dialect, tools: (self.format().list)(tools), decisions })
     }
 }
 
@@ -213,23 +213,26 @@ fn candidates<'a>(
     let (mut candidates, mut refused) = (Vec::with_capacity(specs.len()), Vec::new());
     for &spec in specs {
         let forms = Forms::of(spec);
-        let mut add = |dialect, told: ToolSchema<'a>, reason, forms| {
-            let needs = if reason == Reason::Wanted { Needs::of(&told.schema) } else { Needs::default() };
-            candidates.push(Candidate { spec, forms, dialect, told: Some(told), needs, reason });
+        let mut add = |dialect, rendered: ToolSchema<'a>, reason, forms| {
+            let needs =
+                if reason == DecisionReason::Wanted { Needs::of(&rendered.schema) } else { Needs::default() };
+            candidates.push(Candidate { spec, forms, dialect, rendered: Some(rendered), needs, reason });
         };
-        let lax = || dialect.lax.map(|lax| (lax, forms.schema(lax)));
+        let lax = || dialect.fallback.map(|lax| (lax, forms.schema(lax)));
         let reasons = match forms.schema(dialect) {
-            Ok(told) => {
-                match (withheld(&told), lax()) {
-                    (Some(losses), Some((lax, Ok(told)))) => add(lax, told, Reason::Withheld(losses), forms),
-                    _ => add(dialect, told, Reason::Wanted, forms),
+            Ok(rendered) => {
+                match (withheld(&rendered), lax()) {
+                    (Some(losses), Some((lax, Ok(told)))) => {
+                        add(lax, told, DecisionReason::Withheld(losses), forms)
+                    }
+                    _ => add(dialect, rendered, DecisionReason::Wanted, forms),
                 }
                 continue;
             }
             Err(reasons) => reasons,
         };
         match lax() {
-            Some((lax, Ok(told))) => add(lax, told, Reason::Refused(reasons), forms),
+            Some((lax, Ok(told))) => add(lax, told, DecisionReason::Refused(reasons), forms),
             Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
             None => refused.push(RefusedTool::of(spec, reasons)),
         }
@@ -256,13 +259,13 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
     let mut taken = Needs::default();
     for (_, index) in order {
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        let Some(Over { of, most, needs, left }) = taken.over(candidate.needs, limits) else {
+        let Some(Over { of, max: most, needs, remaining: left }) = taken.over(candidate.needs, limits) else {
             taken.add(candidate.needs);
             continue;
         };
-        candidate.told = None;
+        candidate.rendered = None;
         candidate.dialect = lax;
-        candidate.reason = Reason::Limit { of, most, needs, left };
+        candidate.reason = DecisionReason::Limit { of, most, required: needs, remaining: left };
     }
 }
 
@@ -275,9 +278,9 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
         spec,
         forms: Forms::of(spec),
         dialect: lax,
-        told: None,
+        rendered: None,
         needs: Needs::default(),
-        reason: Reason::Wanted,
+        reason: DecisionReason::Wanted,
     };
     let mut candidates: Vec<Candidate<'a>> = specs.iter().map(candidate).collect();
     let least = |candidate: &Candidate<'_>| Needs::of_at_least(candidate.forms.optional().len());
@@ -294,17 +297,17 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
         let over = taken.over(needs, limits);
         if !is_known && over.is_none() {
             match candidate.forms.schema(strict).map(|told| (withheld(&told), told)) {
-                Ok((Some(losses), _)) => candidate.reason = Reason::Withheld(losses),
+                Ok((Some(losses), _)) => candidate.reason = DecisionReason::Withheld(losses),
                 Ok((None, told)) => {
                     candidate.needs = Needs::of(&told.schema);
-                    candidate.told = Some(told);
+                    candidate.rendered = Some(told);
                     open.push(Reverse((candidate.needs.cost(limits), index, true)));
                 }
-                Err(reasons) => candidate.reason = Reason::Refused(reasons),
+                Err(reasons) => candidate.reason = DecisionReason::Refused(reasons),
             }
-        } else if let Some(Over { of, most, needs, left }) = over {
-            candidate.told = None;
-            candidate.reason = Reason::Limit { of, most, needs, left };
+        } else if let Some(Over { of, max: most, needs, remaining: left }) = over {
+            candidate.rendered = None;
+            candidate.reason = DecisionReason::Limit { of, most, required: needs, remaining: left };
         } else {
             taken.add(needs);
             candidate.dialect = strict;
@@ -317,11 +320,11 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
 fn written(
     candidates: Vec<Candidate<'_>>,
     format: &Format,
-) -> Result<(Vec<Value>, Vec<Decision>), PlanError> {
+) -> Result<(Vec<Value>, Vec<ToolDecision>), PlanError> {
     let (mut tools, mut decisions) =
         (Vec::with_capacity(candidates.len()), Vec::with_capacity(candidates.len()));
     let mut refused = Vec::new();
-    for Candidate { spec, forms, dialect, told, needs: _, reason } in candidates {
+    for Candidate { spec, forms, dialect, rendered: told, needs: _, reason } in candidates {
         let mut told = match told.map_or_else(|| forms.schema(dialect), Ok) {
             Ok(told) => told,
             Err(reasons) => {
@@ -331,7 +334,7 @@ fn written(
         };
         let losses = std::mem::take(&mut told.losses);
         tools.push(tools::entry(spec, told, dialect, format.tool));
-        decisions.push(Decision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
+        decisions.push(ToolDecision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
     }
     if refused.is_empty() {
         Ok((tools, decisions))

@@ -14,8 +14,8 @@ pub(super) mod openai_responses;
 use std::fmt;
 
 use serde_json::Value;
-use toolgen_kernel::base::depth::{MOST, is_shallow};
-use toolgen_kernel::base::discreet::Hidden;
+use toolgen_kernel::base::depth::{MAX_DEPTH, is_shallow};
+use toolgen_kernel::base::discreet::Redacted;
 use toolgen_kernel::base::frozen::Text;
 
 use self::assembly::Assembly;
@@ -25,7 +25,7 @@ use super::turn::{self, Turn};
 use super::{Format, WireFormat};
 
 /// How many bytes of a stream are taken by default: 64 MiB.
-pub const MAX_STREAM: usize = 64 << 20;
+pub const DEFAULT_MAX_STREAM_BYTES: usize = 64 << 20;
 
 /// A streamed reply that is being assembled.
 ///
@@ -55,7 +55,7 @@ pub struct Stream {
     assembly: Assembly,
     decoder: Decoder,
     /// How many bytes are still taken.
-    left: usize,
+    remaining_bytes: usize,
     limit: usize,
     failed: Option<StreamError>,
 }
@@ -63,7 +63,7 @@ pub struct Stream {
 /// Something new in a stream. The [`Turn`] at its end holds all of it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Piece {
+pub enum StreamDelta {
     /// More text for the user.
     Text(String),
     /// More text of the model's reasoning.
@@ -77,23 +77,25 @@ pub enum Piece {
     },
 }
 
-impl Piece {
+impl StreamDelta {
     /// Returns the text for the user, or an empty one.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
-            Piece::Text(text) => text,
-            Piece::Thinking(_) | Piece::Call { .. } => "",
+            StreamDelta::Text(text) => text,
+            StreamDelta::Thinking(_) | StreamDelta::Call { .. } => "",
         }
     }
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for StreamDelta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Piece::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
-            Piece::Thinking(text) => f.debug_tuple("Thinking").field(&Hidden(text)).finish(),
-            Piece::Call { id, name } => f.debug_struct("Call").field("id", id).field("name", name).finish(),
+            StreamDelta::Text(text) => f.debug_tuple("Text").field(&Redacted(text)).finish(),
+            StreamDelta::Thinking(text) => f.debug_tuple("Thinking").field(&Redacted(text)).finish(),
+            StreamDelta::Call { id, name } => {
+                f.debug_struct("Call").field("id", id).field("name", name).finish()
+            }
         }
     }
 }
@@ -136,7 +138,7 @@ impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream")
             .field("format", &self.format)
-            .field("taken", &(self.limit - self.left))
+            .field("taken", &(self.limit - self.remaining_bytes))
             .field("failed", &self.failed)
             .finish_non_exhaustive()
     }
@@ -152,8 +154,8 @@ impl WireFormat {
             format: self.format(),
             assembly: Assembly::default(),
             decoder: Decoder::default(),
-            left: MAX_STREAM,
-            limit: MAX_STREAM,
+            remaining_bytes: DEFAULT_MAX_STREAM_BYTES,
+            limit: DEFAULT_MAX_STREAM_BYTES,
             failed: None,
         }
     }
@@ -163,7 +165,7 @@ impl Stream {
     /// Sets how many bytes are taken: [`MAX_STREAM`] by default.
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Stream {
-        (self.left, self.limit) = (bytes, bytes);
+        (self.remaining_bytes, self.limit) = (bytes, bytes);
         self
     }
 
@@ -175,10 +177,10 @@ impl Stream {
     ///
     /// If the event is an error of the provider, contradicts those before it, or is one too many. The stream stays
     /// failed.
-    pub fn push(&mut self, event: &Value) -> Result<Vec<Piece>, StreamError> {
+    pub fn push(&mut self, event: &Value) -> Result<Vec<StreamDelta>, StreamError> {
         self.unless_failed(|stream| {
             if !is_shallow(event) {
-                let what = format!("it is nested more than {MOST} levels deep");
+                let what = format!("it is nested more than {MAX_DEPTH} levels deep");
                 return Err(StreamError::Event(WireError::new("", what)));
             }
             stream.take(weight(event))?;
@@ -196,7 +198,7 @@ impl Stream {
     /// # Errors
     ///
     /// As for [`push`](Self::push), and if the bytes are not events. The stream stays failed.
-    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<Piece>, StreamError> {
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<StreamDelta>, StreamError> {
         self.unless_failed(|stream| {
             stream.take(bytes.len())?;
             let events = stream.decoder.push(bytes)?;
@@ -244,7 +246,8 @@ impl Stream {
     }
 
     fn take(&mut self, bytes: usize) -> Result<(), StreamError> {
-        self.left = self.left.checked_sub(bytes).ok_or(StreamError::TooLong(self.limit))?;
+        self.remaining_bytes =
+            self.remaining_bytes.checked_sub(bytes).ok_or(StreamError::TooLong(self.limit))?;
         Ok(())
     }
 

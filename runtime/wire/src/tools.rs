@@ -62,7 +62,7 @@ pub(super) fn render<'a>(
     let (mut tools, mut refused) = (Vec::new(), Vec::new());
     for spec in specs {
         match spec.schema(dialect) {
-            Ok(told) => tools.push(entry(spec, told, dialect, tool)),
+            Ok(rendered) => tools.push(entry(spec, rendered, dialect, tool)),
             Err(reasons) => refused.push(RefusedTool::of(spec, reasons)),
         }
     }
@@ -70,16 +70,16 @@ pub(super) fn render<'a>(
 }
 
 /// Writes a tool as it is shown in a dialect.
-pub(super) fn entry(spec: &ToolSpec, told: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
-    let cut = match told.description {
+pub(super) fn entry(spec: &ToolSpec, rendered: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
+    let cut = match rendered.description {
         Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),
         Cow::Borrowed(_) => None,
     };
-    tool(cut.as_ref().unwrap_or(spec), told.schema, dialect)
+    tool(cut.as_ref().unwrap_or(spec), rendered.schema, dialect)
 }
 
 /// Returns `{"name", "description"}`. An empty description is left out, as Bedrock requires.
-pub(super) fn named(spec: &ToolSpec) -> Value {
+pub(super) fn name_and_description(spec: &ToolSpec) -> Value {
     let mut out = object([("name", spec.name.as_str().into())]);
     if !spec.description.trim().is_empty() {
         out["description"] = spec.description.as_str().into();
@@ -89,7 +89,7 @@ pub(super) fn named(spec: &ToolSpec) -> Value {
 
 /// Returns a tool as `{"name", "description", key: schema}`, with the flag for strict schemas if it is one.
 pub(super) fn written(spec: &ToolSpec, key: &str, schema: Value, dialect: &Dialect) -> Value {
-    let mut tool = named(spec);
+    let mut tool = name_and_description(spec);
     tool[key] = schema;
     if dialect.strict {
         tool["strict"] = Value::Bool(true);

@@ -5,8 +5,8 @@ use toolgen_kernel::base::data::plain_data;
 use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 
-use super::calls::{self, Calls, Said, text};
-use super::layout::{Stop, WireError};
+use super::calls::{self, Calls, TurnBuilder, text};
+use super::layout::{StopReason, WireError};
 use super::{Format, WireFormat};
 
 /// A turn of a model, as [`WireFormat::turn`] reads it from a reply.
@@ -22,14 +22,14 @@ pub struct Turn {
     /// What the turn cost.
     pub usage: Usage,
     /// Why the model stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// Why the model stopped, in the provider's own word; empty if it did not say.
-    pub stop_word: Text,
+    pub raw_stop_reason: Text,
     /// The turn as it goes back to the same provider.
-    pub kept: Kept,
+    pub raw: RawTurn,
 }
 
-discreet_debug!(Turn: calls, usage, stop, stop_word, kept; text, thinking);
+discreet_debug!(Turn: calls, usage, stop, raw_stop_reason, raw; text, thinking);
 
 /// The tokens of a turn. Zero means none or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn count(value: &Value, pointer: &str) -> u64 {
 /// A turn as its provider wrote it, to be sent back as it is: with reasoning, signatures and whatever else it holds.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Kept {
+pub struct RawTurn {
     /// The name of the format.
     pub format: Text,
     /// The messages or items of a request that hold the turn.
@@ -90,16 +90,16 @@ pub struct Kept {
     pub only_here: Vec<Text>,
 }
 
-discreet_debug!(Kept: format, only_here; messages);
-plain_data!(Kept: format, messages; only_here);
+discreet_debug!(RawTurn: format, only_here; messages);
+plain_data!(RawTurn: format, messages; only_here);
 
 /// Reads a turn. A reply whose stream ended early is not `ended`.
 pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Turn, WireError> {
-    let mut said = Said::default();
+    let mut said = TurnBuilder::default();
     let (calls, found) =
-        calls::read(format, response, ended, &mut said).map_err(|why| told(response, why))?;
+        calls::read(format, response, ended, &mut said).map_err(|why| vendor_error(response, why))?;
     let stop = match found.ending.stop {
-        Stop::Unknown | Stop::End if !calls.calls.is_empty() => Stop::Calls,
+        StopReason::Unknown | StopReason::EndTurn if !calls.calls.is_empty() => StopReason::ToolCalls,
         stop => stop,
     };
     let messages = (format.keep)(found.owner, found.blocks);
@@ -109,13 +109,13 @@ pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Tur
         calls,
         usage: (format.usage)(response),
         stop,
-        stop_word: Text::copy_of(found.ending.word),
-        kept: Kept { format: format.name.into(), messages, only_here: said.only_here },
+        raw_stop_reason: Text::copy_of(found.ending.word),
+        raw: RawTurn { format: format.name.into(), messages, only_here: said.only_here },
     })
 }
 
 /// Returns the error that a provider sent in place of a reply, or that of the reader.
-fn told(response: &Value, why: WireError) -> WireError {
+fn vendor_error(response: &Value, why: WireError) -> WireError {
     error_in(response).unwrap_or(why)
 }
 
@@ -127,7 +127,7 @@ pub(super) fn error_in(value: &Value) -> Option<WireError> {
         None => return None,
     };
     let words: Vec<&str> = match error {
-        Value::String(told) => vec![told],
+        Value::String(message) => vec![message],
         error => {
             let parts = ["type", "code", "status", "message"].map(|key| text(error, key));
             parts.into_iter().filter(|part| !part.is_empty() && *part != "error").collect()

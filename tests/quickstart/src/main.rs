@@ -12,7 +12,7 @@ pub mod tasks {
 
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::{Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, tool, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, Toolbox, ToolboxContext, tool, toolset};
 
 /// Counts the days of some weeks, for a date that is so many weeks away.
 #[tool(read_only)]

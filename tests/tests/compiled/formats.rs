@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{self, Dialect};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{
-    AgentTool, ToolboxContext, Registry, Schema, Text, ToolCall, ToolContext, ToolInput, ToolName, ToolSpec,
+    AgentTool, Registry, Schema, Text, ToolCall, ToolContext, ToolInput, ToolName, ToolSpec, ToolboxContext,
     tool, toolset,
 };
 

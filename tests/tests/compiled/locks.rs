@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolgen::contract::surface;
 use toolgen::{Document, Options, Problems, Program};
 use toolgen_runtime::registry::contract::check;
-use toolgen_runtime::spec::drift::Class;
+use toolgen_runtime::spec::drift::ChangeClass;
 use toolgen_runtime::spec::surface::Surface;
 use toolgen_runtime::{Registry, assert_contract, tool, toolset};
 
@@ -224,18 +224,18 @@ fn add_less(
 fn functions_are_held_to_their_lock() {
     assert_contract!("tests/locks/functions.lock", toolset![add]);
     assert_contract!("tests/locks/functions.lock", Registry::new(toolset![add]));
-    assert_contract!("tests/locks/functions.lock", toolset![add], Class::Security);
+    assert_contract!("tests/locks/functions.lock", toolset![add], ChangeClass::Security);
     if std::env::var_os("TOOLGEN_UPDATE").is_some() {
         // What follows would write other locks.
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/locks/functions.lock");
-    let told = check(&path, toolset![add_less], Class::Compatible).unwrap_err();
+    let told = check(&path, toolset![add_less], ChangeClass::Compatible).unwrap_err();
     assert!(told.contains("\nbreaking (1): calls may fail"), "{told}");
     assert!(told.contains("`add` at /input/properties/right/maximum: `maximum` was 100 and is 10"), "{told}");
     assert!(told.contains("TOOLGEN_UPDATE=1"), "{told}");
-    assert_eq!(check(&path, toolset![add_less], Class::Security), Ok(()));
-    let nowhere = check(Path::new("nowhere.lock"), toolset![add], Class::Compatible).unwrap_err();
+    assert_eq!(check(&path, toolset![add_less], ChangeClass::Security), Ok(()));
+    let nowhere = check(Path::new("nowhere.lock"), toolset![add], ChangeClass::Compatible).unwrap_err();
     assert!(
         nowhere.starts_with("there is no lock nowhere.lock; run the test with TOOLGEN_UPDATE=1"),
         "{nowhere}"

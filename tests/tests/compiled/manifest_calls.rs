@@ -6,8 +6,7 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::{
-    BoxFuture, Control, Effect, Toolbox, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
-    ToolResult,
+    BoxFuture, Control, Effect, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, Toolbox,
 };
 use toolgen_test_support::http::{self, Server};
 
@@ -25,7 +24,7 @@ impl EffectHandler for Tell {
 }
 
 fn toolbox(manifest: &str, engines: &Engines) -> Toolbox {
-    let loaded = Loader::from_str(manifest).unwrap().tools_by(engines).unwrap();
+    let loaded = Loader::from_str(manifest).unwrap().tools_with_engines(engines).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
     let registry = Registry::new(loaded.tools).unwrap();
     Toolbox::builder(&registry).effect("ask", Tell).build().unwrap()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::{Control, Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, ToolResponse};
+use toolgen_runtime::{Control, Registry, ToolCall, ToolContext, ToolResponse, Toolbox, ToolboxContext};
 use toolgen_test_support::http::{Server, reply};
 use toolgen_test_support::scratch::Folder;
 
@@ -68,7 +68,7 @@ async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
 async fn the_commands_of_a_manifest_do_what_it_says() {
     let folder = Folder::new(&[("a.txt", "x\nY\nx\nx\n"), ("b.txt", "x\n"), ("sub/c", "")]);
     let root = folder.canonicalize().unwrap();
-    let loaded = Loader::from_str(COMMANDS).unwrap().tools_by(&Engines::new()).unwrap();
+    let loaded = Loader::from_str(COMMANDS).unwrap().tools_with_engines(&Engines::new()).unwrap();
     assert!(loaded.problems.is_empty(), "{}", loaded.problems);
     let tools = loaded.tools;
     let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new().with_work_dir(&root));
@@ -120,7 +120,8 @@ tools:
     http: {method: POST, url: 'https://h.example.com/{id}'}
 ";
     let engine = HttpEngine::builder().base_url(echo().url).build().unwrap();
-    let tools = Loader::from_str(text).unwrap().tools_by(&Engines::new().with(engine)).unwrap().tools;
+    let tools =
+        Loader::from_str(text).unwrap().tools_with_engines(&Engines::new().with(engine)).unwrap().tools;
     let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     for (name, expected) in
         [("get", "GET /a/3?page=3 HTTP/1.1 "), ("post", r#"POST /a HTTP/1.1 {"note":"hi"}"#)]

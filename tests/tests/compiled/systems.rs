@@ -14,8 +14,8 @@ use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::layers::control::{Answerer, Question};
 use toolgen_runtime::layers::depends::Dependencies;
 use toolgen_runtime::{
-    BoxFuture, Call, ContextValues, Control, Toolbox, ToolboxContext, Registry, Session, ToolCall,
-    ToolContext, ToolError, ToolResponse,
+    BoxFuture, Call, ContextValues, Control, Registry, Session, ToolCall, ToolContext, ToolError,
+    ToolResponse, Toolbox, ToolboxContext,
 };
 use toolgen_test_support::scratch::Folder;
 
@@ -98,7 +98,7 @@ async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
     let answer = call(&planning, "container_test", test.clone()).await;
     assert!(!answer.is_error(), "{}", answer.text());
     assert!(call(&planning, "container_build", json!({"container_name": "app"})).await.is_error());
-    let asked = executor.asked();
+    let asked = executor.commands();
     assert_eq!(asked.len(), 1);
     assert!(
         asked[0].1.read_only && asked[0].1.network_disabled,
@@ -110,7 +110,7 @@ async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
     let coding = toolbox(&registry, &program, "devops_coding", context);
     let answer = call(&coding, "container_test", test).await;
     assert!(!answer.is_error(), "{}", answer.text());
-    let (argv, options) = executor.asked().remove(0);
+    let (argv, options) = executor.commands().remove(0);
     assert_eq!(
         argv.join(" "),
         "docker run --rm -v /w:/workspace:ro -w /workspace --tmpfs /tmp:rw,noexec,nosuid,size=2g app sh -c true"
@@ -139,7 +139,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
     ]);
     let toolbox = Toolbox::builder(&registry)
         .context(context.with_work_dir(std::env::temp_dir()))
-        .questions(Architect)
+        .answerer(Architect)
         .build()
         .unwrap();
     for (name, state) in
@@ -167,7 +167,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
         "{}",
         failed.text()
     );
-    assert_eq!(executor.asked().len(), 3, "a step after one that failed does not run");
+    assert_eq!(executor.commands().len(), 3, "a step after one that failed does not run");
 }
 
 #[tokio::test]
@@ -238,8 +238,7 @@ async fn the_programs_for_a_model_run() {
     let folder = Folder::new(&[]);
     let program = program("programs.yaml");
     let registry = registry(&program);
-    let context =
-        ToolboxContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*folder);
+    let context = ToolboxContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*folder);
     let toolbox = registry.toolbox(context);
     let file = folder.join("a.txt").display().to_string();
     let place = folder.display().to_string();
@@ -274,7 +273,7 @@ async fn the_programs_for_a_model_run() {
     let (context, executor) = scripted(vec![ExecOutput::default(), ExecOutput::new(0, r#"[{"n":1}]"#, "")]);
     let answer = call(&registry.toolbox(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;
     assert_eq!(answer.text(), "[{\"n\":1}]");
-    assert_eq!(executor.asked()[1].0, ["duckdb", "-json", "-c", "-- all\nSELECT 1 AS n"]);
+    assert_eq!(executor.commands()[1].0, ["duckdb", "-json", "-c", "-- all\nSELECT 1 AS n"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Models: loops, streams, transcripts, tools in requests, discovery.
 
 use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Loop, Transcript};
+use toolgen_runtime::agent::agent_loop::{AgentLoop, Transcript};
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::wire::{AnswerOptions, Calls, Deferred, Stream, WireFormat};
-use toolgen_runtime::{Toolbox, Registry, ToolContext};
+use toolgen_runtime::wire::{Calls, Deferred, Stream, ToolResultOptions, WireFormat};
+use toolgen_runtime::{Registry, ToolContext, Toolbox};
 
 use crate::AnyResult;
 
@@ -22,7 +22,7 @@ async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str)
 
 async fn streamed(toolbox: Toolbox, client: reqwest::Client, url: &str) -> AnyResult<String> {
     page!("docs/conversation.md", "let send = async |request: Value, mut stream: Stream|");
-    Ok(Loop::streaming(&toolbox, WireFormat::OpenAiChat, send)?.run("Hello").await.text()?)
+    Ok(AgentLoop::streaming(&toolbox, WireFormat::OpenAiChat, send)?.run("Hello").await.text()?)
 }
 
 fn rendered(transcript: &Transcript) -> Vec<Value> {

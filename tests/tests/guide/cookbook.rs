@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolgen_runtime::{
-    Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset,
+    Registry, ToolCall, ToolContext, ToolError, ToolResult, Toolbox, ToolboxContext, tool, toolset,
 };
 
 use crate::AnyResult;
@@ -35,8 +35,7 @@ mod order {
 
     #[tokio::test]
     async fn one_comes_before_the_other() {
-        let toolbox =
-            Registry::new(toolset![check_stock, place_order]).unwrap().toolbox(Default::default());
+        let toolbox = Registry::new(toolset![check_stock, place_order]).unwrap().toolbox(Default::default());
         let turn = ToolContext::new("turn", "").with_session(toolgen_runtime::Session::new("s"));
         let order = || toolbox.call(ToolCall::new("1", "place_order", json!({"product": "tea"})), &turn);
         assert!(order().await.text().contains("Check the stock first."), "{}", order().await.text());
@@ -99,7 +98,7 @@ mod large {
 
     fn toolbox() -> AnyResult<Toolbox> {
         let registry = Registry::new(toolset![log])?;
-        page!("docs/cookbook.md", "let toolbox = Toolbox::builder(&registry).pages(");
+        page!("docs/cookbook.md", "let toolbox = Toolbox::builder(&registry).paging(");
         Ok(toolbox)
     }
 

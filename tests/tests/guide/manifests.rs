@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::executor::{ContainerExecutor, LocalExecutor};
-use toolgen_runtime::{Limits, Toolbox, ToolboxContext, Registry, ToolContext, ToolError};
+use toolgen_runtime::{EffectLimits, Registry, ToolContext, ToolError, Toolbox, ToolboxContext};
 
 use crate::AnyResult;
 

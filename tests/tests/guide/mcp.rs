@@ -4,7 +4,7 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::{McpClient, McpEngine};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{Toolbox, ToolboxContext, Registry, tool, toolset};
+use toolgen_runtime::{Registry, Toolbox, ToolboxContext, tool, toolset};
 
 use crate::AnyResult;
 use crate::readme::{shop, shop as generated};

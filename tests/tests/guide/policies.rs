@@ -1,7 +1,7 @@
 //! Policies, approvals, records.
 
 use serde_json::json;
-use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolError, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, Toolbox, toolset};
 
 use crate::AnyResult;
 
@@ -22,7 +22,7 @@ async fn a_limit_refuses() {
 
 fn ruled() -> AnyResult<Toolbox> {
     let registry = Registry::new(toolset![pay, balance])?;
-    page!("docs/policies.md", "let rules = Rules::builder(");
+    page!("docs/policies.md", "let rules = PolicyRules::builder(");
 
     Ok(toolbox)
 }
@@ -105,7 +105,7 @@ mod approvals {
             return Err("it did not wait".into());
         };
         approvals.grant(request.queue_id(), "Grace", "").await?;
-        page!("docs/policies.md", "fn turn_of(caller: &CalledBy) -> ToolContext");
+        page!("docs/policies.md", "fn turn_of(caller: &Caller) -> ToolContext");
         let ended = approvals.get(request.queue_id()).await?.ok_or("it is gone")?;
         let _ = (std::fs::remove_file(&file), std::fs::remove_file(key_file));
         Ok(format!("{}, {:?}", ended.state, ended.outcome.map(|outcome| outcome.error_code)))

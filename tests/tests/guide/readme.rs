@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+    Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
-use toolgen_runtime::{BoxFuture, Toolbox, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
+use toolgen_runtime::{BoxFuture, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec, Toolbox};
 use toolgen_test_support::http::{Server, ok};
 use toolgen_tests::pages::{blocks, root};
 
@@ -105,8 +105,8 @@ async fn a_loop_needs_a_function_that_sends_json() {
 struct AskFirst;
 
 impl Middleware for AskFirst {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(async { Decision::NeedApproval("It logs in.".to_owned()) })
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
+        Box::pin(async { MiddlewareDecision::NeedApproval("It logs in.".to_owned()) })
     }
 }
 

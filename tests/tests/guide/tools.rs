@@ -1,7 +1,7 @@
 //! Write a tool, compile an API, choose a toolbox.
 
 use serde_json::json;
-use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, testing, toolset};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, Toolbox, testing, toolset};
 
 use crate::AnyResult;
 

@@ -146,7 +146,7 @@ async fn ask(
     cancel: CancellationToken,
     missing: Option<Service<String>>,
 ) -> Result<String, std::io::Error> {
-    progress.say("asking");
+    progress.report("asking");
     assert!(!cancel.is_cancelled() && missing.is_none());
     Ok(format!("{question} {} {}", database.0, ctx.tool_name))
 }

@@ -9,8 +9,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 /// The longest file of code, in lines. A flat table may be longer; it is listed here with the reason.
-const LONGEST: usize = 800;
-const LONGER: &[(&str, &str)] = &[];
+const MAX_FILE_LINES: usize = 800;
+const LONG_FILES: &[(&str, &str)] = &[];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -53,11 +53,11 @@ fn files_are_short() {
     for path in files(&[".rs"]) {
         let name = relative(&path);
         let lines = fs::read_to_string(&path).unwrap().lines().count();
-        let listed = LONGER.iter().any(|(file, _)| *file == name);
-        if lines > LONGEST && !listed && !is_test(&path) {
-            long.push(format!("{name}: {lines} lines, more than {LONGEST}"));
+        let listed = LONG_FILES.iter().any(|(file, _)| *file == name);
+        if lines > MAX_FILE_LINES && !listed && !is_test(&path) {
+            long.push(format!("{name}: {lines} lines, more than {MAX_FILE_LINES}"));
         }
-        assert!(lines > LONGEST || !listed, "{name} is short again: take it off the list");
+        assert!(lines > MAX_FILE_LINES || !listed, "{name} is short again: take it off the list");
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
@@ -193,7 +193,7 @@ fn sibling_versions_are_exact() {
 }
 
 /// The longest function, in lines from its signature to its end.
-const LONGEST_FUNCTION: usize = 80;
+const MAX_FUNCTION_LINES: usize = 80;
 
 /// What of the world outside code may touch where, and why there. Tests may touch anything.
 const OUTSIDE: &[(&str, &[&str], &str)] = &[
@@ -319,7 +319,7 @@ impl Code {
     fn function(&mut self, signature: &syn::Signature, end: proc_macro2::Span) {
         let first = signature.span().start().line;
         let lines = end.end().line - first + 1;
-        if lines > LONGEST_FUNCTION {
+        if lines > MAX_FUNCTION_LINES {
             self.long.push((first, signature.ident.to_string(), lines));
         }
     }
@@ -424,7 +424,9 @@ fn functions_are_short() {
     let mut long = Vec::new();
     for (name, text) in shipped() {
         for (line, function, lines) in Code::of(&text).long {
-            long.push(format!("{name}:{line}: `{function}` has {lines} lines, more than {LONGEST_FUNCTION}"));
+            long.push(format!(
+                "{name}:{line}: `{function}` has {lines} lines, more than {MAX_FUNCTION_LINES}"
+            ));
         }
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
@@ -458,8 +460,8 @@ fn the_world_outside_is_touched_where_it_is_said() {
 
 #[test]
 fn what_breaks_the_rules_is_noticed() {
-    let long = format!("impl A {{ fn a() {{ {} }} }} fn b() {{}}", "a();\n".repeat(LONGEST_FUNCTION));
-    assert_eq!(Code::of(&long).long, [(1, "a".to_owned(), LONGEST_FUNCTION + 1)]);
+    let long = format!("impl A {{ fn a() {{ {} }} }} fn b() {{}}", "a();\n".repeat(MAX_FUNCTION_LINES));
+    assert_eq!(Code::of(&long).long, [(1, "a".to_owned(), MAX_FUNCTION_LINES + 1)]);
     for text in [
         "use std::{fs, io};",
         "use std::fs::{self, File};",

@@ -56,7 +56,7 @@ pub(super) fn written(input: &Input) -> TokenStream {
     });
     quote! {
         #[allow(unreachable_patterns)]
-        fn written(&self) -> __toolgen::Option<__toolgen::Value> {
+        fn default_json(&self) -> __toolgen::Option<__toolgen::Value> {
             match self {
                 #(#arms)*
                 _ => __toolgen::None,
@@ -127,19 +127,19 @@ pub(super) fn defaults(input: &Input, path: &TokenStream) -> Vec<TokenStream> {
         }
         let of_container = quote!(<Self as __toolgen::Default>::default().#member);
         let default = super::decode::default_of(field, &of_container)?;
-        let told = quote!({
+        let tokens = quote!({
             #[allow(unused_imports)]
-            use __toolgen::{DefaultKept as _, DefaultTold as _};
+            use __toolgen::{DefaultFromSerialize as _, DefaultFromToolInput as _};
             let default = || -> #ty { #default };
             (&&__toolgen::Defaults(default(), default())).toolgen_default(#path, #name, defs);
         });
-        Some(function(told, *span))
+        Some(function(tokens, *span))
     };
     fields.iter().filter_map(of).collect()
 }
 
 /// Returns the expression of the whole shape.
-pub(super) fn whole(input: &Input) -> TokenStream {
+pub(super) fn shape_expression(input: &Input) -> TokenStream {
     let shape = match &input.data {
         Shape::Struct(payload) => of_payload(payload, None),
         Shape::Enum(variants) if is_plain(input, variants) => plain(variants.iter()),
@@ -166,7 +166,7 @@ fn described(shape: TokenStream, description: Option<TokenStream>) -> TokenStrea
 
 fn plain<'v>(variants: impl Iterator<Item = &'v Variant>) -> TokenStream {
     let names = variants.flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
-    quote!(__toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] }))
+    quote!(__toolgen::names(const { &[#(__toolgen::ConstLiteral::Str(#names).literal()),*] }))
 }
 
 /// Describes the values in one text: a schema for each of them would change the form that models know best.
@@ -333,5 +333,5 @@ fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
 
 fn tag_field(tag: &str, variant: &Variant) -> TokenStream {
     let names = [&variant.name].into_iter().chain(&variant.aliases);
-    quote!(__toolgen::member(#tag, __toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] })))
+    quote!(__toolgen::member(#tag, __toolgen::names(const { &[#(__toolgen::ConstLiteral::Str(#names).literal()),*] })))
 }

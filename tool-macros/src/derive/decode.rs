@@ -7,7 +7,7 @@ use super::serde_attr::{self, Tagging};
 use super::{Field, Input, Payload, Shape, Variant, variable};
 use crate::errors::at;
 
-/// Returns the body of `from_given`, for the variable `value`.
+/// Returns the body of `decode_borrowed`, for the variable `value`.
 pub(super) fn decode(input: &Input) -> TokenStream {
     match &input.data {
         Shape::Struct(payload) => {
@@ -21,7 +21,7 @@ pub(super) fn decode(input: &Input) -> TokenStream {
 /// Returns the expression that builds a struct or a variant from the variable `value`.
 fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStream {
     match payload {
-        Payload::Unit => quote!({ <() as __toolgen::ToolInput>::from_given(value)?; #path }),
+        Payload::Unit => quote!({ <() as __toolgen::ToolInput>::decode_borrowed(value)?; #path }),
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
             let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
@@ -38,18 +38,18 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
             });
             quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
         }
-        Payload::Named(fields) => named(path, fields, defaults),
+        Payload::Named(fields) => decode_struct(path, fields, defaults),
     }
 }
 
-fn named(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
+fn decode_struct(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
     let base = defaults.then(|| quote!(let base: Self = __toolgen::Default::default();));
     // First fields taken by name, then those that other types know, then the one that takes the rest.
     let order = |field: &Field| field.serde.flatten;
     let mut sorted: Vec<(usize, &Field)> = fields.iter().enumerate().collect();
     sorted.sort_by_key(|(_, field)| order(field));
     let binds = sorted.iter().map(|(index, field)| {
-        let (variable, taken) = (variable(*index), taken(field));
+        let (variable, taken) = (variable(*index), decode_field(field));
         quote!(let #variable = #taken;)
     });
     let members = fields.iter().enumerate().map(|(index, field)| {
@@ -81,7 +81,7 @@ pub(super) fn default_of(field: &Field, of_container: &TokenStream) -> Option<To
     default.map(|default| field.wrapped(&default))
 }
 
-fn taken(field: &Field) -> TokenStream {
+fn decode_field(field: &Field) -> TokenStream {
     let (ty, name, member) = (&field.ty, &field.name, &field.member);
     let span = at(field.span);
     let default = default_of(field, &quote!(base.#member));
@@ -101,7 +101,7 @@ fn taken(field: &Field) -> TokenStream {
 }
 
 fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {
-    let told = match tagging {
+    let tag_tokens = match tagging {
         Tagging::External => quote!(__toolgen::external(value)?),
         Tagging::Internal(tag) => quote!(__toolgen::internal(value, #tag)?),
         Tagging::Adjacent(tag, content) => quote!(__toolgen::adjacent(value, #tag, #content)?),
@@ -125,7 +125,7 @@ fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {
         _ => quote!(__toolgen::None),
     };
     quote! {
-        let (name, value) = #told;
+        let (name, value) = #tag_tokens;
         let made = (|| __toolgen::Ok(match __toolgen::as_str(&name) {
             #(#arms)*
             other => return __toolgen::Err(__toolgen::no_variant(other, &[#(#names),*])),

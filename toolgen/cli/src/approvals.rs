@@ -14,7 +14,7 @@ use toolgen_runtime::visible;
 use super::Outcome;
 use super::args::{ApprovalTask, Approvals};
 use super::output::Output;
-use super::place::Place;
+use super::place::StoreLocation;
 
 /// The states of calls that are not over.
 const OPEN: [ApprovalState; 5] = [
@@ -26,14 +26,14 @@ const OPEN: [ApprovalState; 5] = [
 ];
 
 /// The fewest characters of an ID in a list.
-const BRIEF: usize = 8;
+const MIN_ID_CHARS: usize = 8;
 
 /// Runs the command. "Problems found" means that there is no queue, no such call, or that the decision is refused.
 pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let decides = matches!(task.task, ApprovalTask::Grant { .. } | ApprovalTask::Deny { .. });
     let (database, json) = task.task.place();
-    let place = match Place::of(database) {
+    let place = match StoreLocation::of(database) {
         Ok(place) => place,
         Err(message) => return complain(&message, output),
     };
@@ -41,23 +41,23 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
         Ok(queue) => queue,
         Err(message) => return complain(&message, output),
     };
-    let done = runtime.block_on(answer(&queue, &task.task));
+    let done = runtime.block_on(decide(&queue, &task.task));
     match done {
-        Ok(Answer::List(entries)) if json => {
+        Ok(ApprovalsOutput::List(entries)) if json => {
             output.json(&json!({ "approvals": entries }))?;
             output.line("")?;
         }
-        Ok(Answer::List(entries)) => list(&entries, output)?,
-        Ok(Answer::One(entry)) if json => {
+        Ok(ApprovalsOutput::List(entries)) => list(&entries, output)?,
+        Ok(ApprovalsOutput::One(entry)) if json => {
             output.json(&json!(entry))?;
             output.line("")?;
         }
-        Ok(Answer::One(entry)) => show(&entry, output)?,
-        Ok(Answer::Decided(entry)) if json => {
+        Ok(ApprovalsOutput::One(entry)) => show(&entry, output)?,
+        Ok(ApprovalsOutput::Decided(entry)) if json => {
             output.json(&json!(entry))?;
             output.line("")?;
         }
-        Ok(Answer::Decided(entry)) => {
+        Ok(ApprovalsOutput::Decided(entry)) => {
             let then = match entry.state {
                 ApprovalState::Granted => "a worker can run it",
                 _ => "a worker can tell its caller",
@@ -84,7 +84,7 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Opens the queue at a place, to decide or only to look. `Err` says what is wrong.
-pub(super) async fn open(place: &Place, decides: bool) -> Result<Queue, String> {
+pub(super) async fn open(place: &StoreLocation, decides: bool) -> Result<Queue, String> {
     place.queue(decides).await?.ok_or_else(|| {
         format!(
             "{place}: no calls wait in this database; a program puts them there that sets \
@@ -93,22 +93,26 @@ pub(super) async fn open(place: &Place, decides: bool) -> Result<Queue, String> 
     })
 }
 
-enum Answer {
+enum ApprovalsOutput {
     List(Vec<QueuedApproval>),
     One(Box<QueuedApproval>),
     Decided(Box<QueuedApproval>),
 }
 
-async fn answer(queue: &Queue, task: &ApprovalTask) -> Result<Answer, ApprovalError> {
-    let decided = |entry| Answer::Decided(Box::new(entry));
+async fn decide(queue: &Queue, task: &ApprovalTask) -> Result<ApprovalsOutput, ApprovalError> {
+    let decided = |entry| ApprovalsOutput::Decided(Box::new(entry));
     match task {
-        ApprovalTask::List { all: true, .. } => queue.list(&ApprovalState::ALL).await.map(Answer::List),
+        ApprovalTask::List { all: true, .. } => {
+            queue.list(&ApprovalState::ALL).await.map(ApprovalsOutput::List)
+        }
         ApprovalTask::List { states, .. } => {
             let named: Vec<ApprovalState> =
-                states.iter().filter_map(|name| ApprovalState::named(name)).collect();
-            queue.list(if named.is_empty() { &OPEN } else { &named }).await.map(Answer::List)
+                states.iter().filter_map(|name| ApprovalState::by_name(name)).collect();
+            queue.list(if named.is_empty() { &OPEN } else { &named }).await.map(ApprovalsOutput::List)
         }
-        ApprovalTask::Show { id, .. } => queue.find(id).await.map(|entry| Answer::One(Box::new(entry))),
+        ApprovalTask::Show { id, .. } => {
+            queue.find(id).await.map(|entry| ApprovalsOutput::One(Box::new(entry)))
+        }
         ApprovalTask::Grant { decision, note, .. } => {
             let id = queue.find(&decision.id).await?.id;
             queue.grant(&id, decision.by.clone(), note.clone()).await.map(decided)
@@ -126,7 +130,7 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
         output.note("no calls");
         return Ok(());
     }
-    let length = (BRIEF..32).find(|length| {
+    let length = (MIN_ID_CHARS..32).find(|length| {
         let starts: std::collections::BTreeSet<&str> =
             entries.iter().map(|entry| entry.id.get(..*length).unwrap_or(&entry.id)).collect();
         starts.len() == entries.len()
@@ -138,8 +142,8 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
                 entry.id.get(..length.unwrap_or(32)).unwrap_or(&entry.id).to_owned(),
                 entry.state.to_string(),
                 entry.tool.to_string(),
-                entry.called_by.principal.as_deref().unwrap_or("-").to_owned(),
-                ago(entry.asked_at),
+                entry.caller.principal.as_deref().unwrap_or("-").to_owned(),
+                ago(entry.requested_at),
                 about(entry),
             ]
         })
@@ -213,18 +217,18 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     fact("state", entry.state.as_str())?;
     fact("damage", entry.damage.as_deref().unwrap_or(""))?;
     fact("tool", &entry.tool)?;
-    fact("arguments", &serde_json::to_string_pretty(&entry.shown)?)?;
+    fact("arguments", &serde_json::to_string_pretty(&entry.redacted_arguments)?)?;
     fact("reasons", &entry.reasons.join("\n"))?;
     let calls: Vec<String> = entry.calls.iter().map(|tool| called(&json!(tool))).collect();
     fact("calls", &calls.join("\n"))?;
-    fact("principal", &optional(&entry.called_by.principal))?;
-    fact("session", &optional(&entry.called_by.session_id))?;
-    fact("agent", &optional(&entry.called_by.agent_id))?;
+    fact("principal", &optional(&entry.caller.principal))?;
+    fact("session", &optional(&entry.caller.session_id))?;
+    fact("agent", &optional(&entry.caller.agent_id))?;
     fact("call", &entry.call_id)?;
     // What is over does not wait, whatever time it had.
     match entry.state {
-        ApprovalState::Denied | ApprovalState::Finished => fact("asked", &ago(entry.asked_at))?,
-        _ => fact("waits", &format!("since {}, {}", ago(entry.asked_at), until(entry.expires_at)))?,
+        ApprovalState::Denied | ApprovalState::Finished => fact("asked", &ago(entry.requested_at))?,
+        _ => fact("waits", &format!("since {}, {}", ago(entry.requested_at), until(entry.expires_at)))?,
     }
     if let Some(decision) = &entry.decision {
         let what = if decision.granted { "granted" } else { "denied" };

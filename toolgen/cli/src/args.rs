@@ -128,12 +128,12 @@ impl Task {
                 task.selection.lints = true;
                 let options = &mut task.selection.options;
                 options.deny_losses.clone_from(&task.deny_losses);
-                options.token_budget = task.budget.given("openai");
+                options.token_budget = task.budget.parse("openai");
                 options.lock.clone_from(&task.lock);
                 options.deny_changes = task.fail_on.fail_on;
             }
             Task::Diff(task) => task.selection.options.deny_changes = task.fail_on.fail_on,
-            Task::Tokens(task) => task.selection.options.token_budget = task.budget.given(&task.dialect),
+            Task::Tokens(task) => task.selection.options.token_budget = task.budget.parse(&task.dialect),
             Task::Generate(task) => {
                 let options = &mut task.selection.options;
                 options.types = !task.no_types;

@@ -20,10 +20,10 @@ use super::args::Call;
 use super::compile::{Compiled, chosen, compile_all};
 use super::output::Output;
 use super::pick;
-use given::Given;
+use given::ArgumentInput;
 
 /// How many tools are named if no tool is chosen.
-const MOST_NAMED: usize = 20;
+const MAX_TOOLS_NAMED: usize = 20;
 
 /// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
 /// call failed; the output is then what a model would read.
@@ -58,8 +58,9 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
 /// Lets the person choose a tool and give what it needs. If nobody is there to ask, shows what there is.
 fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
     if !output.can_ask() {
-        let names: Vec<&str> = tools.iter().take(MOST_NAMED).map(|tool| tool.spec.name.as_str()).collect();
-        let more = match tools.len().saturating_sub(MOST_NAMED) {
+        let names: Vec<&str> =
+            tools.iter().take(MAX_TOOLS_NAMED).map(|tool| tool.spec.name.as_str()).collect();
+        let more = match tools.len().saturating_sub(MAX_TOOLS_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more, which `cargo toolgen list` shows"),
         };
@@ -78,7 +79,13 @@ fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome>
     }
 }
 
-fn call(task: &Call, tool: &Tool, all: &[&Tool], given: Given, output: &mut Output) -> io::Result<Outcome> {
+fn call(
+    task: &Call,
+    tool: &Tool,
+    all: &[&Tool],
+    given: ArgumentInput,
+    output: &mut Output,
+) -> io::Result<Outcome> {
     let wrong = tool.call.http().and_then(|plan| request::unknown_variable(task, plan));
     let arguments = match wrong.map_or_else(|| given.for_tool(tool, task.requests.max_file), Err) {
         Ok(arguments) => arguments,

@@ -13,7 +13,7 @@ use super::lock;
 use super::output::Output;
 
 /// How many warnings or notes of a code are shown; more are counted.
-const MAX_OF_A_CODE: usize = 3;
+const MAX_SHOWN_PER_CODE: usize = 3;
 
 /// Runs the command. "Problems found" means that an operation or a document was left out, that something denied was
 /// found, or that the tools differ from their lock in a way that is denied.
@@ -74,7 +74,7 @@ fn report(compiled: &Compiled) -> Value {
 
 fn show(compiled: &Compiled, task: &Check, output: &mut Output) -> io::Result<()> {
     let least = if task.selection.quiet() { Severity::Warning } else { Severity::Note };
-    let most = if task.all { usize::MAX } else { MAX_OF_A_CODE };
+    let most = if task.all { usize::MAX } else { MAX_SHOWN_PER_CODE };
     output.problem_results(&compiled.problems, least, most)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use toolgen::problem::keep_common;
-use toolgen::select::likeliest;
+use toolgen::select::suggestions;
 use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 use toolgen_runtime::Call;
@@ -173,7 +173,7 @@ pub(super) fn compile_all(
         output.note("there are no tools, because of the mistakes above");
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())
-        && all.iter().any(|compiled| compiled.problems.left_no_tools());
+        && all.iter().any(|compiled| compiled.problems.selected_no_tools());
     let denied = all.iter().any(|compiled| compiled.problems.has_denied());
     let own = !all_there && all.iter().any(|compiled| compiled.problems.has_own_errors());
     let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left && !denied && !own;
@@ -219,7 +219,7 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
         return format!("the tool `{name}` has mistakes, see above");
     }
     let tools = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.spec.name.as_str());
-    let likely = likeliest(name, tools.chain(broken.iter().map(String::as_str)));
+    let likely = suggestions(name, tools.chain(broken.iter().map(String::as_str)));
     let likely: Vec<String> = likely.iter().map(|known| format!("`{known}`")).collect();
     match likely.split_last() {
         Some((one, [])) => format!("there is no tool `{name}`; did you mean {one}?"),
@@ -274,7 +274,7 @@ fn lacks(
 ) -> Option<String> {
     let mut needed = tool.spec.requires.iter().filter(|requirement| !requirement.optional);
     if let Some(needed) = needed.find(|needed| !meets(needed, out)) {
-        return Some(format!("its requirement \"{}\" cannot be met here", needed.told()));
+        return Some(format!("its requirement \"{}\" cannot be met here", needed.message_or_default()));
     }
     needs_program(&tool.call).or_else(|| {
         let missing = tool.call.tools().into_iter().find(|called| out.contains(*called));

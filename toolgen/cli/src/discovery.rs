@@ -9,7 +9,7 @@ use toolgen_runtime::registry::toolsets::Toolset;
 
 /// The number of tools from which `serve` makes them discoverable by default: more than OpenAI and several clients
 /// accept.
-pub(super) const MANY: usize = 129;
+pub(super) const DISCOVERY_THRESHOLD: usize = 129;
 
 /// Returns the discovery of tools, which can be searched by the groups that their documents put them in.
 pub(super) fn of(tools: &[&Tool], pinned: &[String]) -> Discovery {
@@ -26,7 +26,7 @@ pub(super) fn of(tools: &[&Tool], pinned: &[String]) -> Discovery {
 }
 
 /// Returns the specifications that a model is given: those of the tools, or those that discover them.
-pub(super) fn shown(discovers: bool, tools: &[&Tool]) -> Vec<ToolSpec> {
+pub(super) fn visible_specs(discovers: bool, tools: &[&Tool]) -> Vec<ToolSpec> {
     if discovers {
         // The usual names are names.
         return Discovery::new().specs().map(Vec::from).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use toolgen::Tool;
-use toolgen::select::did_you_mean;
+use toolgen::select::suggestion;
 use toolgen_runtime::spec::docs::{self, Group, Level, Style};
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::{ToolSpec, printable};
@@ -34,7 +34,7 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
         sets.iter().any(|set| set.members.iter().any(|member| **member == *name))
     };
     let tools = tools.into_iter().filter(|tool| task.toolsets.is_empty() || is_member(tool));
-    let shown = discovery::shown(task.shown.discovery, &tools.collect::<Vec<_>>());
+    let shown = discovery::visible_specs(task.shown.discovery, &tools.collect::<Vec<_>>());
     let specs: Vec<&ToolSpec> = shown.iter().collect();
     let groups = match task.groups {
         None => vec![Group { name: "", description: "", specs }],
@@ -94,7 +94,7 @@ fn toolsets<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a To
     }
     let find = |name: &String| {
         all().find(|set| *set.name == **name).ok_or_else(|| {
-            let known = did_you_mean(name, all().map(|set| set.name.as_str()));
+            let known = suggestion(name, all().map(|set| set.name.as_str()));
             let known = known.map(|known| format!("; did you mean `{known}`?"));
             let none = || "; a manifest names its sets under `toolsets`".to_owned();
             format!("there is no toolset `{name}`{}", known.unwrap_or_else(none))

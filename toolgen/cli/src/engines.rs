@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolgen::Options;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{
-    CredentialRequest, Credentials, EnvCredentials, FilesRoot, HttpEngine, OAuth, Retries, Secret,
+    CredentialRequest, Credentials, EnvCredentials, FilesRoot, HttpEngine, OAuth, RetryPolicy, Secret,
 };
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
 use toolgen_runtime::spec::plan::{Placement, Tool};
@@ -24,7 +24,9 @@ use super::output_file::OutputFile;
 /// What is wrong with the user's settings.
 pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines, McpEngine), String> {
     let timeout = Duration::from_secs(requests.timeout);
-    let servers = McpEngine::with_options(mcp_options(&requests.private_hosts).idle(timeout).total(timeout));
+    let servers = McpEngine::with_options(
+        mcp_options(&requests.private_hosts).idle_timeout(timeout).call_timeout(timeout),
+    );
     Ok((Engines::new().with(http(requests, options)?).with(servers.clone()), servers))
 }
 
@@ -34,10 +36,10 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     let mut engine = client(&requests.private_hosts).credentials(credentials(options)).timeout(timeout);
     // A model may name any file below the folder.
     if let Some(folder) = &requests.files {
-        engine = engine.files(FilesRoot::new(folder).max_bytes(requests.max_file));
+        engine = engine.files(FilesRoot::new(folder).max_file_bytes(requests.max_file));
     }
     if let Some(folder) = &requests.save {
-        engine = engine.save_with(FilesRoot::new(folder).max_bytes(requests.max_file));
+        engine = engine.save_with(FilesRoot::new(folder).max_file_bytes(requests.max_file));
     }
     if let Some(file) = &requests.output {
         engine = engine.save_with(OutputFile::new(file, requests.max_file)).save_all(true);
@@ -54,7 +56,7 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     if let Some((certificate, key)) = requests.identity() {
         engine = engine.client_certificate(file(certificate)?, file(key)?);
     }
-    engine = engine.retries(Retries::default().most(requests.retries));
+    engine = engine.retries(RetryPolicy::default().max_retries(requests.retries));
     for (name, value) in &requests.server_variables {
         engine = engine.server_variable(name, value);
     }
@@ -112,7 +114,7 @@ fn file(path: &Path) -> Result<Vec<u8>, String> {
 /// Returns the credentials the user named.
 pub(super) fn credentials(options: &Options) -> EnvCredentials {
     let named = options.credentials.iter();
-    let all = EnvCredentials::new().variable_remedy(by_auth);
+    let all = EnvCredentials::new().variable_help(by_auth);
     named.fold(all, |all, (scheme, variable)| all.variable(scheme, variable))
 }
 
@@ -139,23 +141,23 @@ fn by_auth(scheme: &str, variable: &str) -> String {
 
 /// The credentials of a dry run, which requests no token.
 #[derive(Debug)]
-pub(super) struct Known<'a> {
-    pub(super) named: EnvCredentials,
+pub(super) struct DryRunCredentials<'a> {
+    pub(super) env_credentials: EnvCredentials,
     pub(super) requests: &'a Requests,
 }
 
-impl Credentials for Known<'_> {
+impl Credentials for DryRunCredentials<'_> {
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
         if self.requests.oauth.iter().any(|(scheme, _)| scheme == request.scheme) {
             return Some(Secret::new("(a token by OAuth)"));
         }
         match request.placement {
             Placement::MutualTls if self.requests.identity().is_some() => Some(Secret::new("")),
-            _ => self.named.credential(request),
+            _ => self.env_credentials.credential(request),
         }
     }
 
-    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+    fn is_sent_elsewhere(&self, request: &CredentialRequest<'_>) -> bool {
         let name = request.placement.header();
         let given =
             |name: &str| self.requests.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -163,13 +165,13 @@ impl Credentials for Known<'_> {
     }
 
     fn source(&self, request: &CredentialRequest<'_>) -> String {
-        self.named.source(request)
+        self.env_credentials.source(request)
     }
 
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+    fn help(&self, request: &CredentialRequest<'_>) -> String {
         match request.placement {
             Placement::MutualTls => "give `--client-cert` and `--client-key`".to_owned(),
-            _ => self.named.remedy(request),
+            _ => self.env_credentials.help(request),
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     }
     let Some(code) = catalogue::find(wanted) else {
         // `warnings` is a word for levels, which has no page.
-        let near = catalogue::meant(wanted).filter(|near| catalogue::find(near).is_some());
+        let near = catalogue::closest_code(wanted).filter(|near| catalogue::find(near).is_some());
         let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         output
             .complain(&format!("there is no code `{wanted}`; {near}`cargo toolgen explain` lists them all"));

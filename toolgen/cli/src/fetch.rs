@@ -20,7 +20,7 @@ pub(super) fn url(document: &Path) -> Option<&str> {
 /// Returns a client that may reach these private hosts, and says how to open another one.
 pub(super) fn client(private_hosts: &[String]) -> HttpEngineBuilder {
     let by_option = |host: &str| format!("Open it with `--private-host {host}`.");
-    let client = HttpEngine::builder().private_host_remedy(by_option);
+    let client = HttpEngine::builder().private_host_help(by_option);
     private_hosts.iter().fold(client, HttpEngineBuilder::private_host)
 }
 

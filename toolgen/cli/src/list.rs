@@ -29,7 +29,7 @@ pub(super) fn run(task: &List, output: &mut Output) -> io::Result<Outcome> {
 
 /// Lists the tools of a discovery, which are not in any document.
 fn three(json: bool, output: &mut Output) -> io::Result<()> {
-    let specs = discovery::shown(true, &[]);
+    let specs = discovery::visible_specs(true, &[]);
     if json {
         let tools: Vec<Value> = specs.iter().map(described).collect();
         output.json(&json!({ "tools": tools }))?;

@@ -42,7 +42,7 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
         return Ok(Outcome::Problems);
     }
     if task.format.json {
-        output.json(&told(&task.out, &now, changes.as_deref()))?;
+        output.json(&lock_json(&task.out, &now, changes.as_deref()))?;
         output.line("")?;
     } else {
         show(&task.out, "locked", &now, changes.as_deref(), output)?;
@@ -79,7 +79,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
     let changes = locked.map(|locked| locked.drift(&now));
     if task.format.json {
         output.write(",\n\"lock\":")?;
-        output.json(&told(&path, &now, changes.as_deref()))?;
+        output.json(&lock_json(&path, &now, changes.as_deref()))?;
     } else {
         show(&path, "compared", &now, changes.as_deref(), output)?;
     }
@@ -178,7 +178,7 @@ fn written(path: &Path, surface: &Surface, output: &mut Output) -> bool {
     result.map_err(|why| output.complain(&why.to_string())).is_ok()
 }
 
-fn told(path: &Path, now: &Surface, changes: Option<&[Change]>) -> Value {
+fn lock_json(path: &Path, now: &Surface, changes: Option<&[Change]>) -> Value {
     let changes = changes.map(changes_json);
     json!({"path": path.display().to_string(), "tools": now.names().count(), "changes": changes})
 }

@@ -197,7 +197,7 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
         }
     };
     let limit = Duration::from_secs(asking.timeout);
-    let options = mcp_options(asking.hosts.all()).connect(limit);
+    let options = mcp_options(asking.hosts.all()).connect_timeout(limit);
     let mut found = Vec::new();
     for target in targets {
         output.progress(&format!("asking {}", target.server.alias));
@@ -214,7 +214,7 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
                 for remark in remarks {
                     output.note(&format!("{}: {}", target.server.alias, visible(&remark)));
                 }
-                for mcp::Refused { tool, message, help, .. } in left_out {
+                for mcp::RejectedDescriptor { tool, message, help, .. } in left_out {
                     let alias = &target.server.alias;
                     let tool = match &*visible(&tool) {
                         "" => "a tool without a name".to_owned(),
@@ -262,7 +262,7 @@ struct Asked {
     /// Its lock as it would be now.
     lock: Lock,
     /// The tools that are not in it because they could never be called.
-    left_out: Vec<mcp::Refused>,
+    left_out: Vec<mcp::RejectedDescriptor>,
     /// What is odd about its list.
     remarks: Vec<String>,
 }
@@ -350,7 +350,7 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
 fn report_json(report: &Report) -> Value {
     let Report { path, alias, now, changes, suspicious } = report;
     let change = |change: &Change| {
-        let Change { tool, pointer, class, message, why, .. } = change;
+        let Change { tool, pointer, class, message, reason: why, .. } = change;
         json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message, "why": why})
     };
     json!({

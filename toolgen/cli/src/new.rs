@@ -61,7 +61,7 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     }
     let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
     output.line(&format!("{file}:{}: added {} (fill it in)", line.unwrap_or(0) + 1, task.tool))?;
-    needs::tell(&task.kind, &task.manifest, output)?;
+    needs::enable_feature(&task.kind, &task.manifest, output)?;
     output.note(&format!("`cargo toolgen check {file}` checks it once its examples are replaced by yours"));
     Ok(Outcome::Fine)
 }

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use serde_json::Value;
-use toolgen::problem::{Human, Problems, Shown, shown};
+use toolgen::problem::{GroupedProblem, HumanRenderer, Problems, grouped};
 use toolgen::{Code, Problem, Severity};
 use toolgen_runtime::printable;
 
@@ -30,17 +30,17 @@ pub(super) struct Output {
 
 /// What the environment says about colors and the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
 #[derive(Clone, Copy, Debug, Default)]
-struct Wanted {
+struct ColorEnvironment {
     never: bool,
     always: bool,
     /// Whether the terminal does not understand escapes.
     dumb: bool,
 }
 
-impl Wanted {
-    fn from_environment() -> Wanted {
+impl ColorEnvironment {
+    fn from_environment() -> ColorEnvironment {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        Wanted {
+        ColorEnvironment {
             never: set("NO_COLOR").is_some() || set("CLICOLOR").is_some_and(|value| value == "0"),
             always: set("NO_COLOR").is_none() && set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
             dumb: set("TERM").is_some_and(|value| value == "dumb"),
@@ -62,7 +62,7 @@ impl Output {
     pub(super) fn new() -> Self {
         let results = io::stdout();
         let (on_screen, terminal) = (results.is_terminal(), io::stderr().is_terminal());
-        let wanted = Wanted::from_environment();
+        let wanted = ColorEnvironment::from_environment();
         Output {
             results: BufWriter::new(results),
             on_screen,
@@ -148,8 +148,8 @@ impl Output {
     pub(super) fn problems(&mut self, problems: &Problems, wanted: impl Fn(&Problem) -> bool) {
         self.clear();
         let mut stderr = io::stderr().lock();
-        let mut human = Human::new(self.color);
-        for shown in shown(problems).iter().filter(|shown| wanted(shown.problem)) {
+        let mut human = HumanRenderer::new(self.color);
+        for shown in grouped(problems).iter().filter(|shown| wanted(shown.problem)) {
             let _ = writeln!(stderr, "{}", human.show_all(shown));
         }
     }
@@ -164,10 +164,10 @@ impl Output {
         most: usize,
     ) -> io::Result<()> {
         self.clear();
-        let mut human = Human::new(self.colored_results);
-        let mut all = shown(problems);
+        let mut human = HumanRenderer::new(self.colored_results);
+        let mut all = grouped(problems);
         all.retain(|shown| shown.problem.severity() >= least);
-        let mut groups: BTreeMap<(&Path, Code), Vec<&Shown<'_>>> = BTreeMap::new();
+        let mut groups: BTreeMap<(&Path, Code), Vec<&GroupedProblem<'_>>> = BTreeMap::new();
         for shown in all.iter().filter(|shown| shown.problem.severity() < Severity::Error) {
             groups.entry((&shown.problem.source.path, shown.problem.code)).or_default().push(shown);
         }

@@ -4,18 +4,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use toolgen_runtime::engine::http::{Files, KeptFile, NewFile};
+use toolgen_runtime::engine::http::{Files, NewFile, SavedFile};
 
 /// Takes one answer, whatever the service calls it. A file that exists is not replaced.
 #[derive(Debug)]
 pub(super) struct OutputFile {
     path: PathBuf,
-    most: u64,
+    max_bytes: u64,
 }
 
 impl OutputFile {
     pub(super) fn new(path: &Path, most: u64) -> OutputFile {
-        OutputFile { path: path.to_owned(), most }
+        OutputFile { path: path.to_owned(), max_bytes: most }
     }
 }
 
@@ -35,7 +35,7 @@ impl Files for OutputFile {
             true => None,
             false => Some(beside(&path).map_err(|why| why.to_string())?),
         };
-        Ok(Box::new(Writing { file, path, left: self.most, most: self.most }))
+        Ok(Box::new(Writing { file, path, remaining_bytes: self.max_bytes, max_bytes: self.max_bytes }))
     }
 }
 
@@ -79,17 +79,17 @@ fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
 struct Writing {
     file: Option<(File, PathBuf)>,
     path: PathBuf,
-    left: u64,
-    most: u64,
+    remaining_bytes: u64,
+    max_bytes: u64,
 }
 
 impl NewFile for Writing {
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
         let size = bytes.len() as u64;
-        if size > self.left {
-            return Err(format!("it is larger than {} bytes (`--max-file`)", self.most));
+        if size > self.remaining_bytes {
+            return Err(format!("it is larger than {} bytes (`--max-file`)", self.max_bytes));
         }
-        self.left -= size;
+        self.remaining_bytes -= size;
         let written = match &mut self.file {
             Some((file, _)) => file.write_all(bytes),
             // Whoever reads it need not wait for more.
@@ -98,7 +98,7 @@ impl NewFile for Writing {
         written.map_err(|why| why.to_string())
     }
 
-    fn keep(mut self: Box<Self>) -> Result<KeptFile, String> {
+    fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
         if let Some((file, temporary)) = self.file.take() {
             // Some systems rename no file that is open.
             drop(file);
@@ -107,7 +107,7 @@ impl NewFile for Writing {
                 return Err(why.to_string());
             }
         }
-        Ok(KeptFile { path: self.path.display().to_string(), uri: String::new() })
+        Ok(SavedFile { path: self.path.display().to_string(), uri: String::new() })
     }
 }
 

@@ -8,7 +8,7 @@ use toolgen_runtime::printable;
 use toolgen_runtime::schema::shape::Field;
 
 /// How many tools are shown at once.
-const SCREEN: usize = 20;
+const MAX_TOOLS_SHOWN: usize = 20;
 
 /// Asks for a tool: by its number, its name, or words that it or its description has. `None` if no tool is wanted.
 pub(super) fn tool<'t>(
@@ -44,7 +44,7 @@ pub(super) fn tool<'t>(
 }
 
 fn show(tools: &[&Tool], screen: &mut impl Write) -> io::Result<()> {
-    let few = tools.get(..SCREEN).unwrap_or(tools);
+    let few = tools.get(..MAX_TOOLS_SHOWN).unwrap_or(tools);
     let width = few.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0);
     for (index, tool) in few.iter().enumerate() {
         let about = tool.spec.description.lines().next().unwrap_or_default();

@@ -11,7 +11,7 @@ use toolgen_runtime::store::{PostgresStore, RedisStore, SqliteStore};
 
 /// A file or a server, as an argument of the command line names it. Printed without passwords.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum StoreLocation {
     File(PathBuf),
     Postgres(String),
     Redis { url: String, namespace: String },
@@ -21,29 +21,29 @@ pub(super) enum Place {
 /// password in the list of processes.
 const VARIABLE: &str = "env:";
 
-impl Place {
+impl StoreLocation {
     /// Reads an argument: a path, a URL, or `env:NAME` for the value of the variable. `Err` says what is wrong.
-    pub(super) fn of(given: &Path) -> Result<Place, String> {
-        let Some(text) = given.to_str() else { return Ok(Place::File(given.to_owned())) };
-        let Some(name) = text.strip_prefix(VARIABLE) else { return Place::of_text(text) };
+    pub(super) fn of(given: &Path) -> Result<StoreLocation, String> {
+        let Some(text) = given.to_str() else { return Ok(StoreLocation::File(given.to_owned())) };
+        let Some(name) = text.strip_prefix(VARIABLE) else { return StoreLocation::of_text(text) };
         match env::var(name).ok().filter(|value| !value.trim().is_empty()) {
-            Some(value) => Place::of_text(value.trim()),
+            Some(value) => StoreLocation::of_text(value.trim()),
             None => Err(format!("{text}: the variable {name} is not set; set it to a path or a URL")),
         }
     }
 
-    fn of_text(given: &str) -> Result<Place, String> {
+    fn of_text(given: &str) -> Result<StoreLocation, String> {
         let Some((scheme, rest)) = given.split_once("://") else {
-            return Ok(Place::File(PathBuf::from(given)));
+            return Ok(StoreLocation::File(PathBuf::from(given)));
         };
         // The scheme of a URL is the same in any case.
         let scheme = scheme.to_ascii_lowercase();
         let text = format!("{scheme}://{rest}");
         match scheme.as_str() {
-            "postgres" | "postgresql" => Ok(Place::Postgres(text)),
+            "postgres" | "postgresql" => Ok(StoreLocation::Postgres(text)),
             "redis" | "rediss" | "valkey" | "valkeys" => match text.split_once('#') {
                 Some((url, namespace)) if !namespace.is_empty() => {
-                    Ok(Place::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
+                    Ok(StoreLocation::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
                 }
                 _ => Err(format!(
                     "{}: it lacks the namespace of the deployment; write it behind `#`, as in \
@@ -57,39 +57,43 @@ impl Place {
                  begins with postgres:// or redis://"
             )),
             // A path may have anything in it.
-            _ => Ok(Place::File(PathBuf::from(given))),
+            _ => Ok(StoreLocation::File(PathBuf::from(given))),
         }
     }
 
     /// Opens the log at this place. `Err` says what is wrong.
     pub(super) fn reader(&self) -> Result<AuditReader, String> {
         match self {
-            Place::File(path) => audit::open(path).map_err(|why| why.to_string()),
-            Place::Postgres(url) => audit::connect(url).map_err(|why| why.to_string()),
-            Place::Redis { .. } => Err(format!("{self}: records of calls are not kept in Redis")),
+            StoreLocation::File(path) => audit::open(path).map_err(|why| why.to_string()),
+            StoreLocation::Postgres(url) => audit::connect(url).map_err(|why| why.to_string()),
+            StoreLocation::Redis { .. } => Err(format!("{self}: records of calls are not kept in Redis")),
         }
     }
 
     /// Starts to write records here: to an SQLite database if the file is named like one, or lines of JSON. `Err` says
     /// what is wrong.
     pub(super) fn auditor(&self) -> Result<Auditor, String> {
-        if let Place::File(path) = self
+        if let StoreLocation::File(path) = self
             && let Some(folder) = path.parent()
         {
             std::fs::create_dir_all(folder).map_err(|why| format!("{self} cannot be written: {why}"))?;
         }
         let started = match self {
             // What a program was doing when it was killed is unknown, and is said to be.
-            Place::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {
+            StoreLocation::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {
                 sink.recover()?;
                 Auditor::builder(sink).start()
             }),
-            Place::File(path) => JsonLinesSink::open(path).and_then(|sink| Auditor::builder(sink).start()),
-            Place::Postgres(url) => PostgresSink::builder(url).open().and_then(|mut sink| {
+            StoreLocation::File(path) => {
+                JsonLinesSink::open(path).and_then(|sink| Auditor::builder(sink).start())
+            }
+            StoreLocation::Postgres(url) => PostgresSink::builder(url).open().and_then(|mut sink| {
                 sink.recover()?;
                 Auditor::builder(sink).start()
             }),
-            Place::Redis { .. } => return Err(format!("{self}: records of calls are not kept in Redis")),
+            StoreLocation::Redis { .. } => {
+                return Err(format!("{self}: records of calls are not kept in Redis"));
+            }
         };
         started.map_err(|why| format!("{self} cannot be written: {why}"))
     }
@@ -98,7 +102,7 @@ impl Place {
     /// what is wrong.
     pub(super) async fn queue(&self, decides: bool) -> Result<Option<Approvals>, String> {
         match self {
-            Place::File(path) => {
+            StoreLocation::File(path) => {
                 let opened = match decides {
                     true => SqliteStore::open_existing(path),
                     false => SqliteStore::open_read_only(path),
@@ -110,11 +114,11 @@ impl Place {
                     )),
                 }
             }
-            Place::Postgres(url) => {
+            StoreLocation::Postgres(url) => {
                 let store = PostgresStore::connect_existing(url).await;
                 store.map(|store| store.map(Approvals::on)).map_err(|why| why.to_string())
             }
-            Place::Redis { url, namespace } => {
+            StoreLocation::Redis { url, namespace } => {
                 let store =
                     RedisStore::builder(url, namespace.clone()).build().map_err(|why| why.to_string())?;
                 store.ping().await.map_err(|why| why.to_string())?;
@@ -137,12 +141,12 @@ fn without_password(url: &str) -> String {
     format!("{scheme}://{place}")
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path) => write!(f, "{}", path.display()),
-            Place::Postgres(url) => f.write_str(&without_password(url)),
-            Place::Redis { url, namespace } => write!(f, "{}#{namespace}", without_password(url)),
+            StoreLocation::File(path) => write!(f, "{}", path.display()),
+            StoreLocation::Postgres(url) => f.write_str(&without_password(url)),
+            StoreLocation::Redis { url, namespace } => write!(f, "{}#{namespace}", without_password(url)),
         }
     }
 }
@@ -163,9 +167,12 @@ mod tests {
             ("Odd://file", "Odd://file"),
             ("me@home.jsonl", "me@home.jsonl"),
         ] {
-            let place = Place::of(Path::new(given)).unwrap_or_else(|why| panic!("{given}: {why}"));
+            let place = StoreLocation::of(Path::new(given)).unwrap_or_else(|why| panic!("{given}: {why}"));
             assert_eq!(place.to_string(), shown, "{given}");
-            assert_eq!(matches!(place, Place::File(_)), !shown.contains("//") || shown.starts_with("Odd"));
+            assert_eq!(
+                matches!(place, StoreLocation::File(_)),
+                !shown.contains("//") || shown.starts_with("Odd")
+            );
         }
     }
 
@@ -182,7 +189,7 @@ mod tests {
             ("Postgres+tls://db/audit?password=s3cret", "postgres+tls://…: records"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),
         ] {
-            let why = Place::of(Path::new(given)).unwrap_err();
+            let why = StoreLocation::of(Path::new(given)).unwrap_err();
             assert!(why.contains(said) && !why.contains("s3cret"), "{why}");
         }
     }

@@ -9,11 +9,11 @@ use super::Outcome;
 use super::args::Record;
 use super::output::Output;
 use super::output_file::is_standard;
-use super::place::Place;
+use super::place::StoreLocation;
 
 /// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
-    match taken(task) {
+    match select_run(task) {
         Ok(run) => {
             let Some(out) = task.out.as_ref().filter(|out| !is_standard(out)) else {
                 output.write(&run.text())?;
@@ -34,7 +34,7 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
     }
 }
 
-fn taken(task: &Record) -> Result<RecordedRun, String> {
+fn select_run(task: &Record) -> Result<RecordedRun, String> {
     if let Some(out) = task.out.as_ref().filter(|out| !is_standard(out) && out.exists() && !task.force) {
         return Err(format!("{} is there already; `--force` replaces it", out.display()));
     }
@@ -51,6 +51,6 @@ fn taken(task: &Record) -> Result<RecordedRun, String> {
     if let Some(principal) = &task.principal {
         selection = selection.principal(principal);
     }
-    let mut reader = Place::of(&task.log.audit)?.reader()?;
+    let mut reader = StoreLocation::of(&task.log.audit)?.reader()?;
     RecordedRun::from_reader(&mut reader, &selection).map_err(|why| why.to_string())
 }

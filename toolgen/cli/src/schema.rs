@@ -8,7 +8,7 @@ use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::schema::shape::slim::Trim;
 use toolgen_runtime::spec::ToolSchema;
-use toolgen_runtime::wire::{PlanError, PlanOptions, Reason, WireFormat};
+use toolgen_runtime::wire::{DecisionReason, PlanError, PlanOptions, WireFormat};
 
 use super::Outcome;
 use super::args::Schema;
@@ -28,7 +28,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     };
     let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
     let Some(tools) = chosen(&compiled, &task.only.tools, output) else { return Ok(Outcome::Problems) };
-    let specs = discovery::shown(task.shown.discovery, &tools);
+    let specs = discovery::visible_specs(task.shown.discovery, &tools);
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
     let format = task.wire.unwrap_or_else(|| format_of(dialect));
     if task.envelope {
@@ -76,7 +76,7 @@ fn envelope(
 /// counterpart.
 fn format_of(dialect: &Dialect) -> WireFormat {
     let of = |name: &str| WireFormat::ALL.into_iter().find(|format| format.dialect().name == name);
-    of(dialect.name).or_else(|| of(dialect.lax?.name)).unwrap_or(WireFormat::OpenAiChat)
+    of(dialect.name).or_else(|| of(dialect.fallback?.name)).unwrap_or(WireFormat::OpenAiChat)
 }
 
 /// Prints how each tool is shown in one request to the provider of a dialect, and why; as JSON, the tools of the
@@ -88,10 +88,10 @@ fn plan(
     specs: &[ToolSpec],
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let options = if task.cut { PlanOptions::default().cut() } else { PlanOptions::default() };
+    let options = if task.cut { PlanOptions::default().drop_excess() } else { PlanOptions::default() };
     let plan = match format.plan_with(dialect, specs, options) {
         Ok(plan) => plan,
-        Err(PlanError::TooMany { provider, given, most }) => {
+        Err(PlanError::TooMany { provider, count: given, max: most }) => {
             output.complain(&format!(
                 "{given} tools are too many for a request to {provider}, which takes {most}: choose some (`--tag`, \
                  `--operation`), show those of a discovery (`--discovery`), or leave out the last ones (`--cut`)"
@@ -111,7 +111,7 @@ fn plan(
         .decisions()
         .iter()
         .map(|decision| {
-            let reason = (decision.reason != Reason::Wanted).then(|| decision.reason.to_string());
+            let reason = (decision.reason != DecisionReason::Wanted).then(|| decision.reason.to_string());
             let shown = decision.dialect.map(|dialect| dialect.name);
             json!({"tool": decision.tool.as_str(), "dialect": shown, "reason": reason})
         })
@@ -128,13 +128,13 @@ fn describe(spec: &ToolSpec, dialect: &Dialect) -> (Value, bool) {
                 .iter()
                 .map(|loss| json!({"pointer": loss.pointer, "keyword": loss.keyword, "in_prose": loss.in_prose, "reason": loss.reason}))
                 .collect();
-            let mut told =
+            let mut line =
                 json!({"name": name, "description": description, "schema": schema, "losses": losses});
             if !trims.is_empty() {
                 let trim = |trim: &Trim| json!({"pointer": trim.pointer, "lever": trim.lever.name(), "what": trim.what});
-                told["trims"] = trims.iter().map(trim).collect();
+                line["trims"] = trims.iter().map(trim).collect();
             }
-            (told, true)
+            (line, true)
         }
         Err(refusals) => {
             let refusals: Vec<Value> = refusals

@@ -14,14 +14,15 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::toolbox::{ToolboxError, one_shot};
+use toolgen_runtime::layers::middleware::{Middleware, MiddlewareDecision, ToolRequest};
+use toolgen_runtime::layers::policy::PolicyRules;
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
+use toolgen_runtime::toolbox::{ToolboxError, one_shot};
 use toolgen_runtime::{
-    BoxFuture, Limits, Toolbox, ToolboxContext, Registry, ToolContext, ToolError, ToolResponse, ToolResult,
+    BoxFuture, EffectLimits, Registry, ToolContext, ToolError, ToolResponse, ToolResult, Toolbox,
+    ToolboxContext,
 };
 
 use super::Outcome;
@@ -30,7 +31,7 @@ use super::compile::{Compiled, compile_all, leave_out, needs_program};
 use super::discovery;
 use super::engines::{counted, engines, http, unset_schemes};
 use super::output::{Output, complain_beside};
-use super::place::Place;
+use super::place::StoreLocation;
 
 /// Serves until the client goes away or the program is told to stop. Problems with some of the documents are reported,
 /// and the rest is served.
@@ -67,11 +68,11 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
-        Err(message) => told(&message, output),
+        Err(message) => report_failure(&message, output),
     })
 }
 
-fn told(message: &str, output: &mut Output) -> Outcome {
+fn report_failure(message: &str, output: &mut Output) -> Outcome {
     output.complain(message);
     Outcome::Problems
 }
@@ -112,7 +113,7 @@ fn meets(needed: &Requirement, out: &BTreeSet<String>, client_values: &[String])
 fn auditor(task: &Serve) -> Result<Auditor, String> {
     match &task.audit {
         None => Ok(Auditor::none()),
-        Some(given) => Place::of(given)?.auditor(),
+        Some(given) => StoreLocation::of(given)?.auditor(),
     }
 }
 
@@ -129,10 +130,10 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
     let called: Vec<plan::Tool> = called.map(|tool| plan::Tool::from((*tool).clone())).collect();
-    let told = unset_schemes(&engine, &called).into_iter().map(|(scheme, (remedy, tools))| {
+    let lines = unset_schemes(&engine, &called).into_iter().map(|(scheme, (remedy, tools))| {
         format!("there is no credential for `{scheme}`, of {}: {remedy}", counted(tools))
     });
-    let closed = engine.closed_hosts(&called).into_iter();
+    let closed = engine.blocked_hosts(&called).into_iter();
     // A tool that is found shows no argument for such a value.
     let values: Vec<String> = task.client_values.iter().map(|name| format!("`{name}`")).collect();
     let hidden = (offered.discovers && !values.is_empty()).then(|| {
@@ -144,15 +145,15 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
     });
     Ok(closed
         .map(|host| format!("{} cannot be called: {}", counted(host.tools.len()), host.remedy))
-        .chain(told)
+        .chain(lines)
         .chain(hidden)
         .collect())
 }
 
 /// Tells the operator why calls fail: a client reads only what a model may know.
-struct Told;
+struct FailureLog;
 
-impl Hooks for Told {
+impl Hooks for FailureLog {
     fn after_tool_execution<'a>(
         &'a self,
         response: &'a ToolResponse,
@@ -184,13 +185,14 @@ fn toolbox(
     let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
     let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
     let registry = Registry::new(plans).map_err(|why| why.to_string())?;
-    let limits = Limits { read_only: task.read_only, ..Limits::ANY };
-    let mut rules = Rules::builder().exclude(task.deny.iter().cloned());
+    let limits = EffectLimits { read_only: task.read_only, ..EffectLimits::ANY };
+    let mut rules = PolicyRules::builder().exclude(task.deny.iter().cloned());
     if !task.allow.is_empty() {
         rules = rules.include(task.allow.iter().cloned());
     }
     let rules = rules.build().map_err(|why| why.to_string())?;
-    let asked = Rules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
+    let asked =
+        PolicyRules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
     let unused = asked.unused(&registry);
     if !task.ask.is_empty() && !unused.is_empty() {
         return Err(ToolboxError::UnusedRules(unused).to_string());
@@ -203,14 +205,14 @@ fn toolbox(
             .rules(rules.clone())
             .default_timeout(Duration::from_secs(task.requests.timeout))
             .layer(auditor.clone())
-            .hooks(Told);
+            .hooks(FailureLog);
         // Without a rule, all tools would be meant.
         if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
     };
     let toolbox = builder().build().map_err(|why| why.to_string())?;
     let names: BTreeSet<String> = toolbox.specs().map(|spec| spec.name.to_string()).collect();
     let discovers = match task.discovery.as_str() {
-        "auto" => names.len() >= discovery::MANY,
+        "auto" => names.len() >= discovery::DISCOVERY_THRESHOLD,
         when => when == "on" && !names.is_empty(),
     };
     let offered = Offered { names, discovers };
@@ -222,15 +224,15 @@ fn toolbox(
 }
 
 /// Has the calls of some tools approved.
-struct Ask(Rules);
+struct Ask(PolicyRules);
 
 impl Middleware for Ask {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let asks = self.0.allows(request.spec) && !request.approved();
         let decision = if asks {
-            Decision::NeedApproval("Whoever serves the tool wants to be asked.".to_owned())
+            MiddlewareDecision::NeedApproval("Whoever serves the tool wants to be asked.".to_owned())
         } else {
-            Decision::Allow
+            MiddlewareDecision::Allow
         };
         Box::pin(async move { decision })
     }
@@ -255,7 +257,7 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
         }
     }
     if !task.ask.is_empty() {
-        server = server.client_approves();
+        server = server.approve_by_elicitation();
     }
     if let Some(variable) = &task.token {
         let token = env::var(variable).ok().filter(|token| !token.trim().is_empty());
@@ -266,7 +268,7 @@ fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Serve
         (task.max_calls, Server::max_calls),
         (task.max_connections, Server::max_connections),
         (task.max_sessions, Server::max_sessions),
-        (task.max_request, Server::max_request),
+        (task.max_request, Server::max_request_bytes),
     ];
     for (limit, set) in limits {
         if let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()) {

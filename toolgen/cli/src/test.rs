@@ -10,8 +10,8 @@ mod written;
 use std::io;
 
 use toolgen_runtime::CancellationToken;
-use toolgen_runtime::toolbox::one_shot;
 use toolgen_runtime::spec::plan;
+use toolgen_runtime::toolbox::one_shot;
 
 use super::Outcome;
 use super::args::Test;

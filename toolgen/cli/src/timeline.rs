@@ -17,7 +17,7 @@ use super::Outcome;
 use super::args::Timeline;
 use super::output::Output;
 use super::output_file::is_standard;
-use super::place::Place;
+use super::place::StoreLocation;
 use data::Log;
 use queue::Queue;
 use server::Server;
@@ -25,7 +25,7 @@ use server::Server;
 /// Serves the page until it is interrupted, or writes it to a file. "Problems found" means that the log cannot be read,
 /// or the page not written or served.
 pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
-    Ok(match shown(task, output) {
+    Ok(match serve_timeline(task, output) {
         Ok(()) => Outcome::Fine,
         Err(message) => {
             output.complain(&message);
@@ -34,9 +34,9 @@ pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
     })
 }
 
-fn shown(task: &Timeline, output: &mut Output) -> Result<(), String> {
-    let place = Place::of(&task.log.audit)?;
-    let named = task.approvals.as_deref().map(Place::of).transpose()?;
+fn serve_timeline(task: &Timeline, output: &mut Output) -> Result<(), String> {
+    let place = StoreLocation::of(&task.log.audit)?;
+    let named = task.approvals.as_deref().map(StoreLocation::of).transpose()?;
     let log = Log::open(&place, &task.documents)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| why.to_string())?;
@@ -68,7 +68,12 @@ fn write(
     Ok(())
 }
 
-async fn serve(log: (Log, Place), queue: Queue, address: &str, output: &mut Output) -> Result<(), String> {
+async fn serve(
+    log: (Log, StoreLocation),
+    queue: Queue,
+    address: &str,
+    output: &mut Output,
+) -> Result<(), String> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|why| format!("cannot listen at {address}: {why}; write it as 127.0.0.1:8080"))?;

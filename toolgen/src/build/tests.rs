@@ -133,7 +133,7 @@ fn a_misspelt_key_of_a_manifest_fails_the_build_wherever_it_stands() {
 fn a_filter_that_leaves_nothing_fails_the_build() {
     let (_folder, path) = case(GOOD);
     let build = |options| Build::new("api").document(&path).options(options).compile();
-    let told = |built: &Built| {
+    let told = |built: &BuildOutput| {
         let mut script = Script { wrote: true, ..Script::default() };
         (script.report(built, false), script.lines.join("\n"))
     };
@@ -287,7 +287,7 @@ fn tools_are_held_to_their_lock() {
     std::fs::write(&path, GOOD.replace("responses", "summary: Gets it., responses")).unwrap();
     let text = build(held());
     assert!(text.module.is_some() && text.problems.to_string().contains("W0903"), "{}", text.problems);
-    let denied = build(held().deny_changes(toolgen_core::spec::drift::Class::Text));
+    let denied = build(held().deny_changes(toolgen_core::spec::drift::ChangeClass::Text));
     assert!(denied.module.is_none() && denied.problems.to_string().contains("E0902"), "{}", denied.problems);
 
     std::fs::write(&path, GOOD.replace("get:", "delete:")).unwrap();

@@ -40,7 +40,7 @@ pub(super) async fn fetched(document: &Fetched, engine: &HttpEngine, hosts: &[St
 }
 
 fn report(problems: &mut Problems, url: &str, why: &str) {
-    problems.enter(Arc::new(Source { path: PathBuf::from(url), ..Source::default() }));
+    problems.set_source(Arc::new(Source { path: PathBuf::from(url), ..Source::default() }));
     let message = format!("this part of the document cannot be fetched: {why}");
     problems.report(
         codes::UNREADABLE_FILE,

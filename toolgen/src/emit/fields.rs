@@ -9,7 +9,7 @@ use super::expr::Expr;
 /// The fields of a struct literal that differ from its base.
 #[derive(Default)]
 pub(super) struct Fields {
-    given: Vec<(&'static str, Expr)>,
+    set: Vec<(&'static str, Expr)>,
     /// Fields that are left to the base.
     left: usize,
 }
@@ -17,7 +17,7 @@ pub(super) struct Fields {
 impl Fields {
     /// Sets a field.
     pub(super) fn set(&mut self, name: &'static str, expr: Expr) {
-        self.given.push((name, expr));
+        self.set.push((name, expr));
     }
 
     /// Sets a field, unless there is nothing to set.
@@ -46,10 +46,10 @@ impl Fields {
 
     /// Returns the literal. The base is named only if it provides something, and is used alone if it provides all.
     pub(super) fn literal(self, head: &'static str, base: &'static str) -> Expr {
-        if self.given.is_empty() {
+        if self.set.is_empty() {
             return Expr::atom(base);
         }
-        Expr::Struct { head, fields: self.given, base: (self.left > 0).then_some(base) }
+        Expr::Struct { head, fields: self.set, base: (self.left > 0).then_some(base) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::names::{sign, spelled, worded};
 /// The names of one scope.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    taken: BTreeSet<String>,
+    used: BTreeSet<String>,
     /// The next free number of each name: thousands of values may want the same one.
     next: BTreeMap<String, usize>,
     /// Whether they are names of types or variants.
@@ -22,7 +22,7 @@ impl Names {
     /// Creates a scope of values, fields or modules with these names taken.
     pub(super) fn reserving(names: &[&str]) -> Names {
         let taken = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        Names { taken, ..Names::default() }
+        Names { used: taken, ..Names::default() }
     }
 
     /// Creates a scope of types or variants with these names taken.
@@ -59,7 +59,7 @@ impl Names {
 
     /// Whether a name is neither taken nor one that was given with a number.
     pub(super) fn is_free(&self, wanted: &str) -> bool {
-        !self.taken.contains(&wanted.to_ascii_lowercase())
+        !self.used.contains(&wanted.to_ascii_lowercase())
     }
 
     fn take_free(&mut self, wanted: &str, take: impl Fn(&mut BTreeSet<String>, String) -> bool) -> String {
@@ -67,7 +67,7 @@ impl Names {
         loop {
             let name = numbered(wanted, *next, self.camel);
             *next += 1;
-            if take(&mut self.taken, name.to_ascii_lowercase()) {
+            if take(&mut self.used, name.to_ascii_lowercase()) {
                 return name;
             }
         }

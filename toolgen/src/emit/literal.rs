@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use toolgen_core::Hidden;
+use toolgen_core::InvisibleChar;
 
 /// Returns a Rust string literal whose value is the text.
 ///
@@ -56,7 +56,7 @@ fn hashes(text: &str) -> usize {
 
 /// Whether a character may occur unescaped: visible, and without an effect on the characters around it.
 pub(super) fn is_plain(c: char) -> bool {
-    !Hidden::is_unseen(c) && (c == ' ' || !c.is_whitespace())
+    !InvisibleChar::is_invisible(c) && (c == ' ' || !c.is_whitespace())
 }
 
 /// Returns a text for a comment: one line, nothing invisible, and no backtick, which would end the code around it.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use toolgen_core::spec::Network;
-use toolgen_core::spec::limits::Limits;
+use toolgen_core::spec::limits::EffectLimits;
 use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 
 use super::expr::Expr;
@@ -94,9 +94,9 @@ fn context(context: &ContextSpec) -> Expr {
     fields.literal("ContextSpec", "ContextSpec::ANY")
 }
 
-fn limits(limits: &Limits) -> Expr {
-    let Limits { read_only, destructive, network, files, spawns } = limits;
-    let base = &Limits::ANY;
+fn limits(limits: &EffectLimits) -> Expr {
+    let EffectLimits { read_only, destructive, network, files, spawns } = limits;
+    let base = &EffectLimits::ANY;
     let bool = |value: &bool| Expr::atom(value.to_string());
     let mut fields = Fields::default();
     fields.put("read_only", read_only, &base.read_only, bool);
@@ -108,5 +108,5 @@ fn limits(limits: &Limits) -> Expr {
     });
     fields.put("files", files, &base.files, spec::files);
     fields.put("spawns", spawns, &base.spawns, bool);
-    fields.literal("Limits", "Limits::ANY")
+    fields.literal("EffectLimits", "EffectLimits::ANY")
 }

@@ -1,7 +1,7 @@
 //! Levers of size as a constant expression.
 
 use toolgen_core::schema::shape::Slim;
-use toolgen_core::schema::shape::slim::Words;
+use toolgen_core::schema::shape::slim::DescriptionLimit;
 
 use super::expr::Expr;
 use super::fields::{Fields, some, texts};
@@ -38,13 +38,19 @@ pub(super) fn slim(slim: &Slim) -> Expr {
     fields.literal("Slim", name)
 }
 
-fn words(words: &Words) -> Expr {
+fn words(words: &DescriptionLimit) -> Expr {
     match words {
-        Words::All => Expr::atom("Words::All"),
-        Words::None => Expr::atom("Words::None"),
-        Words::Characters(limit) => Expr::Call("Words::Characters", vec![Expr::atom(limit.to_string())]),
+        DescriptionLimit::All => Expr::atom("DescriptionLimit::All"),
+        DescriptionLimit::None => Expr::atom("DescriptionLimit::None"),
+        DescriptionLimit::Characters(limit) => {
+            Expr::Call("DescriptionLimit::Characters", vec![Expr::atom(limit.to_string())])
+        }
         // The largest number differs between machines.
-        Words::Sentence(usize::MAX) => Expr::Call("Words::Sentence", vec![Expr::atom("usize::MAX")]),
-        Words::Sentence(limit) => Expr::Call("Words::Sentence", vec![Expr::atom(limit.to_string())]),
+        DescriptionLimit::Sentence(usize::MAX) => {
+            Expr::Call("DescriptionLimit::Sentence", vec![Expr::atom("usize::MAX")])
+        }
+        DescriptionLimit::Sentence(limit) => {
+            Expr::Call("DescriptionLimit::Sentence", vec![Expr::atom(limit.to_string())])
+        }
     }
 }

@@ -153,11 +153,11 @@ fn every_condition() -> Condition {
 fn full_command() -> CommandPlan {
     CommandPlan {
         argv: vec![
-            Word::One { text: every_template(), dash: true },
-            Word::Each { list: every_template(), dash: false },
-            Word::Group {
+            ArgvTemplate::One { text: every_template(), allow_leading_dash: true },
+            ArgvTemplate::Each { list: every_template(), dash: false },
+            ArgvTemplate::Group {
                 condition: Some(every_condition()),
-                words: one(Word::Group { condition: None, words: List::EMPTY }),
+                words: one(ArgvTemplate::Group { condition: None, words: List::EMPTY }),
             },
         ]
         .into(),

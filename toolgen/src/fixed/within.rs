@@ -6,7 +6,7 @@ use toolgen_core::spec::plan::{Body, BodySource, RequestPlan};
 use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::{List, Shape, Text, ToolSpec};
 
-use super::{Fixing, Sorted, names};
+use super::{ArgumentFixer, Sorted, names};
 use crate::select::glob;
 
 /// The depth to which references and unions are followed to the fields of a body.
@@ -26,7 +26,7 @@ pub(super) struct Within {
     is_open: bool,
 }
 
-impl Fixing<'_> {
+impl ArgumentFixer<'_> {
     /// Takes fields from a body that is one of the `kept` arguments. A rule is for them if it names one by its path
     /// (`body.limit`), or by its name, and none of `all` arguments has that name.
     pub(super) fn within_body(
@@ -87,7 +87,7 @@ impl Fixing<'_> {
 
     fn refuse(&mut self, field: &Field, body: &str, is_fixed: bool, why: &str) {
         let what = if is_fixed { "fixed" } else { "left out" };
-        self.told.push((
+        self.problems.push((
             format!("`{}` is a field of the body, `{body}`, {why}, so it cannot be {what}", field.name),
             "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
         ));

@@ -104,7 +104,7 @@ use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
-use crate::tool::{Origin, Program, Success, Tool, with_called};
+use crate::tool::{Origin, Program, Success, Tool, with_callees};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -170,7 +170,7 @@ fn lower(
     cx.lower_calls(&mut drafts);
     cx.lower_composes(&mut drafts);
     cx.link_agents(&mut drafts);
-    cx.spread_mistakes(&mut drafts);
+    cx.propagate_errors(&mut drafts);
     let mut tools: Vec<Tool> = drafts.into_iter().filter_map(|draft| cx.tool(draft)).collect();
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
     let mut program = Program {
@@ -210,7 +210,7 @@ fn select(program: &mut Program, options: &Options, problems: &mut Problems) {
     let wanted =
         tools.iter().zip(selected).filter(|(_, selected)| *selected).map(|(tool, _)| *tool).collect();
     let wanted: BTreeSet<&ToolName> =
-        with_called(wanted, &tools).into_iter().map(|tool| &tool.spec.name).collect();
+        with_callees(wanted, &tools).into_iter().map(|tool| &tool.spec.name).collect();
     let names = tools.iter().map(|tool| &tool.spec.name);
     let unwanted: BTreeSet<ToolName> = names.filter(|name| !wanted.contains(name)).cloned().collect();
     program.remove(&unwanted);

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgen_core::schema::shape::read::ReadProblemKind;
 use toolgen_core::spec::mcp::lint::{shadows, suspicions};
-use toolgen_core::spec::mcp::{self, Adapted, LOCK, Lock, Refused, is_alias};
+use toolgen_core::spec::mcp::{self, AdaptedTool, LOCK, Lock, RejectedDescriptor, is_alias};
 use toolgen_core::spec::plan::{McpPlan, McpServer, McpTransport};
 use toolgen_core::{Call, Frozen, ToolName};
 
 use super::{Claim, Frontend};
-use crate::choice::{Chosen, Entry, choose_named};
+use crate::choice::{Entry, SelectedEntry, choose_named};
 use crate::names::{legal_tool_name, with_namespace};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
@@ -127,8 +127,8 @@ pub(super) fn lower(
     let (places, own): (Vec<usize>, Vec<Value>) = mcp::distinct(descriptors).into_iter().unzip();
     let adapted = mcp::tools(&server, &own, true);
     let found = adapted.into_iter().zip(&own).zip(places);
-    let found: Vec<Found<'_>> = found
-        .map(|((one, descriptor), index)| Found { at: place(&document.root, index), descriptor, one })
+    let found: Vec<ServerTool<'_>> = found
+        .map(|((one, descriptor), index)| ServerTool { at: place(&document.root, index), descriptor, one })
         .collect();
     let mut tools = chosen(&found, &server.alias, document, options, problems);
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
@@ -142,36 +142,36 @@ pub(super) fn lower(
 }
 
 /// A tool of a server, before options choose among them.
-struct Found<'v> {
+struct ServerTool<'v> {
     /// The place of its descriptor.
     at: Pointer,
     descriptor: &'v Value,
-    one: Result<Adapted, Refused>,
+    one: Result<AdaptedTool, RejectedDescriptor>,
 }
 
 /// Returns the tools that the options choose, by the names that they give them.
 fn chosen(
-    all: &[Found<'_>],
+    all: &[ServerTool<'_>],
     alias: &str,
     document: &Arc<Document>,
     options: &Options,
     problems: &mut Problems,
 ) -> Vec<Tool> {
     // Behind `alias__`: a name that is chosen gets it, too.
-    let own = |found: &Found<'_>| match &found.one {
+    let own = |found: &ServerTool<'_>| match &found.one {
         Ok(one) => one.tool.spec.name.as_str().get(alias.len() + 2..).unwrap_or_default().to_owned(),
         Err(_) => raw(found.descriptor).to_owned(),
     };
     let names: Vec<String> = all.iter().map(own).collect();
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    for (Found { descriptor, .. }, own) in all.iter().zip(&names) {
+    for (ServerTool { descriptor, .. }, own) in all.iter().zip(&names) {
         let (id, fallback) = (raw(descriptor), own.clone());
         entries.push(Entry { id, title: id.to_owned(), fallback, groups: vec![alias], deprecated: false });
     }
     let prefixed = Options { namespace: Some(alias.to_owned()), ..options.clone() };
     let mut tools = Vec::new();
-    for Chosen { index, name } in choose_named(&entries, names.clone(), &prefixed, problems) {
-        let Some(Found { at, descriptor, one }) = all.get(index) else { continue };
+    for SelectedEntry { index, name } in choose_named(&entries, names.clone(), &prefixed, problems) {
+        let Some(ServerTool { at, descriptor, one }) = all.get(index) else { continue };
         let one = match one {
             Ok(one) => one,
             Err(why) => {
@@ -223,7 +223,7 @@ fn below(at: &Pointer, pointer: &str) -> Pointer {
 }
 
 /// Reports what a tool loses, and what is suspicious in its texts.
-fn report_tool(at: &Pointer, descriptor: &Value, one: &Adapted, problems: &mut Problems) {
+fn report_tool(at: &Pointer, descriptor: &Value, one: &AdaptedTool, problems: &mut Problems) {
     for problem in &one.problems {
         let help = match problem.kind {
             _ if !problem.pointer.starts_with("/inputSchema") => {

@@ -33,8 +33,8 @@ mod xml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use toolgen_core::internal::{complete, meant_call, without_misfits};
-use toolgen_core::schema::shape::read::{Nesting, Rules};
+use toolgen_core::internal::{coerce_arguments, complete, with_valid_values};
+use toolgen_core::schema::shape::read::{Nesting, SchemaVersion};
 use toolgen_core::spec::Example;
 use toolgen_core::{Call, ToolName, ToolSpec};
 
@@ -43,7 +43,7 @@ use self::files::Files;
 use self::node::Node;
 use self::operation::Operation;
 use super::{Claim, Frontend, report_hidden};
-use crate::choice::{Chosen, Entry, choose};
+use crate::choice::{Entry, SelectedEntry, select_entries};
 use crate::names::with_namespace;
 use crate::options::Options;
 use crate::problem::codes::UNFIT_EXAMPLE;
@@ -140,8 +140,8 @@ pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
 /// Leaves out defaults and examples of arguments that do not fit what their references lead to, and reports them.
 fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
-    let Some((input, told)) = without_misfits(spec.input.shape(), &spec.defs) else { return };
-    for why in told {
+    let Some((input, misfits)) = with_valid_values(spec.input.shape(), &spec.defs) else { return };
+    for why in misfits {
         let message = format!("{why}; it is left out of the tool `{}`", spec.name);
         problems.report_in(
             &origin.source,
@@ -177,7 +177,7 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
 fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
     let Err(why) = spec.check_example(example) else { return Ok(example.clone()) };
     let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(why) };
-    let arguments = meant_call(&arguments, spec.input.shape(), &spec.defs);
+    let arguments = coerce_arguments(&arguments, spec.input.shape(), &spec.defs);
     let read = Example { arguments: arguments.to_string().into(), ..example.clone() };
     spec.check_example(&read).map(|()| read)
 }
@@ -193,7 +193,7 @@ impl<'a> Context<'a> {
             file: document.source.path.file_name().and_then(|name| name.to_str()),
             files,
             options,
-            version: Rules::OpenApi31,
+            version: SchemaVersion::OpenApi31,
             problems,
             defs: Defs::default(),
             schemes: Schemes::default(),
@@ -234,7 +234,7 @@ impl<'a> Context<'a> {
         let entries: Vec<Entry<'_>> = operations.iter().map(Operation::entry).collect();
         let mut tools = Vec::new();
         let mut taken: BTreeSet<String> = BTreeSet::new();
-        for Chosen { index, name } in choose(&entries, self.options, self.problems) {
+        for SelectedEntry { index, name } in select_entries(&entries, self.options, self.problems) {
             let (Some(operation), Some(entry)) = (operations.get(index), entries.get(index)) else {
                 continue;
             };

@@ -13,7 +13,7 @@ use toolgen_core::spec::toolset::Toolset;
 use toolgen_core::{Call, Def, List, Text, ToolName, ToolSpec};
 
 use super::{Claim, Frontend};
-use crate::choice::{Chosen, Entry, choose_named};
+use crate::choice::{Entry, SelectedEntry, choose_named};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::{Document, Pointer};
@@ -21,9 +21,9 @@ use crate::tool::{Origin, Program, Success, Tool};
 
 /// The front end for contract locks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Locked;
+pub(super) struct ContractLock;
 
-impl Frontend for Locked {
+impl Frontend for ContractLock {
     fn name(&self) -> &'static str {
         "lock"
     }
@@ -98,13 +98,13 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
     });
     let entries: Vec<Entry<'_>> = entries.collect();
     let mut program = Program {
-        kind: Locked.name(),
+        kind: ContractLock.name(),
         version: "1".to_owned(),
         operations: specs.len(),
         ..Program::default()
     };
     let mut renamed: BTreeMap<&str, String> = BTreeMap::new();
-    for Chosen { index, name } in choose_named(&entries, names, options, problems) {
+    for SelectedEntry { index, name } in choose_named(&entries, names, options, problems) {
         let (Some(spec), Some(Entry { groups, .. })) = (specs.get(index), entries.get(index)) else {
             continue;
         };

@@ -6,7 +6,7 @@ use toolgen_core::spec::plan::{Call, RequestPlan};
 use toolgen_core::{ToolName, ToolSpec};
 
 use super::*;
-use crate::choice::{Chosen, Entry, choose};
+use crate::choice::{Entry, SelectedEntry, select_entries};
 use crate::tool::{Origin, Success, Tool};
 
 /// A front end for documents with a member of its name, whose value is the name of the only tool.
@@ -47,8 +47,8 @@ impl Frontend for Toy {
             deprecated: false,
         };
         // What the filters of the options leave, by valid names, renamed and with their namespace.
-        let chosen = choose(&[entry], options, problems);
-        let tools = chosen.into_iter().filter_map(|Chosen { name, .. }| {
+        let chosen = select_entries(&[entry], options, problems);
+        let tools = chosen.into_iter().filter_map(|SelectedEntry { name, .. }| {
             let origin = Origin {
                 source: Arc::clone(&document.source),
                 pointer: pointer.clone(),

@@ -5,7 +5,7 @@ const FILLERS: [&str; 13] =
     ["a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"];
 
 /// The fewest words that a shortened name has: fewer say too little.
-const FEWEST: usize = 3;
+const MIN_WORDS: usize = 3;
 
 /// Returns the name with as many words left out as it takes to fit a limit: first those that say little, then those
 /// that it repeats, then those in its middle, since it begins with what is done and ends with what it is done to.
@@ -14,7 +14,7 @@ pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     let mut words = words(name);
     let has_separators = name.contains(is_separator);
     while words.iter().map(|word| word.len()).sum::<usize>() > limit {
-        if words.len() <= FEWEST {
+        if words.len() <= MIN_WORDS {
             return None;
         }
         let plain: Vec<String> = words.iter().map(|word| stem(word)).collect();

@@ -3,8 +3,8 @@ use super::*;
 fn named(operations: &[(&str, &str, &str)]) -> Vec<String> {
     let titles: Vec<String> = operations.iter().map(|(_, method, path)| format!("{method} {path}")).collect();
     let candidates = operations.iter().zip(&titles);
-    let candidates: Vec<Candidate<'_>> = candidates
-        .map(|(&(id, ..), title)| Candidate { id, fallback: "fallback".to_owned(), title })
+    let candidates: Vec<NameCandidate<'_>> = candidates
+        .map(|(&(id, ..), title)| NameCandidate { id, fallback: "fallback".to_owned(), title })
         .collect();
     tool_names(&candidates)
 }
@@ -90,7 +90,7 @@ fn long_names_lose_words() {
 
 #[test]
 fn clashing_names_get_words_of_the_path() {
-    let candidate = |id, fallback: &str, title| Candidate { id, fallback: fallback.to_owned(), title };
+    let candidate = |id, fallback: &str, title| NameCandidate { id, fallback: fallback.to_owned(), title };
     let names = tool_names(&[
         candidate("getPet", "get_pets_by_id", "GET /pets/{id}"),
         candidate("getPet", "get_v2_pets_by_id", "GET /v2/pets/{id}"),

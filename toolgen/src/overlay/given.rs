@@ -29,7 +29,7 @@ pub(crate) fn overlaid(
     let done = apply_all(document, options, &mut found).filter(|_| !found.has_errors());
     problems.append(found);
     if let Some(Overlaid { document, .. }) = &done {
-        problems.enter(Arc::clone(&document.source));
+        problems.set_source(Arc::clone(&document.source));
     }
     done
 }
@@ -38,7 +38,7 @@ fn apply_all(document: &Arc<Document>, options: &Options, found: &mut Problems) 
     let mut done = Overlaid { document: Arc::clone(document), sources: Vec::new() };
     if is_overlay(document) {
         let path = extended(document, options).map_err(|(message, help)| {
-            found.enter(Arc::clone(&document.source));
+            found.set_source(Arc::clone(&document.source));
             found.report(codes::OVERLAY, &Pointer::ROOT, message, help);
         });
         done.document = Document::load(&path.ok()?, found)?;

@@ -40,7 +40,7 @@ enum Selector {
 
 /// A value that a query found.
 #[derive(Clone, Debug)]
-struct Found<'v> {
+struct Match<'v> {
     value: &'v Value,
     pointer: Pointer,
 }
@@ -53,13 +53,13 @@ impl JsonPath {
 
     /// Returns the places of the values that the query selects, in the order in which it finds them.
     pub(super) fn select(&self, root: &Value) -> Vec<Pointer> {
-        let start = Found { value: root, pointer: Pointer::ROOT };
+        let start = Match { value: root, pointer: Pointer::ROOT };
         run(&self.segments, start, root).into_iter().map(|found| found.pointer).collect()
     }
 }
 
 /// Returns what a query finds from a value.
-fn run<'v>(segments: &[Segment], start: Found<'v>, root: &'v Value) -> Vec<Found<'v>> {
+fn run<'v>(segments: &[Segment], start: Match<'v>, root: &'v Value) -> Vec<Match<'v>> {
     let mut nodes = vec![start];
     for segment in segments {
         let mut found = Vec::new();
@@ -77,33 +77,33 @@ fn run<'v>(segments: &[Segment], start: Found<'v>, root: &'v Value) -> Vec<Found
     nodes
 }
 
-fn descend<'v>(segment: &Segment, node: &Found<'v>, root: &'v Value, found: &mut Vec<Found<'v>>) {
+fn descend<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, found: &mut Vec<Match<'v>>) {
     select(segment, node, root, found);
     for child in children(node) {
         descend(segment, &child, root, found);
     }
 }
 
-fn children<'v>(node: &Found<'v>) -> Vec<Found<'v>> {
+fn children<'v>(node: &Match<'v>) -> Vec<Match<'v>> {
     match node.value {
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .map(|(index, value)| Found { value, pointer: node.pointer.item(index) })
+            .map(|(index, value)| Match { value, pointer: node.pointer.item(index) })
             .collect(),
         Value::Object(members) => {
-            members.iter().map(|(name, value)| Found { value, pointer: node.pointer.child(name) }).collect()
+            members.iter().map(|(name, value)| Match { value, pointer: node.pointer.child(name) }).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn select<'v>(segment: &Segment, node: &Found<'v>, root: &'v Value, found: &mut Vec<Found<'v>>) {
+fn select<'v>(segment: &Segment, node: &Match<'v>, root: &'v Value, found: &mut Vec<Match<'v>>) {
     for selector in &segment.selectors {
         match selector {
             Selector::Name(name) => {
                 let value = node.value.as_object().and_then(|members| members.get(name));
-                found.extend(value.map(|value| Found { value, pointer: node.pointer.child(name) }));
+                found.extend(value.map(|value| Match { value, pointer: node.pointer.child(name) }));
             }
             Selector::Wildcard => found.extend(children(node)),
             Selector::Index(index) => found.extend(item(node, *index)),
@@ -119,11 +119,11 @@ fn select<'v>(segment: &Segment, node: &Found<'v>, root: &'v Value, found: &mut 
 }
 
 /// Returns the item at an index, which counts from the end if it is negative.
-fn item<'v>(node: &Found<'v>, index: i64) -> Option<Found<'v>> {
+fn item<'v>(node: &Match<'v>, index: i64) -> Option<Match<'v>> {
     let items = node.value.as_array()?;
     let distance = usize::try_from(index.unsigned_abs()).ok()?;
     let index = if index < 0 { items.len().checked_sub(distance)? } else { distance };
-    Some(Found { value: items.get(index)?, pointer: node.pointer.item(index) })
+    Some(Match { value: items.get(index)?, pointer: node.pointer.item(index) })
 }
 
 /// Returns the indices of a slice (RFC 9535, 2.3.4.2.2).

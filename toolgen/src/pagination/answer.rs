@@ -6,31 +6,31 @@ use toolgen_core::{List, Shape};
 use super::names::{self, rank};
 
 /// How deep fields are looked for.
-const DEPTH: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// An answer.
-pub(super) struct Answer<'a> {
+pub(super) struct ResponseShape<'a> {
     defs: &'a List<Def>,
     /// Where the list is.
     pub(super) items: String,
     /// What an item is.
     pub(super) item: &'a Shape,
     /// The fields that say something about pages, by their pointers.
-    told: Vec<(String, &'a Field)>,
+    page_fields: Vec<(String, &'a Field)>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ResponseShape<'a> {
     /// Reads an answer; `None` if it has no list, or if it is not clear which of several it is.
-    pub(super) fn read(shape: &'a Shape, defs: &'a List<Def>) -> Option<Answer<'a>> {
-        let mut told = Vec::new();
-        tell(shape, defs, "", DEPTH, &mut told);
+    pub(super) fn read(shape: &'a Shape, defs: &'a List<Def>) -> Option<ResponseShape<'a>> {
+        let mut page_fields = Vec::new();
+        collect_page_fields(shape, defs, "", MAX_DEPTH, &mut page_fields);
         let (items, item) = list(shape, defs, 2)?;
-        Some(Answer { defs, items, item, told })
+        Some(ResponseShape { defs, items, item, page_fields })
     }
 
     /// Returns the pointer to the field that has the most telling of these names and fits.
     pub(super) fn find(&self, names: &[&str], fits: impl Fn(&str, &Shape) -> bool) -> Option<String> {
-        let fitting = self.told.iter().filter(|(pointer, field)| {
+        let fitting = self.page_fields.iter().filter(|(pointer, field)| {
             resolved(&field.shape, self.defs).is_some_and(|shape| fits(pointer, shape))
         });
         let ranked = fitting.filter_map(|(pointer, field)| Some((rank(names, key(field))?, pointer)));
@@ -92,20 +92,21 @@ fn fields<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Vec<&'a Field> {
 }
 
 /// Collects the fields that may say something about pages.
-fn tell<'a>(
+fn collect_page_fields<'a>(
     shape: &'a Shape,
     defs: &'a List<Def>,
     at: &str,
     depth: usize,
-    told: &mut Vec<(String, &'a Field)>,
+    page_fields: &mut Vec<(String, &'a Field)>,
 ) {
     for field in fields(shape, defs) {
         let pointer = child(at, field);
-        told.push((pointer.clone(), field));
+        page_fields.push((pointer.clone(), field));
         // What wraps everything else does not say so by its name.
-        let wraps = depth == DEPTH && rank(&["data", "result", "response", "payload"], key(field)).is_some();
+        let wraps =
+            depth == MAX_DEPTH && rank(&["data", "result", "response", "payload"], key(field)).is_some();
         if depth > 1 && (wraps || rank(names::ENVELOPES, key(field)).is_some()) {
-            tell(&field.shape, defs, &pointer, depth - 1, told);
+            collect_page_fields(&field.shape, defs, &pointer, depth - 1, page_fields);
         }
     }
 }

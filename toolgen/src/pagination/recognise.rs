@@ -7,7 +7,7 @@ use toolgen_core::schema::shape::{Field, Kind, Literal, Number};
 use toolgen_core::spec::plan::{Location, NextPage, Pagination, Parameter, RequestPlan};
 use toolgen_core::{Shape, Text, ToolSpec};
 
-use super::answer::{Answer, key, resolved};
+use super::answer::{ResponseShape, key, resolved};
 use super::names::{self, plain, rank};
 
 /// Returns how the list of an operation comes in pages, if the document says. In a plan that says so already, pages
@@ -16,7 +16,7 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     if plan.method != *"GET" {
         return None;
     }
-    let answer = Answer::read(spec.output.as_ref()?.shape(), &spec.defs)?;
+    let answer = ResponseShape::read(spec.output.as_ref()?.shape(), &spec.defs)?;
     let list = List { plan, spec, answer };
     let size = list.argument(names::SIZES, is_count);
     let linked = || plan.pagination.as_ref().map(|_| NextPage::Link);
@@ -49,7 +49,7 @@ const SWITCHES: [&str; 4] = ["cursor", "marker", "keyset", "scroll"];
 struct List<'a> {
     plan: &'a RequestPlan,
     spec: &'a ToolSpec,
-    answer: Answer<'a>,
+    answer: ResponseShape<'a>,
 }
 
 /// A parameter and the shape of its value.
@@ -250,7 +250,7 @@ fn counts_from_0(shape: &Shape) -> bool {
     )
 }
 
-fn whole(number: Number) -> Option<u64> {
+fn to_u64(number: Number) -> Option<u64> {
     match number {
         Number::Int(number) => u64::try_from(number).ok(),
         Number::Float(_) => None,
@@ -260,14 +260,14 @@ fn whole(number: Number) -> Option<u64> {
 fn default_of(shape: &Shape, spec: &ToolSpec) -> Option<u64> {
     let default = shape.default.as_ref().or_else(|| resolved(shape, &spec.defs)?.default.as_ref())?;
     match default {
-        Literal::Number(number) => whole(*number),
+        Literal::Number(number) => to_u64(*number),
         _ => None,
     }
 }
 
 fn least_of(shape: &Shape, spec: &ToolSpec) -> Option<u64> {
     match &resolved(shape, &spec.defs)?.kind {
-        Kind::Integer(rules) | Kind::Number(rules) => whole(rules.minimum?),
+        Kind::Integer(rules) | Kind::Number(rules) => to_u64(rules.minimum?),
         _ => None,
     }
 }

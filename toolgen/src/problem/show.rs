@@ -46,7 +46,7 @@ const MAX_WORST: usize = 3;
 
 /// A problem as it is shown: once, however many places of a document have it.
 #[derive(Clone, Debug)]
-pub struct Shown<'a> {
+pub struct GroupedProblem<'a> {
     /// The first of its places.
     pub position: Position,
     /// The problem.
@@ -57,8 +57,8 @@ pub struct Shown<'a> {
 
 /// Returns the problems in display order; those with the same code, message and help in one document become one.
 #[must_use]
-pub fn shown(problems: &Problems) -> Vec<Shown<'_>> {
-    let mut shown: Vec<Shown<'_>> = Vec::new();
+pub fn grouped(problems: &Problems) -> Vec<GroupedProblem<'_>> {
+    let mut shown: Vec<GroupedProblem<'_>> = Vec::new();
     let mut known: HashMap<(*const Source, Code, &str, &str), usize> = HashMap::new();
     for (position, problem) in problems.placed() {
         let key = (Arc::as_ptr(&problem.source), problem.code, &*problem.message, &*problem.help);
@@ -70,7 +70,7 @@ pub fn shown(problems: &Problems) -> Vec<Shown<'_>> {
             }
             Entry::Vacant(place) => {
                 place.insert(shown.len());
-                shown.push(Shown { position, problem, others: Vec::new() });
+                shown.push(GroupedProblem { position, problem, others: Vec::new() });
             }
         }
     }
@@ -79,11 +79,11 @@ pub fn shown(problems: &Problems) -> Vec<Shown<'_>> {
 
 /// Returns the wanted problems, one per line.
 pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool) -> Vec<String> {
-    shown(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
+    grouped(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
 }
 
 /// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no place in a file.
-fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
+fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
     let help = if problem.help.is_empty() { String::new() } else { format!("; {}", problem.help) };
@@ -104,28 +104,28 @@ fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
 /// It remembers the place of the last problem, so that problems in the order of their places take one pass over the
 /// text, however many there are.
 #[derive(Debug, Default)]
-pub struct Human {
+pub struct HumanRenderer {
     color: bool,
     source: Arc<Source>,
     at: Option<(Position, usize)>,
 }
 
-impl Human {
+impl HumanRenderer {
     /// Creates a renderer. `color` adds the escapes of a terminal.
     #[must_use]
     pub fn new(color: bool) -> Self {
-        Human { color, ..Human::default() }
+        HumanRenderer { color, ..HumanRenderer::default() }
     }
 
     /// Returns the text of a problem, in several lines.
     #[must_use]
     pub fn show(&mut self, position: Position, problem: &Problem) -> String {
-        self.show_all(&Shown { position, problem, others: Vec::new() })
+        self.show_all(&GroupedProblem { position, problem, others: Vec::new() })
     }
 
     /// Returns the text of a problem and of all its places, in several lines.
     #[must_use]
-    pub fn show_all(&mut self, Shown { position, problem, others }: &Shown<'_>) -> String {
+    pub fn show_all(&mut self, GroupedProblem { position, problem, others }: &GroupedProblem<'_>) -> String {
         let severity = problem.severity();
         let tone = tone(severity);
         let head = self.paint(tone, &format!("{severity}[{}]", problem.code));
@@ -157,11 +157,11 @@ impl Human {
     /// Returns one line for many problems of a code in a file: what they are, their number, and the first places of
     /// those that recur most.
     #[must_use]
-    pub fn count(&self, path: &Path, code: Code, problems: &[&Shown<'_>]) -> String {
+    pub fn count(&self, path: &Path, code: Code, problems: &[&GroupedProblem<'_>]) -> String {
         let severity = problems.first().map_or(code.severity(), |shown| shown.problem.severity());
         let head = self.paint(tone(severity), &format!("{severity}[{code}]"));
         let times: usize = problems.iter().map(|shown| 1 + shown.others.len()).sum();
-        let mut worst: Vec<&Shown<'_>> = problems.to_vec();
+        let mut worst: Vec<&GroupedProblem<'_>> = problems.to_vec();
         worst.sort_by_key(|shown| (Reverse(shown.others.len()), shown.position));
         let positions: Vec<Position> = worst.iter().map(|shown| shown.position).collect();
         let path = one_line(&path.display().to_string());

@@ -8,7 +8,7 @@ use crate::frontend::openapi;
 fn problems(text: &str) -> Problems {
     let mut problems = Problems::new();
     let source = Source { path: PathBuf::from("a.json"), text: text.to_owned(), ..Source::default() };
-    problems.enter(Arc::new(source));
+    problems.set_source(Arc::new(source));
     problems
 }
 
@@ -53,8 +53,8 @@ fn people_get_the_line_with_a_mark() {
     let (at, problem) = problems.placed()[0];
     let want = "warning[W0115]: this is  [31mbad\n --> a.json:2:9\n  |\n2 |   \"ä\": {\"bad\": 1}}\n  |         ^\n  \
                 = at /ä/bad\n  = help: make it good\n";
-    assert_eq!(Human::new(false).show(at, problem), want);
-    assert!(Human::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
+    assert_eq!(HumanRenderer::new(false).show(at, problem), want);
+    assert!(HumanRenderer::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
 }
 
 /// A text that changes the direction of what follows would hide what is wrong.
@@ -68,7 +68,7 @@ fn nothing_of_a_document_changes_what_is_shown() {
         "make\u{feff} it good",
     );
     let (at, problem) = problems.placed()[0];
-    let shown = Human::new(false).show(at, problem);
+    let shown = HumanRenderer::new(false).show(at, problem);
     assert!(shown.contains("this is  bad ") && shown.contains("\"a b\": \"  c\""), "{shown}");
     assert!(shown.chars().all(|char| char.is_ascii_graphic() || char.is_whitespace()), "{shown}");
     assert!(!shown.contains('\u{2028}'));
@@ -80,7 +80,7 @@ fn long_lines_are_cut_around_the_place() {
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
     let (at, problem) = problems.placed()[0];
-    let shown = Human::new(false).show(at, problem);
+    let shown = HumanRenderer::new(false).show(at, problem);
     let lines: Vec<&str> = shown.lines().collect();
     let column = lines[4].chars().position(|c| c == '^').unwrap();
     assert!(lines[3].chars().skip(column).collect::<String>().starts_with("\"b\": 1"), "{shown}");
@@ -93,7 +93,7 @@ fn deep_indentation_is_cut() {
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
     let (at, problem) = problems.placed()[0];
-    assert!(Human::new(false).show(at, problem).contains("2 |         \"b\": 1}\n  |         ^\n"));
+    assert!(HumanRenderer::new(false).show(at, problem).contains("2 |         \"b\": 1}\n  |         ^\n"));
 }
 
 #[test]
@@ -103,7 +103,8 @@ fn a_problem_of_many_places_is_shown_once() {
         problems.report(openapi::codes::MISSING_REF, &pointer(place), "`x` leads to nothing", "add it");
     }
     problems.report(openapi::codes::MISSING_REF, &pointer("/b"), "`y` leads to nothing", "");
-    let shown: Vec<String> = shown(&problems).iter().map(|one| Human::new(false).show_all(one)).collect();
+    let shown: Vec<String> =
+        grouped(&problems).iter().map(|one| HumanRenderer::new(false).show_all(one)).collect();
     let [x, y] = shown.as_slice() else { panic!("{shown:?}") };
     assert!(x.contains("--> a.json:2:1") && x.contains("= also at 3:1, 4:1\n"), "{x}");
     assert!(!y.contains("also"), "{y}");
@@ -113,7 +114,7 @@ fn a_problem_of_many_places_is_shown_once() {
          a.json:3:1: `y` leads to nothing [W0305]"
     );
     let many: Vec<Position> = (1..=20).map(|line| Position { line, column: 1 }).collect();
-    let told = Human::new(false).show_all(&Shown {
+    let told = HumanRenderer::new(false).show_all(&GroupedProblem {
         position: many[0],
         problem: &problems.as_slice()[0],
         others: many,

@@ -29,7 +29,7 @@ impl fmt::Debug for Bundle {
 
 /// A file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inside {
+pub struct BundledFile {
     /// The bundle.
     pub bundle: Arc<Bundle>,
     /// The name of the file in it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::bundle::{Bundle, Inside};
+use super::bundle::{Bundle, BundledFile};
 use super::{
     At, Finding, Format, MAX_BYTES, Pointer, Reading, Source, Written, json, of_offsets, read_bounded, yaml,
 };
@@ -74,7 +74,7 @@ impl Document {
         source.text = decode(bytes, &mut findings);
         let root = Value::String(source.text.clone());
         let source = Arc::new(source);
-        problems.enter(Arc::clone(&source));
+        problems.set_source(Arc::clone(&source));
         report(&source, findings, problems);
         Arc::new(Document { source, root, written: Written::default() })
     }
@@ -99,7 +99,7 @@ impl Document {
     pub fn from_bundle(bundle: &Arc<Bundle>, name: &str, problems: &mut Problems) -> Option<Arc<Document>> {
         let bytes = bundle.get(name)?.to_vec();
         let path = bundle.path_of(name);
-        let inside = Some(Inside { bundle: Arc::clone(bundle), name: name.to_owned() });
+        let inside = Some(BundledFile { bundle: Arc::clone(bundle), name: name.to_owned() });
         Document::read(Source { path, inside, ..Source::default() }, bytes, problems)
     }
 
@@ -116,7 +116,7 @@ impl Document {
             root
         };
         let source = Arc::new(source);
-        problems.enter(Arc::clone(&source));
+        problems.set_source(Arc::clone(&source));
         report(&source, findings, problems);
         let (root, written) = root?;
         Some(Arc::new(Document { source, root, written }))
@@ -130,7 +130,7 @@ fn on_disk(path: &Path) -> Source {
 
 /// Reports that there is no document.
 fn unreadable(path: &Path, message: String, help: &str, problems: &mut Problems) -> Option<Arc<Document>> {
-    problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
+    problems.set_source(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
     problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, message, help);
     None
 }

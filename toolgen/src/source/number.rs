@@ -6,7 +6,7 @@ use crate::problem::codes::{self, Code};
 
 /// A number, and whether it differs from the document's.
 #[derive(Debug, PartialEq)]
-pub(super) enum Read {
+pub(super) enum ParsedNumber {
     /// Exactly the document's number.
     Exact(Value),
     /// The nearest number within 64 bits.
@@ -15,17 +15,17 @@ pub(super) enum Read {
     Absurd(Value),
 }
 
-impl Read {
+impl ParsedNumber {
     /// Returns the value, and a problem if it differs from the document's.
     pub(super) fn split(self, text: &str) -> (Value, Option<(Code, String)>) {
         let text = super::quote(text);
         match self {
-            Read::Exact(value) => (value, None),
-            Read::Near(value) => {
+            ParsedNumber::Exact(value) => (value, None),
+            ParsedNumber::Near(value) => {
                 let message = format!("`{text}` does not fit 64 bits; it is read as {value}");
                 (value, Some((codes::INEXACT_NUMBER, message)))
             }
-            Read::Absurd(value) => {
+            ParsedNumber::Absurd(value) => {
                 let message = format!("`{text}` is not a finite number; it is read as {value}");
                 (value, Some((codes::INFINITE_NUMBER, message)))
             }
@@ -35,36 +35,40 @@ impl Read {
 
 /// Reads a decimal number that is known to be well-formed. Integers that fit 64 bits are exact, other numbers become
 /// the nearest floating point number, and too large ones the largest.
-pub(super) fn decimal(text: &str) -> Read {
+pub(super) fn decimal(text: &str) -> ParsedNumber {
     let text = text.strip_prefix('+').unwrap_or(text);
     let is_integer = !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
     if is_integer && text != "-0" {
         if let Ok(value) = text.parse::<u64>() {
-            return Read::Exact(value.into());
+            return ParsedNumber::Exact(value.into());
         }
         if let Ok(value) = text.parse::<i64>() {
-            return Read::Exact(value.into());
+            return ParsedNumber::Exact(value.into());
         }
     }
     let Ok(value) = text.parse::<f64>() else {
-        return Read::Exact(Value::String(text.to_owned()));
+        return ParsedNumber::Exact(Value::String(text.to_owned()));
     };
     if value.is_infinite() {
-        return Read::Absurd(float(value));
+        return ParsedNumber::Absurd(float(value));
     }
-    if is_integer && text != "-0" { Read::Near(float(value)) } else { Read::Exact(float(value)) }
+    if is_integer && text != "-0" {
+        ParsedNumber::Near(float(value))
+    } else {
+        ParsedNumber::Exact(float(value))
+    }
 }
 
 /// Reads the digits of an integer of another base.
-pub(super) fn radix(digits: &str, radix: u32) -> Read {
+pub(super) fn radix(digits: &str, radix: u32) -> ParsedNumber {
     if let Ok(value) = u64::from_str_radix(digits, radix) {
-        return Read::Exact(value.into());
+        return ParsedNumber::Exact(value.into());
     }
     let value = digits
         .chars()
         .filter_map(|digit| digit.to_digit(radix))
         .fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit));
-    if value.is_infinite() { Read::Absurd(float(value)) } else { Read::Near(float(value)) }
+    if value.is_infinite() { ParsedNumber::Absurd(float(value)) } else { ParsedNumber::Near(float(value)) }
 }
 
 /// Returns a floating point number as JSON; an infinite one becomes the largest.

@@ -51,7 +51,7 @@ impl Rendering {
     }
 
     /// Returns how a tool is described in a prompt; `None` for the forms of requests.
-    pub(super) fn told(self, spec: &ToolSpec) -> Option<String> {
+    pub(super) fn prompt_text(self, spec: &ToolSpec) -> Option<String> {
         match self {
             Rendering::Full | Rendering::Compact => None,
             Rendering::Index => Some(docs::docs_at([spec], &Style::new(Level::Index))),
@@ -64,7 +64,7 @@ impl Rendering {
 
 /// Returns the types of a tool without the block and the interface around them, which all tools share.
 fn signature(spec: &ToolSpec) -> String {
-    let told = docs::docs_at([spec], &Style::new(Level::Signature));
+    let text = docs::docs_at([spec], &Style::new(Level::Signature));
     let frame = ["```ts", "interface Tools {", "}", "```"];
-    told.split_inclusive('\n').filter(|line| !frame.contains(&line.trim_end())).collect()
+    text.split_inclusive('\n').filter(|line| !frame.contains(&line.trim_end())).collect()
 }

@@ -4,7 +4,7 @@ use toolgen_core::ToolSpec;
 use toolgen_core::internal::Forms;
 use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::Slim;
-use toolgen_core::schema::shape::slim::Words;
+use toolgen_core::schema::shape::slim::DescriptionLimit;
 
 use super::counter::Counter;
 use super::{Rendering, Report, Tokenizer, count, written};
@@ -23,11 +23,11 @@ pub struct Saving {
 type Lever = (&'static str, fn(&mut Slim));
 
 const LEVERS: [Lever; 11] = [
-    ("description=sentence", |slim| slim.description = Words::Sentence(usize::MAX)),
-    ("parameters=sentence", |slim| slim.parameters = Words::Sentence(usize::MAX)),
-    ("parameters=none", |slim| slim.parameters = Words::None),
-    ("nested=sentence", |slim| slim.nested = Words::Sentence(usize::MAX)),
-    ("nested=none", |slim| slim.nested = Words::None),
+    ("description=sentence", |slim| slim.description = DescriptionLimit::Sentence(usize::MAX)),
+    ("parameters=sentence", |slim| slim.parameters = DescriptionLimit::Sentence(usize::MAX)),
+    ("parameters=none", |slim| slim.parameters = DescriptionLimit::None),
+    ("nested=sentence", |slim| slim.nested = DescriptionLimit::Sentence(usize::MAX)),
+    ("nested=none", |slim| slim.nested = DescriptionLimit::None),
     ("examples=drop", |slim| slim.drop_examples = true),
     ("optional=drop", |slim| slim.optional = Some(toolgen_core::List::EMPTY)),
     ("closed=drop", |slim| slim.drop_closed = true),

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{GroupTokens, Parts, Report, Saving, ToolTokens, trimmed};
 
 /// How many groups and tools are listed.
-const LISTED: usize = 20;
+const MAX_ROWS: usize = 20;
 
 pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let total = report.total();
@@ -32,15 +32,15 @@ pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     let groups = report.groups();
     if groups.len() > 1 {
         writeln!(f, "\ngroups")?;
-        for GroupTokens { name, tools, tokens } in groups.iter().take(LISTED) {
+        for GroupTokens { name, tools, tokens } in groups.iter().take(MAX_ROWS) {
             let name = if name.is_empty() { "(none)" } else { name };
             row(f, *tokens, total, &format!("{name} ({tools})"))?;
         }
         more(f, groups.len(), "groups")?;
     }
     writeln!(f, "\nlargest tools")?;
-    for tool in report.tools.iter().take(LISTED) {
-        row(f, tool.tokens, total, &told(tool))?;
+    for tool in report.tools.iter().take(MAX_ROWS) {
+        row(f, tool.tokens, total, &tool_row(tool))?;
     }
     more(f, report.tools.len(), "tools")?;
     let refused: Vec<&ToolTokens> = report.tools.iter().filter(|tool| tool.refused.is_some()).collect();
@@ -56,7 +56,7 @@ pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     Ok(())
 }
 
-fn told(tool: &ToolTokens) -> String {
+fn tool_row(tool: &ToolTokens) -> String {
     let trimmed = trimmed(tool).map_or_else(String::new, |trimmed| format!("  [{trimmed}]"));
     format!("{}{trimmed}", tool.name)
 }
@@ -67,7 +67,7 @@ fn row(f: &mut fmt::Formatter<'_>, tokens: usize, total: usize, what: &str) -> f
 }
 
 fn more(f: &mut fmt::Formatter<'_>, count: usize, what: &str) -> fmt::Result {
-    match count.checked_sub(LISTED) {
+    match count.checked_sub(MAX_ROWS) {
         Some(rest) if rest > 0 => writeln!(f, "             … and {} more {what}", grouped(rest)),
         _ => Ok(()),
     }

@@ -89,7 +89,7 @@ mod tests {
             below.collect()
         };
         let large = of(&[("pets", 2_500_000), ("shops", 1_500_000)]);
-        assert!(large.left_over(&folder).is_empty());
+        assert!(large.stale(&folder).is_empty());
         large.write(&folder).unwrap();
         let own = ["src/pets/mine.rs", "src/pets/tools_9.rs", "src/tools_1.rs", "src/other.rs"];
         for path in own {
@@ -98,10 +98,10 @@ mod tests {
         // Marked, but nothing that the crate has.
         fs::create_dir_all(folder.join("src/sub")).unwrap();
         fs::write(folder.join("src/sub/tools_1.rs"), module(0)).unwrap();
-        assert!(large.left_over(&folder).is_empty());
+        assert!(large.stale(&folder).is_empty());
 
         let small = of(&[("pets", 1_500_000)]);
-        let left = small.left_over(&folder);
+        let left = small.stale(&folder);
         let names = ["src/pets/tools_1.rs", "src/pets/tools_2.rs", "src/pets/tools_3.rs", "src/pets.rs"];
         let shops = ["src/shops/tools_1.rs", "src/shops/tools_2.rs", "src/shops.rs"];
         let mut expected = [&names[..], &shops].concat();
@@ -113,12 +113,12 @@ mod tests {
         );
         small.write(&folder).unwrap();
         remove(&left).unwrap();
-        assert!(small.left_over(&folder).is_empty());
+        assert!(small.stale(&folder).is_empty());
         assert!(!folder.join("src/shops").exists(), "a folder without files goes, too");
         assert!(own.iter().all(|path| folder.join(path).exists()));
 
         let least = of(&[("pets", 1_000)]);
-        assert_eq!(below(least.left_over(&folder)), ["src/parts/tools_1.rs", "src/parts/tools_2.rs"]);
+        assert_eq!(below(least.stale(&folder)), ["src/parts/tools_1.rs", "src/parts/tools_2.rs"]);
         fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -142,18 +142,18 @@ mod tests {
         let two = of(&[("cats", 1_500_000), ("tools_1", 0)], &["pets", "shops"]);
         two.write(&folder).unwrap();
         assert!(folder.join("src/pets/cats/tools_2.rs").exists());
-        assert!(two.left_over(&folder).is_empty());
+        assert!(two.stale(&folder).is_empty());
         let one = of(&[("cats", 0)], &["pets", "shops"]);
         let left = ["cats/tools_1.rs", "cats/tools_2.rs", "tools_1.rs"];
         let left = ["pets", "shops"].map(|of| left.map(|path| format!("src/{of}/{path}"))).concat();
-        assert_eq!(below(one.left_over(&folder)), left);
-        remove(&one.left_over(&folder)).unwrap();
+        assert_eq!(below(one.stale(&folder)), left);
+        remove(&one.stale(&folder)).unwrap();
         one.write(&folder).unwrap();
         let single = of(&[("cats", 0)], &["pets"]);
         let left = ["src/pets.rs", "src/pets/cats.rs", "src/shops.rs", "src/shops/cats.rs"];
         let mut left = left.map(PathBuf::from);
         left.sort();
-        assert_eq!(below(single.left_over(&folder)), left.map(|path| path.display().to_string()));
+        assert_eq!(below(single.stale(&folder)), left.map(|path| path.display().to_string()));
         fs::remove_dir_all(&folder).unwrap();
     }
 }

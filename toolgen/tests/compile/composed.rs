@@ -6,7 +6,7 @@ use toolgen::dynamic::{LoadError, Loader};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::toolbox::ToolboxContext;
-use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolError, ToolResponse};
+use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResponse, Toolbox};
 use toolgen_test_support::scratch::Folder;
 
 const MAIN: &str = "\
@@ -78,7 +78,7 @@ async fn call(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
 #[tokio::test]
 async fn a_composed_tool_runs_its_steps() {
     let folder = folder();
-    let loaded = load(&folder).tools_by(&engines()).unwrap();
+    let loaded = load(&folder).tools_with_engines(&engines()).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
     let names: Vec<&str> = loaded.tools.iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["fs__count", "fs__find", "lines"]);
@@ -96,7 +96,7 @@ async fn a_composed_tool_runs_its_steps() {
 async fn a_toolset_of_a_program_narrows_a_provider() {
     let folder = folder();
     let (program, _) = load(&folder).compile().unwrap();
-    let tools = load(&folder).tools_by(&engines()).unwrap().tools;
+    let tools = load(&folder).tools_with_engines(&engines()).unwrap().tools;
     let registry = Registry::new(tools).unwrap();
     let set = program.toolsets.iter().find(|set| *set.name == *"counting").unwrap();
     assert_eq!(set.members.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["fs__find", "fs__count"]);
@@ -158,7 +158,8 @@ fn what_a_program_read_is_known() {
 
 #[test]
 fn only_a_manifest_from_a_disk_reads_other_files() {
-    let error = Loader::from_str(MAIN).unwrap().tools_by(&engines()).err().map(|error| error.to_string());
+    let error =
+        Loader::from_str(MAIN).unwrap().tools_with_engines(&engines()).err().map(|error| error.to_string());
     let (_, problems) = Loader::from_str(MAIN).unwrap().compile().unwrap();
     let told = "`parts/files.yaml` cannot be found: this manifest was not read from a folder";
     assert!(problems.to_string().contains(told), "{problems} {error:?}");
@@ -172,7 +173,7 @@ fn other_kinds_than_requests_are_run_on_purpose() {
     assert!(matches!(error, LoadError::NoRequests(_)));
     let told = "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document by `tools_by`";
     assert_eq!(error.to_string(), told);
-    let error = load(&folder).tools_by(&Engines::new()).unwrap_err();
+    let error = load(&folder).tools_with_engines(&Engines::new()).unwrap_err();
     assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");
 }
 
@@ -192,7 +193,7 @@ tools:
 ";
     let opened = |arguments: Value, _: ToolContext| async move { Ok(arguments) };
     let engines = Engines::new().with(FunctionTable::new().with("open", opened));
-    let loaded = Loader::from_str(manifest).unwrap().tools_by(&engines).unwrap();
+    let loaded = Loader::from_str(manifest).unwrap().tools_with_engines(&engines).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
     let toolbox = Registry::new(loaded.tools).unwrap().toolbox(ToolboxContext::default());
     let call = async |arguments: Value| {

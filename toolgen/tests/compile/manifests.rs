@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolgen::problem::{Human, shown};
+use toolgen::problem::{HumanRenderer, grouped};
 use toolgen::{Frontend, Options, Problems, Program, contract};
 
 use toolgen_test_support::{golden, scratch::Folder};
@@ -23,9 +23,9 @@ fn compile(path: &Path) -> (Option<Program>, Problems) {
 /// What a user reads: every problem, and the tools that are left.
 fn told(folder: &Path) -> String {
     let (program, problems) = compile(&folder.join("manifest.yaml"));
-    let mut human = Human::new(false);
+    let mut human = HumanRenderer::new(false);
     let mut text = String::new();
-    for problem in shown(&problems) {
+    for problem in grouped(&problems) {
         text.push_str(&human.show_all(&problem));
         text.push('\n');
     }

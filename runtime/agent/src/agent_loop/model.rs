@@ -2,8 +2,8 @@
 
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::schema::dialect::Dialect;
+use toolgen_kernel::toolbox::Toolbox;
 use toolgen_wire::RefusedTools;
 
 use super::{ModelTurn, Transcript};

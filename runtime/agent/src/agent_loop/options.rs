@@ -5,10 +5,10 @@ use std::time::Duration;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::toolbox::dispatch::DispatchOptions;
 
-use super::Messages;
+use super::SteeringMessages;
 
 /// How often a model is asked by default.
-pub const MAX_ITERATIONS: u32 = 10;
+pub const DEFAULT_MAX_ITERATIONS: u32 = 10;
 
 /// Options of a loop.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct LoopOptions {
     pub dispatch: DispatchOptions,
     /// Messages of the user while the model is working. A message also steers: calls that have not started are
     /// skipped.
-    pub messages: Option<Messages>,
+    pub messages: Option<SteeringMessages>,
     /// Ends the loop after a turn with calls that wait for approval or for input, so that they can be resumed.
     /// Otherwise the model reads that they wait, and continues.
     pub stop_when_waiting: bool,
@@ -48,7 +48,7 @@ pub enum WithoutCalls {
 impl Default for LoopOptions {
     fn default() -> LoopOptions {
         LoopOptions {
-            max_iterations: MAX_ITERATIONS,
+            max_iterations: DEFAULT_MAX_ITERATIONS,
             max_tokens: None,
             max_time: None,
             without_calls: WithoutCalls::End,
@@ -103,7 +103,7 @@ impl LoopOptions {
 
     /// Sets the queue for messages of the user while the model is working.
     #[must_use]
-    pub fn with_messages(mut self, messages: Messages) -> LoopOptions {
+    pub fn with_messages(mut self, messages: SteeringMessages) -> LoopOptions {
         self.messages = Some(messages);
         self
     }

@@ -9,26 +9,26 @@ use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_wire::conversation::Conversation;
-use toolgen_wire::{AnswerOptions, WireFormat};
+use toolgen_wire::{ToolResultOptions, WireFormat};
 
 use super::{Entry, ModelTurn, Transcript};
 
 /// A transcript as the messages of a provider, and the parts of it that they cannot carry.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Rendered {
+pub struct RenderedTranscript {
     /// The messages or items of a request, oldest first.
     pub messages: Vec<Value>,
     /// What the messages lack.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostContent>,
 }
 
-discreet_debug!(Rendered: lost; messages);
+discreet_debug!(RenderedTranscript: lost; messages);
 
 /// A part of a transcript's entry that messages of another format cannot carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lost {
+pub struct LostContent {
     /// The number of the entry, from zero.
     pub entry: usize,
     /// What it is, such as `thinking` or `thoughtSignature`.
@@ -37,7 +37,7 @@ pub struct Lost {
     pub only_in: Text,
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for LostContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "entry {} loses `{}`", self.entry, self.what)?;
         if self.only_in.is_empty() { Ok(()) } else { write!(f, ", which only {} can carry", self.only_in) }
@@ -73,19 +73,19 @@ impl Transcript {
     /// # }
     /// ```
     #[must_use]
-    pub fn messages(&self, format: WireFormat) -> Rendered {
-        self.messages_with(format, &AnswerOptions::default())
+    pub fn messages(&self, format: WireFormat) -> RenderedTranscript {
+        self.messages_with(format, &ToolResultOptions::default())
     }
 
     /// As [`messages`](Self::messages), with options for the answers to calls.
     #[must_use]
-    pub fn messages_with(&self, format: WireFormat, options: &AnswerOptions<'_>) -> Rendered {
+    pub fn messages_with(&self, format: WireFormat, options: &ToolResultOptions<'_>) -> RenderedTranscript {
         let mut conversation = Conversation::new(format);
         let mut lost = Vec::new();
         // Whether the last turn of the model goes back as it came, so that answers keep the IDs of its calls.
         let mut is_own = false;
         for (entry, said) in self.iter().enumerate() {
-            let mut lose = |what: Text, only_in: Text| lost.push(Lost { entry, what, only_in });
+            let mut lose = |what: Text, only_in: Text| lost.push(LostContent { entry, what, only_in });
             match said {
                 Entry::User(text) => {
                     if conversation.user(text).is_err() {
@@ -93,13 +93,13 @@ impl Transcript {
                     }
                 }
                 Entry::Model(turn) => {
-                    is_own = turn.kept.format == format.name();
+                    is_own = turn.raw.format == format.name();
                     if is_own {
-                        conversation.kept(&turn.kept.messages);
+                        conversation.push_raw_turn(&turn.raw.messages);
                         continue;
                     }
-                    for what in &turn.kept.only_here {
-                        lose(what.clone(), turn.kept.format.clone());
+                    for what in &turn.raw.only_here {
+                        lose(what.clone(), turn.raw.format.clone());
                     }
                     if conversation.model(&turn.text, &calls(turn)).is_err() {
                         lose("turn".into(), Text::default());
@@ -112,7 +112,7 @@ impl Transcript {
                 }
             }
         }
-        Rendered { messages: conversation.messages, lost }
+        RenderedTranscript { messages: conversation.messages, lost }
     }
 }
 

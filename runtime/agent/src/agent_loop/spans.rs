@@ -10,17 +10,17 @@ use opentelemetry::{Array, Context, KeyValue, StringValue, Value};
 use super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::layers::otel::{Attached, Otel, Signals, named};
+use toolgen_kernel::layers::otel::{Attached, Otel, Signals, agent_attributes};
 use toolgen_kernel::toolbox::Toolbox;
-use toolgen_wire::{Stop, Usage};
+use toolgen_wire::{StopReason, Usage};
 
 /// The name of a kind of provider or a code that the conventions have no word for.
 const OTHER: &str = "_OTHER";
 
 /// The span of a run of an agent, if its toolbox makes spans. If it is dropped, the run was abandoned.
-pub(super) struct AgentSpan(Option<Open>);
+pub(super) struct AgentSpan(Option<ActiveSpan>);
 
-struct Open {
+struct ActiveSpan {
     signals: Arc<Signals>,
     /// `None` if no spans are made.
     context: Option<Context>,
@@ -35,7 +35,7 @@ struct Open {
 #[derive(Clone, Copy, Default)]
 struct Sums {
     used: Usage,
-    asked: u64,
+    model_requests: u64,
     called: u64,
 }
 
@@ -44,7 +44,7 @@ impl AgentSpan {
     pub(super) fn begin(toolbox: &Toolbox, turn: &mut ToolContext, info: &ModelInfo) -> AgentSpan {
         let Some(otel) = toolbox.layer::<Otel>() else { return AgentSpan(None) };
         let agent_id = turn.agent_id().or(toolbox.context().agent_id.as_deref()).map(str::to_owned);
-        let (_, conversation) = named(turn);
+        let (_, conversation) = agent_attributes(turn);
         let agent = agent_id.clone().map(|id| KeyValue::new("gen_ai.agent.name", id));
         let mut attributes = vec![KeyValue::new("gen_ai.operation.name", "invoke_agent")];
         attributes.extend(agent.clone());
@@ -52,23 +52,23 @@ impl AgentSpan {
         attributes.extend(model(info));
         let signals = Arc::clone(otel.signals());
         let name = agent_id.map_or("invoke_agent".to_owned(), |id| format!("invoke_agent {id}"));
-        let context = begun(&signals, name, SpanKind::Internal, attributes, &turn.otel_context());
+        let context = start_span(&signals, name, SpanKind::Internal, attributes, &turn.otel_context());
         if let Some(context) = &context {
             *turn = turn.in_span(context.clone());
         }
         let (since, sums) = (Instant::now(), Mutex::default());
-        AgentSpan(Some(Open { signals, context, since, agent, conversation, sums, ended: false }))
+        AgentSpan(Some(ActiveSpan { signals, context, since, agent, conversation, sums, ended: false }))
     }
 
     /// Runs a future with the span as the current one.
-    pub(super) async fn around<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
+    pub(super) async fn instrument<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
         Attached::new(run, self.0.as_ref().and_then(|open| open.context.as_ref())).await
     }
 
     /// Ends the span with the outcome of the run.
     pub(super) fn end<E>(mut self, outcome: &Result<LoopEnd, LoopError<E>>) {
         let code = outcome.as_ref().err().map(|why| match why {
-            LoopError::NoToolTwice => "NO_TOOL_CALL",
+            LoopError::NoToolCalls => "NO_TOOL_CALL",
             LoopError::MaxIterations(_) => "MAX_ITERATIONS",
             LoopError::MaxTokens(_) => "MAX_TOKENS",
             LoopError::MaxTime(_) => "MAX_TIME",
@@ -81,7 +81,7 @@ impl AgentSpan {
     }
 }
 
-impl Open {
+impl ActiveSpan {
     fn finish(&mut self, code: Option<&'static str>) {
         self.ended = true;
         let sums = *unpoisoned(self.sums.lock());
@@ -89,7 +89,7 @@ impl Open {
         ended(self.context.as_ref(), tokens(sums.used).collect(), kind.as_ref());
         let mut measured: Vec<KeyValue> = self.agent.iter().cloned().collect();
         let instruments = self.signals.instruments();
-        instruments.inference_calls.record(sums.asked, &measured);
+        instruments.inference_calls.record(sums.model_requests, &measured);
         instruments.tool_calls.record(sums.called, &measured);
         measured.push(KeyValue::new("gen_ai.operation.name", "invoke_agent"));
         measured.extend(kind);
@@ -97,7 +97,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for ActiveSpan {
     fn drop(&mut self) {
         if !self.ended {
             self.finish(Some("CANCELLED"));
@@ -106,7 +106,7 @@ impl Drop for Open {
 }
 
 /// A turn that a model is asked for. If it is dropped, no caller is waiting for it any longer.
-struct Asked {
+struct ModelRequestSpan {
     signals: Arc<Signals>,
     context: Option<Context>,
     since: Instant,
@@ -114,7 +114,7 @@ struct Asked {
     ended: bool,
 }
 
-impl Asked {
+impl ModelRequestSpan {
     fn finish(&mut self, turn: Result<&ModelTurn, &'static str>) {
         self.ended = true;
         let instruments = self.signals.instruments();
@@ -135,7 +135,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for ModelRequestSpan {
     fn drop(&mut self) {
         if !self.ended {
             self.finish(Err("CANCELLED"));
@@ -144,14 +144,14 @@ impl Drop for Asked {
 }
 
 /// Asks a model for its next turn, in a span of its own.
-pub(super) async fn asked<M: Model + ?Sized>(
+pub(super) async fn request_turn<M: Model + ?Sized>(
     model_of: &mut M,
     info: &ModelInfo,
     transcript: &Transcript,
     span: &AgentSpan,
 ) -> Result<ModelTurn, M::Error> {
     let Some(open) = &span.0 else { return model_of.next(transcript).await };
-    unpoisoned(open.sums.lock()).asked += 1;
+    unpoisoned(open.sums.lock()).model_requests += 1;
     let operation = if info.operation.is_empty() { "chat" } else { info.operation };
     let provider = if info.provider.is_empty() { OTHER } else { info.provider };
     let mut measured = vec![
@@ -169,9 +169,10 @@ pub(super) async fn asked<M: Model + ?Sized>(
         model => format!("{operation} {model}"),
     };
     let context = open.context.as_ref();
-    let context = context.and_then(|above| begun(&open.signals, name, SpanKind::Client, attributes, above));
+    let context =
+        context.and_then(|above| start_span(&open.signals, name, SpanKind::Client, attributes, above));
     let signals = Arc::clone(&open.signals);
-    let mut asked = Asked { signals, context, since: Instant::now(), measured, ended: false };
+    let mut asked = ModelRequestSpan { signals, context, since: Instant::now(), measured, ended: false };
     let turn = Attached::new(pin!(model_of.next(transcript)), asked.context.as_ref()).await;
     asked.finish(turn.as_ref().map_err(|_| "MODEL_ERROR"));
     if let Ok(turn) = &turn {
@@ -182,14 +183,14 @@ pub(super) async fn asked<M: Model + ?Sized>(
     turn
 }
 
-fn begun(
+fn start_span(
     signals: &Signals,
     name: String,
     kind: SpanKind,
     attributes: Vec<KeyValue>,
     parent: &Context,
 ) -> Option<Context> {
-    signals.begun(parent, || SpanBuilder::from_name(name).with_kind(kind).with_attributes(attributes))
+    signals.start_span(parent, || SpanBuilder::from_name(name).with_kind(kind).with_attributes(attributes))
 }
 
 /// Ends a span, if there is one.
@@ -224,11 +225,11 @@ fn tokens(used: Usage) -> impl Iterator<Item = KeyValue> {
 /// Why the model stopped, in the words that most providers share.
 fn reason(turn: &ModelTurn) -> Option<&'static str> {
     Some(match turn.stop {
-        Stop::End => "stop",
-        Stop::Calls => "tool_call",
-        Stop::Length => "length",
-        Stop::Refused => "content_filter",
-        Stop::Failed | Stop::Interrupted => "error",
+        StopReason::EndTurn => "stop",
+        StopReason::ToolCalls => "tool_call",
+        StopReason::MaxTokens => "length",
+        StopReason::Refused => "content_filter",
+        StopReason::Failed | StopReason::Interrupted => "error",
         _ => return None,
     })
 }

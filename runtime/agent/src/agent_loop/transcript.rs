@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 use toolgen_kernel::base::data::{Members, plain_data};
-use toolgen_kernel::base::discreet::{Hidden, discreet_debug};
+use toolgen_kernel::base::discreet::{Redacted, discreet_debug};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::blocked::Blocked;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_wire::{Kept, Stop, Turn, Usage};
+use toolgen_wire::{RawTurn, StopReason, Turn, Usage};
 
 /// A conversation with a model, in order. Clones share their entries until one of them changes.
 ///
@@ -35,15 +35,15 @@ pub enum Entry {
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Entry::User(text) => f.debug_tuple("User").field(&Hidden(text)).finish(),
+            Entry::User(text) => f.debug_tuple("User").field(&Redacted(text)).finish(),
             Entry::Model(turn) => f.debug_tuple("Model").field(turn).finish(),
             Entry::Answer(response) => f.debug_tuple("Answer").field(response).finish(),
         }
     }
 }
 
-discreet_debug!(ModelTurn: calls, tokens, usage, stop, kept; text);
-plain_data!(ModelTurn: ; text, calls, tokens, usage, stop, kept);
+discreet_debug!(ModelTurn: calls, tokens, usage, stop, raw; text);
+plain_data!(ModelTurn: ; text, calls, tokens, usage, stop, raw);
 
 impl Transcript {
     /// Creates an empty transcript.
@@ -80,7 +80,7 @@ impl Transcript {
 
     /// Replaces the last answer to the call with the same id, such as when a waiting call was resumed. Returns whether
     /// there was one.
-    pub fn answer_again(&mut self, response: ToolResponse) -> bool {
+    pub fn replace_result(&mut self, response: ToolResponse) -> bool {
         let same = |entry: &&mut Entry| matches!(entry, Entry::Answer(old) if old.id == response.id);
         match Arc::make_mut(&mut self.0).iter_mut().rev().find(same) {
             Some(entry) => {
@@ -92,7 +92,7 @@ impl Transcript {
     }
 
     /// Returns the answers to the calls of the model's last turn with calls.
-    pub fn last_answers(&self) -> impl Iterator<Item = &ToolResponse> {
+    pub fn last_results(&self) -> impl Iterator<Item = &ToolResponse> {
         let calls = |entry: &Entry| matches!(entry, Entry::Model(turn) if !turn.calls.is_empty());
         let since = self.0.iter().rposition(calls).map_or(self.0.len(), |at| at + 1);
         self.0[since..].iter().filter_map(|entry| match entry {
@@ -175,23 +175,23 @@ pub struct ModelTurn {
     /// The cost of the turn, in detail.
     pub usage: Usage,
     /// Why the model stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The turn as its provider wrote it: as such it goes back to the same provider. If empty, it goes back as text
     /// and calls.
-    pub kept: Kept,
+    pub raw: RawTurn,
 }
 
 /// The part that goes back to the provider as it came is left out if not all of its calls can be answered.
 impl From<Turn> for ModelTurn {
     fn from(turn: Turn) -> ModelTurn {
-        let kept = if turn.calls.problems.is_empty() { turn.kept } else { Kept::default() };
+        let kept = if turn.calls.problems.is_empty() { turn.raw } else { RawTurn::default() };
         ModelTurn {
             text: turn.text,
             calls: turn.calls.calls,
             tokens: turn.usage.total(),
             usage: turn.usage,
             stop: turn.stop,
-            kept,
+            raw: kept,
         }
     }
 }
@@ -223,7 +223,7 @@ impl ModelTurn {
 
     /// Marks the turn as cut off, so that its last call may be incomplete: it is answered without being run.
     #[must_use]
-    pub fn cut_off(mut self) -> ModelTurn {
+    pub fn truncated(mut self) -> ModelTurn {
         if let Some(last) = self.calls.last_mut() {
             last.blocked = Some(Blocked::Truncated);
         }
@@ -234,19 +234,19 @@ impl ModelTurn {
 /// A queue of messages for a model that is working. Clones share the queue: one is given to the loop in
 /// [`LoopOptions::messages`](super::LoopOptions::messages), the other is kept by the sender.
 #[derive(Clone, Default)]
-pub struct Messages(Arc<Mutex<VecDeque<String>>>);
+pub struct SteeringMessages(Arc<Mutex<VecDeque<String>>>);
 
-impl fmt::Debug for Messages {
+impl fmt::Debug for SteeringMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Messages").field("waiting", &self.lock().len()).finish()
     }
 }
 
-impl Messages {
+impl SteeringMessages {
     /// Creates an empty queue.
     #[must_use]
-    pub fn new() -> Messages {
-        Messages::default()
+    pub fn new() -> SteeringMessages {
+        SteeringMessages::default()
     }
 
     /// Adds a message. Calls of the turn that have not started are skipped, and the model reads the message next.

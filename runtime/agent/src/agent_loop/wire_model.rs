@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
+use toolgen_kernel::toolbox::Toolbox;
 use toolgen_wire::{
     PlanError, RefusedTools, Request, Stream, StreamError, Turn, WireError, WireFormat, merge,
 };
@@ -257,7 +257,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Loop<'a, E> {
+pub struct AgentLoop<'a, E> {
     toolbox: &'a Toolbox,
     model: WireModel<'a, E>,
     context: ToolContext,
@@ -266,7 +266,7 @@ pub struct Loop<'a, E> {
     limits: LoopOptions,
 }
 
-impl<'a, E: Send + 'a> Loop<'a, E> {
+impl<'a, E: Send + 'a> AgentLoop<'a, E> {
     /// Creates an agent with the tools of a toolbox and a function that sends a request and returns the reply, see
     /// [`WireModel::new`].
     ///
@@ -277,12 +277,12 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         toolbox: &'a Toolbox,
         format: WireFormat,
         send: F,
-    ) -> Result<Loop<'a, E>, RefusedTools>
+    ) -> Result<AgentLoop<'a, E>, RefusedTools>
     where
         F: FnMut(Value) -> Reply + Send + 'a,
         Reply: Future<Output = Result<Value, E>> + Send + 'a,
     {
-        Loop::of(toolbox, WireModel::new(format, send))
+        AgentLoop::of(toolbox, WireModel::new(format, send))
     }
 
     /// Creates an agent whose model streams its replies, see [`WireModel::streaming`].
@@ -294,18 +294,18 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         toolbox: &'a Toolbox,
         format: WireFormat,
         send: F,
-    ) -> Result<Loop<'a, E>, RefusedTools>
+    ) -> Result<AgentLoop<'a, E>, RefusedTools>
     where
         F: FnMut(Value, Stream) -> Reply + Send + 'a,
         Reply: Future<Output = Result<Stream, E>> + Send + 'a,
     {
-        Loop::of(toolbox, WireModel::streaming(format, send))
+        AgentLoop::of(toolbox, WireModel::streaming(format, send))
     }
 
-    fn of(toolbox: &'a Toolbox, model: WireModel<'a, E>) -> Result<Loop<'a, E>, RefusedTools> {
+    fn of(toolbox: &'a Toolbox, model: WireModel<'a, E>) -> Result<AgentLoop<'a, E>, RefusedTools> {
         let context = ToolContext::new("loop", "").with_dialect(model.format.dialect());
         let model = model.offering(toolbox.specs())?;
-        Ok(Loop { toolbox, model, context, planned: None, limits: LoopOptions::new() })
+        Ok(AgentLoop { toolbox, model, context, planned: None, limits: LoopOptions::new() })
     }
 
     /// Sets the name of the model, see [`WireModel::with_model`].

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolgen_core::internal::meant;
+use toolgen_core::internal::closest_match;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::call::tool::{AgentTool, IntoTool};
+use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::plan::{AgentPlan, Call, Tool};
 use toolgen_kernel::spec::{Timeout, ToolSpec};
@@ -50,7 +50,7 @@ impl AgentEngine {
             match known().find(|tool| tool.name() == name.as_str()) {
                 Some(tool) => found.push(Arc::clone(tool)),
                 None => {
-                    let meant = meant(name, known().map(|tool| tool.name()));
+                    let meant = closest_match(name, known().map(|tool| tool.name()));
                     let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
                     unknown.push(format!("`{name}`{meant}"));
                 }

@@ -11,7 +11,7 @@ use toolgen_kernel::call::result::ToolResult;
 use super::{AgentFailure, AgentLimits};
 
 /// The maximum number of bytes of text that are held back until more arrives.
-const MOST_HELD: usize = 64 << 10;
+const MAX_HELD_BYTES: usize = 64 << 10;
 
 /// Receives the reports of a sub-agent while it works. Clones share the same state.
 ///
@@ -27,7 +27,7 @@ struct Inner {
     limits: AgentLimits,
     turns: AtomicU32,
     tokens: AtomicU64,
-    said: AtomicU64,
+    model_output: AtomicU64,
     /// The end of the text so far, which may be the beginning of a secret.
     held: Mutex<String>,
     exceeded: OnceLock<AgentFailure>,
@@ -41,7 +41,7 @@ impl AgentMonitor {
             limits,
             turns: AtomicU32::new(0),
             tokens: AtomicU64::new(0),
-            said: AtomicU64::new(0),
+            model_output: AtomicU64::new(0),
             held: Mutex::default(),
             exceeded: OnceLock::new(),
         }))
@@ -67,7 +67,7 @@ impl AgentMonitor {
     /// # Errors
     ///
     /// [`AgentFailure::MaxTokens`], if all turns together cost more than allowed.
-    pub fn spend(&self, tokens: u64) -> Result<(), AgentFailure> {
+    pub fn add_tokens(&self, tokens: u64) -> Result<(), AgentFailure> {
         let most = self.0.limits.max_tokens;
         let spent = |before: u64| Some(before.saturating_add(tokens));
         let before = self.0.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent);
@@ -80,10 +80,10 @@ impl AgentMonitor {
     /// Reports a piece of the model's text, which observers of the call see immediately. An end that may be the
     /// beginning of a secret of the call waits for the next piece or the end of the turn.
     pub fn text(&self, delta: &str) {
-        self.0.said.fetch_add(1, Ordering::Relaxed);
+        self.0.model_output.fetch_add(1, Ordering::Relaxed);
         let mut held = unpoisoned(self.0.held.lock());
         held.push_str(delta);
-        let secrets = self.0.ctx.secrets().filter(|_| held.len() <= MOST_HELD);
+        let secrets = self.0.ctx.secrets().filter(|_| held.len() <= MAX_HELD_BYTES);
         let end = secrets.map_or(held.len(), |secrets| secrets.unfinished(&held));
         let rest = held.split_off(end);
         let shown = std::mem::replace(&mut *held, rest);
@@ -104,7 +104,7 @@ impl AgentMonitor {
     }
 
     /// Reports that the agent calls a tool: `[sub-agent calling tool: {name}]`.
-    pub fn calls(&self, tool: &str) {
+    pub fn report_call(&self, tool: &str) {
         self.flush();
         self.0.ctx.update(ToolResult::text(format!("[sub-agent calling tool: {tool}]")));
     }
@@ -122,8 +122,8 @@ impl AgentMonitor {
     }
 
     /// Returns how many pieces of text were reported.
-    pub(super) fn said(&self) -> u64 {
-        self.0.said.load(Ordering::Relaxed)
+    pub(super) fn text_count(&self) -> u64 {
+        self.0.model_output.load(Ordering::Relaxed)
     }
 
     /// Returns the limit that was reached, if any.

@@ -104,9 +104,9 @@ where
                 run_loop(&toolbox, &mut model, &turn, begin, &options).await;
             match outcome {
                 Ok(LoopEnd::Text(text)) => Ok(text),
-                Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),
+                Ok(LoopEnd::Completed(completed)) => Ok(final_text(&transcript, &completed.call_id)),
                 Ok(LoopEnd::Waiting) => Err(waiting(&transcript)),
-                Err(LoopError::NoToolTwice) => Err(AgentFailure::Looped),
+                Err(LoopError::NoToolCalls) => Err(AgentFailure::Looped),
                 Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
                 Err(LoopError::MaxTokens(most)) => Err(AgentFailure::MaxTokens(most)),
                 Err(why @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(why.to_string())),
@@ -126,7 +126,7 @@ impl<F> fmt::Debug for LoopRunner<F> {
 /// Returns the failure of an agent whose calls wait: which of them, and for what.
 fn waiting(transcript: &Transcript) -> AgentFailure {
     let mut for_input = true;
-    let waits = transcript.last_answers().filter_map(|response| match &response.outcome {
+    let waits = transcript.last_results().filter_map(|response| match &response.outcome {
         Err(why @ (ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))) => {
             for_input &= matches!(why, ToolError::InputRequired(_));
             Some(format!("its call of '{}' waits. {why}", response.name))
@@ -138,13 +138,13 @@ fn waiting(transcript: &Transcript) -> AgentFailure {
 }
 
 /// Returns the text of an agent that ended with a completion tool: its last text, or otherwise what the tool returned.
-fn said(transcript: &Transcript, completed: &str) -> String {
+fn final_text(transcript: &Transcript, completed: &str) -> String {
     let texts = transcript.iter().rev().filter_map(|entry| match entry {
         Entry::Model(turn) if !turn.text.trim().is_empty() => Some(turn.text.clone()),
         _ => None,
     });
     let given = || {
-        let mut answers = transcript.last_answers();
+        let mut answers = transcript.last_results();
         answers
             .find(|response| response.id == *completed)
             .map(toolgen_kernel::call::ToolResponse::text)
@@ -173,15 +173,15 @@ where
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, AgentFailure>> {
         Box::pin(async move {
             self.monitor.begin_turn()?;
-            let before = self.monitor.said();
+            let before = self.monitor.text_count();
             let turn = self.model.next(transcript).await;
             let turn = turn.map_err(|why| AgentFailure::Failed(why.to_string()))?;
-            if self.monitor.said() == before {
+            if self.monitor.text_count() == before {
                 self.monitor.text(&turn.text);
             }
-            self.monitor.spend(turn.tokens)?;
+            self.monitor.add_tokens(turn.tokens)?;
             for call in &turn.calls {
-                self.monitor.calls(&call.name);
+                self.monitor.report_call(&call.name);
             }
             Ok(turn)
         })

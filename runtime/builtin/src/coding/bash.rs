@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolgen_exec::{BANNED, ExecError, ExecOptions, Executor};
+use toolgen_exec::{BANNED_PROGRAMS, ExecError, ExecOptions, Executor};
 use toolgen_function::inject::Service;
 use toolgen_kernel::base::truncate::floor;
 use toolgen_kernel::call::context::ToolContext;
@@ -43,7 +43,7 @@ pub(super) async fn bash(
         let text = format!("timeout cannot exceed {MAX_TIMEOUT}ms (10 minutes)");
         return Err(invalid("/timeout", text));
     }
-    if let Some(program) = Line::read(&command).starts(BANNED) {
+    if let Some(program) = Line::read(&command).starts(BANNED_PROGRAMS) {
         return Err(ExecError::Banned { program: program.to_owned() }.into());
     }
     let options = ExecOptions::default().timeout(Duration::from_millis(timeout)).max_output(MAX_OUTPUT);

@@ -12,9 +12,9 @@ use toolgen_macros::tool;
 
 use super::{check_absolute, no_start, size};
 use crate::files::globs;
-use crate::grep::{Line, Unread, matcher, search};
-use crate::place::{Place, permissions};
-use crate::walk::{Found, Walk, names, walk};
+use crate::grep::{Line, PartialFiles, matcher, search};
+use crate::place::{WorkDir, permissions};
+use crate::walk::{Walk, WalkedFile, names, walk};
 
 /// The most names of a list.
 const MAX_LISTED: usize = 1_000;
@@ -38,7 +38,7 @@ pub(super) fn ls(
     ctx: &ToolContext,
 ) -> Result<String, ToolError> {
     check_absolute(&path, "path")?;
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let failed = |why| no_start(&why, &path, "Error listing directory");
     let names = names(&place, &path).map_err(failed)?;
     let ignored = globs(ignore_pattern.as_deref(), "/ignore_pattern")?;
@@ -98,7 +98,7 @@ pub(super) fn glob_tool(
     absolute: bool,
     ctx: &ToolContext,
 ) -> Result<String, ToolError> {
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let wanted = anchored(&pattern, "/pattern")?;
     let excluded = exclude.as_deref().map(|exclude| anchored(exclude, "/exclude")).transpose()?;
     let failed = |why| no_start(&why, &path, "Error finding files");
@@ -135,7 +135,7 @@ fn anchored(pattern: &str, pointer: &str) -> Result<Override, ToolError> {
 }
 
 /// The time of a file, and a line about it.
-fn described(place: &Place, found: &Found<'_>, absolute: bool) -> Option<(SystemTime, String)> {
+fn described(place: &WorkDir, found: &WalkedFile<'_>, absolute: bool) -> Option<(SystemTime, String)> {
     let metadata = found.stat().ok()?;
     let time = metadata.modified().ok()?.into_std();
     let path = if absolute { place.absolute(found.path) } else { found.path.to_owned() };
@@ -179,11 +179,11 @@ pub(super) fn grep_tool(
 ) -> Result<String, ToolError> {
     let matcher = matcher(&pattern, !ignore_case, "Invalid regex pattern")?;
     let wanted = globs(include.as_deref(), "/include")?;
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let absolute = Path::new(&path).has_root();
-    let (mut files, mut left, mut unread) = (Vec::new(), MAX_MATCHES, Unread::default());
+    let (mut files, mut left, mut unread) = (Vec::new(), MAX_MATCHES, PartialFiles::default());
     let shown = if no_ignore_vcs { VCS } else { &[] };
-    let how = Walk { depth: usize::MAX, shown, globs: Some(&wanted), ..Walk::default() };
+    let how = Walk { depth: usize::MAX, visible_hidden_dirs: shown, globs: Some(&wanted), ..Walk::default() };
     let visited = walk(&place, &path, how, ctx, &mut |found| {
         let lines = search(found, &matcher, (context, left), &mut unread, ctx);
         left -= lines.iter().filter(|line| line.matches).count();

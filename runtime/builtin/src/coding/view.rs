@@ -8,19 +8,19 @@ use toolgen_macros::tool;
 
 use super::{check_absolute, size, unusable};
 use crate::files::{image, numbered};
-use crate::place::{Metadata, Place, permissions};
+use crate::place::{Metadata, WorkDir, permissions};
 use crate::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
 
 /// The largest image, in bytes: 20 MiB.
 const MAX_IMAGE: u64 = 20 << 20;
 /// The longest line, in bytes; more is not shown.
-const LINE: usize = 2_000;
+const MAX_LINE_BYTES: usize = 2_000;
 /// The most text that is shown, in bytes: 1 MiB.
 const MAX_SHOWN: usize = 1 << 20;
 /// The bytes of a binary file that are dumped.
-const DUMPED: usize = 1024;
+const HEX_DUMP_BYTES: usize = 1024;
 /// The lines before and after the one that holds the text of a section.
-const AROUND: (u64, u64) = (5, 15);
+const CONTEXT_LINES: (u64, u64) = (5, 15);
 
 /// Reads a file: text by lines, images as images, and of other binary files what they are. For large files use offset
 /// and limit, or find_section.
@@ -51,7 +51,7 @@ pub(super) fn view(
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     check_absolute(&file_path, "file_path")?;
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     let failed = |why| unusable(&why, &file_path, "Error reading file");
     let (mut file, metadata) = place.file(&file_path).map_err(failed)?;
     let length = metadata.len();
@@ -68,7 +68,7 @@ pub(super) fn view(
     let (mut first, mut count) = (offset.saturating_add(1), limit);
     let mut section = String::new();
     if let Some(wanted) = find_section {
-        let whole = Range { first: 1, count: u64::MAX, bytes: 10 << 20, line: LINE };
+        let whole = Range { first: 1, count: u64::MAX, bytes: 10 << 20, line: MAX_LINE_BYTES };
         let lines = excerpt(&file, whole, ctx).map_err(failed)?.lines;
         std::io::Seek::rewind(&mut file).map_err(failed)?;
         if let Some(found) = find(&lines, &wanted) {
@@ -76,7 +76,7 @@ pub(super) fn view(
             section = format!("Found section matching '{wanted}':\n");
         }
     }
-    let range = Range { first, count, bytes: MAX_SHOWN, line: LINE };
+    let range = Range { first, count, bytes: MAX_SHOWN, line: MAX_LINE_BYTES };
     let Excerpt { lines, total, .. } = excerpt(file, range, ctx).map_err(failed)?;
     if lines.is_empty() && first > 1 {
         return Err(ToolError::failed(format!("Offset {offset} exceeds file length")));
@@ -100,7 +100,7 @@ fn binary(about: &str, path: &str, length: u64, start: &[u8], dump: bool) -> Str
     let named = format!("File: {path}\nSize: {length} bytes\n");
     let about = if about.is_empty() { &named } else { about };
     let rest = if dump {
-        format!("Hex Dump Preview (first 1KB):\n{}\n", hex(&start[..start.len().min(DUMPED)]))
+        format!("Hex Dump Preview (first 1KB):\n{}\n", hex(&start[..start.len().min(HEX_DUMP_BYTES)]))
     } else {
         "This is a binary file. Use include_hex_dump=true to see a hexadecimal preview.\n".to_owned()
     };
@@ -131,8 +131,8 @@ fn find(lines: &[String], wanted: &str) -> Option<(u64, u64)> {
         let inner = lines[start + 1..].iter().take_while(|line| !is_next(line)).count();
         return Some((start as u64 + 1, inner as u64 + 1));
     }
-    let start = (first as u64 + 1).saturating_sub(AROUND.0).max(1);
-    Some((start, first as u64 + 1 + AROUND.1 - start + 1))
+    let start = (first as u64 + 1).saturating_sub(CONTEXT_LINES.0).max(1);
+    Some((start, first as u64 + 1 + CONTEXT_LINES.1 - start + 1))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use toolgen_macros::tool;
 
 use super::{check_absolute, unusable};
 use crate::edit::{Mismatch, replaced};
-use crate::place::{MAX_WHOLE, Missing, Place, refused};
+use crate::place::{MAX_WHOLE, Missing, WorkDir, refused};
 use crate::text::is_binary;
 
 /// Edits a file: replaces ONE occurrence of old_string, which must be there only once and match exactly, with its white
@@ -38,7 +38,7 @@ pub(super) fn edit(
     if new_string.len() as u64 > MAX_WHOLE {
         return Err(ToolError::failed("new_string is too large (over 10MB)"));
     }
-    let place = Place::of(ctx)?;
+    let place = WorkDir::of(ctx)?;
     if old_string.is_empty() {
         place.create(&file_path, new_string.as_bytes(), ctx).map_err(|why| match why.kind() {
             ErrorKind::AlreadyExists => ToolError::failed(format!(
@@ -97,7 +97,7 @@ pub(super) fn replace(
     ctx: &ToolContext,
 ) -> Result<String, ToolError> {
     check_absolute(&file_path, "file_path")?;
-    let written = Place::of(ctx)?.write(&file_path, content.as_bytes(), Missing::Refuse, ctx);
+    let written = WorkDir::of(ctx)?.write(&file_path, content.as_bytes(), Missing::Refuse, ctx);
     let existed = written.map_err(|why| match why.kind() {
         ErrorKind::NotFound => no_directory(&file_path),
         _ => refused(&why, "file_path", "Error writing file", ""),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::take;
 
 /// The longest value of a variable that is followed, in bytes. Values of values could double with every word.
-const LONGEST_VALUE: usize = 100;
+const MAX_VALUE_BYTES: usize = 100;
 
 /// A line that is being split.
 pub(super) struct Lexer<'v> {
@@ -98,7 +98,7 @@ impl<'v> Lexer<'v> {
         }
         if let Some((name, value)) = word.split_once('=')
             && super::is_name(name)
-            && value.len() <= LONGEST_VALUE
+            && value.len() <= MAX_VALUE_BYTES
         {
             self.variables.insert(name.to_owned(), value.to_owned());
         }

@@ -5,7 +5,7 @@
 
 /// The function of a character that is not visible as itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub enum InvisibleChar {
     /// It starts an escape sequence of terminals.
     Escape,
     /// It is another control character: a line end, a tab, a bell.
@@ -22,19 +22,19 @@ pub enum Hidden {
     Private,
 }
 
-impl Hidden {
+impl InvisibleChar {
     /// Returns the function of a character that is not visible as itself; `None` for visible characters, and for
     /// spaces.
     #[must_use]
-    pub const fn of(char: char) -> Option<Hidden> {
+    pub const fn of(char: char) -> Option<InvisibleChar> {
         Some(match char {
-            '\u{1b}' | '\u{9b}' => Hidden::Escape,
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Hidden::Control,
+            '\u{1b}' | '\u{9b}' => InvisibleChar::Escape,
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => InvisibleChar::Control,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                Hidden::Direction
+                InvisibleChar::Direction
             }
-            '\u{200c}' | '\u{200d}' => Hidden::Joiner,
-            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => Hidden::Selector,
+            '\u{200c}' | '\u{200d}' => InvisibleChar::Joiner,
+            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => InvisibleChar::Selector,
             '\u{ad}'
             | '\u{34f}'
             | '\u{115f}'
@@ -52,8 +52,8 @@ impl Hidden {
             | '\u{ffa0}'
             | '\u{fff9}'..='\u{fffb}'
             | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}' => Hidden::Invisible,
-            '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => Hidden::Private,
+            | '\u{e0000}'..='\u{e0fff}' => InvisibleChar::Invisible,
+            '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => InvisibleChar::Private,
             _ => return None,
         })
     }
@@ -61,15 +61,15 @@ impl Hidden {
     /// Whether the character shows nothing to a reader. Line ends and tabs are among these; characters of private use
     /// are not, since a font may show them.
     #[must_use]
-    pub const fn is_unseen(char: char) -> bool {
-        !matches!(Hidden::of(char), None | Some(Hidden::Private))
+    pub const fn is_invisible(char: char) -> bool {
+        !matches!(InvisibleChar::of(char), None | Some(InvisibleChar::Private))
     }
 
     /// Returns what is hidden in a text, as the end of a sentence that starts with "the text": the first character that
     /// an honest text does not need. Line ends, tabs, and joiners and selectors as scripts and emoji use them do not
     /// count.
     #[must_use]
-    pub fn found(text: &str) -> Option<String> {
+    pub fn describe_first(text: &str) -> Option<String> {
         if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
             return None;
         }
@@ -77,22 +77,22 @@ impl Hidden {
         let mut chars = text.chars().peekable();
         while let Some(char) = chars.next() {
             let after = chars.peek().copied().unwrap_or(' ');
-            let what = match Hidden::of(char) {
+            let what = match InvisibleChar::of(char) {
                 None => None,
-                Some(Hidden::Escape) => Some("an escape sequence of terminals"),
-                Some(Hidden::Control) if matches!(char, '\t' | '\n' | '\r') => None,
-                Some(Hidden::Control) => Some("a control character"),
-                Some(Hidden::Direction) => Some("a character that turns the direction of the text"),
-                Some(Hidden::Joiner) => {
+                Some(InvisibleChar::Escape) => Some("an escape sequence of terminals"),
+                Some(InvisibleChar::Control) if matches!(char, '\t' | '\n' | '\r') => None,
+                Some(InvisibleChar::Control) => Some("a control character"),
+                Some(InvisibleChar::Direction) => Some("a character that turns the direction of the text"),
+                Some(InvisibleChar::Joiner) => {
                     (before.is_ascii() || after.is_ascii()).then_some("a hidden character")
                 }
-                Some(Hidden::Selector) => {
-                    let follows =
-                        Hidden::of(before) == Some(Hidden::Selector) || before.is_ascii_alphabetic();
+                Some(InvisibleChar::Selector) => {
+                    let follows = InvisibleChar::of(before) == Some(InvisibleChar::Selector)
+                        || before.is_ascii_alphabetic();
                     follows.then_some("a hidden character")
                 }
-                Some(Hidden::Invisible) => Some("a hidden character"),
-                Some(Hidden::Private) => Some("a character without a meaning"),
+                Some(InvisibleChar::Invisible) => Some("a hidden character"),
+                Some(InvisibleChar::Private) => Some("a character without a meaning"),
             };
             if let Some(what) = what {
                 return Some(format!("has {what}, U+{:04X}", u32::from(char)));
@@ -112,11 +112,14 @@ mod tests {
         for char in '\0'..=char::MAX {
             assert_eq!(
                 char.is_control(),
-                matches!(Hidden::of(char), Some(Hidden::Control | Hidden::Escape)),
+                matches!(InvisibleChar::of(char), Some(InvisibleChar::Control | InvisibleChar::Escape)),
                 "U+{:04X}",
                 u32::from(char)
             );
-            assert!(!(char.is_alphanumeric() && Hidden::is_unseen(char)) || is_filler(char), "{char:?}");
+            assert!(
+                !(char.is_alphanumeric() && InvisibleChar::is_invisible(char)) || is_filler(char),
+                "{char:?}"
+            );
         }
     }
 
@@ -129,7 +132,7 @@ mod tests {
     fn what_is_seen_and_what_emoji_need_is_not_hidden() {
         for text in ["größe 価格 😀", "👨\u{200d}👩", "❤\u{fe0f}", "क्\u{200d}ष", "a\tb\r\nc", "a\u{a0}b"]
         {
-            assert_eq!(Hidden::found(text), None, "{text}");
+            assert_eq!(InvisibleChar::describe_first(text), None, "{text}");
         }
         for (text, part) in [
             ("a\u{200d}b", "U+200D"),
@@ -137,7 +140,10 @@ mod tests {
             ("x\u{e000}", "without"),
             ("\u{9b}m", "escape"),
         ] {
-            assert!(Hidden::found(text).is_some_and(|found| found.contains(part)), "{text:?}");
+            assert!(
+                InvisibleChar::describe_first(text).is_some_and(|found| found.contains(part)),
+                "{text:?}"
+            );
         }
     }
 }

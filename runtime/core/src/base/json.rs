@@ -28,7 +28,7 @@ impl Write for Count {
 }
 
 /// Returns a number that is whole as an integer, if every integer of its size is exact as a float: `5.0` is 5.
-pub fn whole(number: f64) -> Option<i64> {
+pub fn to_integer(number: f64) -> Option<i64> {
     let exact = number.fract() == 0.0 && number.abs() <= 2f64.powi(53);
     #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]
     exact.then_some(number as i64)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::base::hidden::Hidden;
+use crate::base::hidden::InvisibleChar;
 
 /// Returns a text without what a terminal would obey, and without what hides or turns the text around it: each such
 /// character except line breaks and tabs becomes a space. Texts of documents, services and models may contain
@@ -13,9 +13,9 @@ use crate::base::hidden::Hidden;
 /// ```
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let obeyed = |char: char| match Hidden::of(char) {
+    let obeyed = |char: char| match InvisibleChar::of(char) {
         // Scripts such as Persian, and emoji, are written with these.
-        None | Some(Hidden::Joiner | Hidden::Selector | Hidden::Private) => false,
+        None | Some(InvisibleChar::Joiner | InvisibleChar::Selector | InvisibleChar::Private) => false,
         Some(_) => !matches!(char, '\n' | '\t'),
     };
     if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
@@ -29,7 +29,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// ```
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |char: char| Hidden::of(char).is_some() && !matches!(char, '\n' | '\t');
+    let hidden = |char: char| InvisibleChar::of(char).is_some() && !matches!(char, '\n' | '\t');
     if !text.contains(hidden) {
         return Cow::Borrowed(text);
     }

@@ -11,7 +11,7 @@ pub fn floor(text: &str, at: usize) -> usize {
 }
 
 /// Returns the bytes of a text without a partial character at their end.
-pub fn whole(bytes: &[u8]) -> &[u8] {
+pub fn trim_partial_char(bytes: &[u8]) -> &[u8] {
     // A character has at most four bytes, so at most three of them can be left.
     let tail = bytes.len().saturating_sub(3);
     let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);

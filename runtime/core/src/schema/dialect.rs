@@ -38,7 +38,7 @@ pub struct Dialect {
     /// The name shown to people.
     pub title: &'static str,
     /// The day the row was compared with its sources.
-    pub checked: &'static str,
+    pub checked_on: &'static str,
     /// Where the rules come from.
     pub sources: &'static [&'static str],
     /// The names that a tool may have.
@@ -89,9 +89,9 @@ pub struct Dialect {
     pub strict: bool,
     /// The dialect in which a tool of the same request may be shown instead, if this one refuses it or its limits leave no
     /// room; `None` if all tools of a request are shown in this one.
-    pub lax: Option<&'static Dialect>,
+    pub fallback: Option<&'static Dialect>,
     /// The limits on the size of a schema.
-    pub limits: Limits,
+    pub limits: SchemaLimits,
     /// The limits on all tools of a request together.
     pub requests: RequestLimits,
 }
@@ -137,7 +137,7 @@ pub enum Patterns {
 
 /// The limits on the size of a schema; `None` means that no limit is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SchemaLimits {
     /// The number of properties of all objects together.
     pub properties: Option<usize>,
     /// The number of levels of objects and lists; the root and each named schema are counted separately.
@@ -148,9 +148,10 @@ pub struct Limits {
     pub characters: Option<usize>,
 }
 
-impl Limits {
+impl SchemaLimits {
     /// No known limit.
-    pub const NONE: Limits = Limits { properties: None, depth: None, enum_values: None, characters: None };
+    pub const NONE: SchemaLimits =
+        SchemaLimits { properties: None, depth: None, enum_values: None, characters: None };
 }
 
 /// The limits on all tools of a request together; `None` means that no limit is known.
@@ -266,26 +267,26 @@ impl Dialect {
     #[must_use]
     pub(crate) fn is_plain(&self) -> bool {
         let forms = self.optional_fields && self.empty_objects && self.open_objects && self.untyped;
-        forms && self.recursion && self.takes("$ref") && self.takes("allOf")
+        forms && self.recursion && self.accepts("$ref") && self.accepts("allOf")
     }
 
     /// Whether a keyword is accepted.
     #[must_use]
-    pub fn takes(&self, keyword: &str) -> bool {
+    pub fn accepts(&self, keyword: &str) -> bool {
         self.keywords.contains(&keyword)
     }
 
     /// Whether a value of `format` is accepted for a text.
     #[must_use]
-    pub fn takes_format(&self, format: &str) -> bool {
-        self.takes("format") && self.formats.is_none_or(|formats| formats.contains(&format))
+    pub fn accepts_format(&self, format: &str) -> bool {
+        self.accepts("format") && self.formats.is_none_or(|formats| formats.contains(&format))
     }
 }
 
 impl Patterns {
     /// Whether a regular expression is one of them.
     #[must_use]
-    pub fn takes(self, pattern: &str) -> bool {
+    pub fn accepts(self, pattern: &str) -> bool {
         let regular = || {
             let mut escaped = false;
             !["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
@@ -308,7 +309,7 @@ impl Patterns {
 impl KeyRule {
     /// Whether an object may have this key.
     #[must_use]
-    pub const fn takes(self, key: &str) -> bool {
+    pub const fn accepts(self, key: &str) -> bool {
         let KeyRule::Ascii { also, starts_with_letter, length } = self else { return true };
         let (bytes, also) = (key.as_bytes(), also.as_bytes());
         if bytes.is_empty() || bytes.len() > length {

@@ -23,7 +23,7 @@ mod unsaid;
 pub use level::{Group, Level, Style, by_category, by_toolset, docs_at, grouped, json};
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
-pub use unsaid::{Unsaid, unsaid};
+pub use unsaid::{UnexpressedRule, unexpressed_rules};
 
 /// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
 /// `- **name** - description`.
@@ -70,7 +70,7 @@ pub fn detail(spec: &ToolSpec) -> String {
     }
     match object_in(&spec.input, &spec.defs) {
         Some(rules) => parameters(&mut out, rules, &spec.defs),
-        None => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
+        None => line(&mut out, "Parameters", &describe_shape(&spec.input, &spec.defs)),
     }
     line(&mut out, "Rules", &rules_beside(spec));
     line(&mut out, "Returns", &one_line(&spec.returns));
@@ -78,8 +78,9 @@ pub fn detail(spec: &ToolSpec) -> String {
     troubleshooting::needs(&mut out, spec);
     for Example { summary, arguments } in spec.fitting_examples() {
         let summary = one_line(summary);
-        let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
-        line(&mut out, "Example", &told);
+        let example_line =
+            if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
+        line(&mut out, "Example", &example_line);
     }
     out
 }
@@ -118,12 +119,12 @@ fn one_line(text: &str) -> String {
 }
 
 fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
-    let fields: Vec<&Field> = given(rules).collect();
+    let fields: Vec<&Field> = visible_fields(rules).collect();
     let named: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, need(field))).collect();
     let open = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
     line(out, "Parameters", &if named.is_empty() { open.to_owned() } else { named.join(", ") });
     for field in fields {
-        let described = told(&field.shape, defs);
+        let described = describe_shape(&field.shape, defs);
         let kind = kind_name(&field.shape, defs);
         let colon = if described.is_empty() { "" } else { ": " };
         out.push_str(&format!("    - {} ({kind}, {}){colon}{described}\n", field.name, need(field)));
@@ -145,10 +146,10 @@ fn rules_beside(spec: &ToolSpec) -> String {
 
 /// Returns the arguments that a caller may give.
 fn fields(spec: &ToolSpec) -> impl Iterator<Item = &Field> {
-    object_in(&spec.input, &spec.defs).into_iter().flat_map(given)
+    object_in(&spec.input, &spec.defs).into_iter().flat_map(visible_fields)
 }
 
-fn given(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
+fn visible_fields(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
     rules.fields.iter().filter(|field| field.access != Access::ReadOnly)
 }
 
@@ -161,7 +162,7 @@ fn need(field: &Field) -> String {
 }
 
 /// Returns the description of a shape and its rules, in one line.
-fn told(shape: &Shape, defs: &List<Def>) -> String {
+fn describe_shape(shape: &Shape, defs: &List<Def>) -> String {
     let mut notes = prose::rules(shape);
     let mut description = one_line(&shape.description);
     if let Kind::Ref(name) = &shape.kind
@@ -209,13 +210,13 @@ fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
 
 /// Returns names, each once: `string or integer`.
 fn either(names: impl Iterator<Item = String>) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for name in names {
-        if !told.contains(&name) {
-            told.push(name);
+        if !parts.contains(&name) {
+            parts.push(name);
         }
     }
-    told.join(" or ")
+    parts.join(" or ")
 }
 
 #[cfg(test)]

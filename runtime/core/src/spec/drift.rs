@@ -15,12 +15,12 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::base::canonical::canonical;
-use crate::spec::mcp::lint::{Others, of_text, texts};
+use crate::spec::mcp::lint::{OtherServerTools, of_text, texts};
 
 /// What a change means for the programs and models that call the tool, from the least to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Class {
+pub enum ChangeClass {
     /// Every call that worked still works, and its result is still as declared.
     Compatible,
     /// Only texts for a model or a person changed.
@@ -36,45 +36,51 @@ pub enum Class {
     Security,
 }
 
-impl Class {
+impl ChangeClass {
     /// All classes, from the least to the worst.
-    pub const ALL: [Class; 6] =
-        [Class::Compatible, Class::Text, Class::Added, Class::Model, Class::Breaking, Class::Security];
+    pub const ALL: [ChangeClass; 6] = [
+        ChangeClass::Compatible,
+        ChangeClass::Text,
+        ChangeClass::Added,
+        ChangeClass::Model,
+        ChangeClass::Breaking,
+        ChangeClass::Security,
+    ];
 
     /// Returns the name of the class, such as `breaking`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Class::Compatible => "compatible",
-            Class::Text => "text",
-            Class::Added => "added",
-            Class::Model => "model",
-            Class::Breaking => "breaking",
-            Class::Security => "security",
+            ChangeClass::Compatible => "compatible",
+            ChangeClass::Text => "text",
+            ChangeClass::Added => "added",
+            ChangeClass::Model => "model",
+            ChangeClass::Breaking => "breaking",
+            ChangeClass::Security => "security",
         }
     }
 
     /// Returns the class of this name.
     #[must_use]
-    pub fn by_name(name: &str) -> Option<Class> {
-        Class::ALL.into_iter().find(|class| class.name() == name)
+    pub fn by_name(name: &str) -> Option<ChangeClass> {
+        ChangeClass::ALL.into_iter().find(|class| class.name() == name)
     }
 
     /// Returns what all changes of the class have in common, as a part of a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Class::Compatible => "every call that worked still works",
-            Class::Text => "only what is read is another",
-            Class::Added => "no call had it before",
-            Class::Model => "calls work as before, but a model is offered something else",
-            Class::Breaking => "calls may fail, or results may be what no program expects",
-            Class::Security => "the tool may do more harm, or steer the model, or hide something",
+            ChangeClass::Compatible => "every call that worked still works",
+            ChangeClass::Text => "only what is read is another",
+            ChangeClass::Added => "no call had it before",
+            ChangeClass::Model => "calls work as before, but a model is offered something else",
+            ChangeClass::Breaking => "calls may fail, or results may be what no program expects",
+            ChangeClass::Security => "the tool may do more harm, or steer the model, or hide something",
         }
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ChangeClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -91,11 +97,11 @@ pub struct Change {
     /// The place in the tool or descriptor, as a JSON pointer. Empty for the tool as a whole.
     pub pointer: String,
     /// What the change means.
-    pub class: Class,
+    pub class: ChangeClass,
     /// What changed, without the name of the tool.
     pub message: String,
     /// Why the change is of its class, as a part of a sentence.
-    pub why: &'static str,
+    pub reason: &'static str,
     /// The value at the place before, if the change is one of a value.
     pub before: Option<Value>,
     /// The value there now, if the change is one of a value.
@@ -112,19 +118,20 @@ impl Change {
     /// Returns where the change is, as the start of a line: the tools, and the place in them.
     #[must_use]
     pub fn place(&self) -> String {
-        const TOLD: usize = 3;
+        const MAX_TOOLS_NAMED: usize = 3;
         let Change { tool, tools, pointer, .. } = self;
-        let mut named: Vec<String> = tools.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+        let mut named: Vec<String> =
+            tools.iter().take(MAX_TOOLS_NAMED).map(|name| format!("`{name}`")).collect();
         if tools.is_empty() && !tool.is_empty() {
             named.push(format!("`{tool}`"));
         }
-        let mut told = named.join(", ");
-        if let Some(more @ 1..) = tools.len().checked_sub(TOLD) {
-            told.push_str(&format!(" and {more} more"));
+        let mut tools_text = named.join(", ");
+        if let Some(more @ 1..) = tools.len().checked_sub(MAX_TOOLS_NAMED) {
+            tools_text.push_str(&format!(" and {more} more"));
         }
-        match (told.is_empty(), pointer.is_empty()) {
-            (false, false) => format!("{told} at {pointer}: "),
-            (false, true) => format!("{told}: "),
+        match (tools_text.is_empty(), pointer.is_empty()) {
+            (false, false) => format!("{tools_text} at {pointer}: "),
+            (false, true) => format!("{tools_text}: "),
             (true, false) => format!("{pointer}: "),
             (true, true) => String::new(),
         }
@@ -132,30 +139,35 @@ impl Change {
 }
 
 /// A value before and after a change.
-pub(super) type Given<'v> = (Option<&'v Value>, Option<&'v Value>);
+pub(super) type BeforeAfter<'v> = (Option<&'v Value>, Option<&'v Value>);
 
 /// Schemas by names.
-pub(super) type Named<'v> = BTreeMap<&'v str, &'v Value>;
+pub(super) type NamedSchemas<'v> = BTreeMap<&'v str, &'v Value>;
 
 /// The changes of one tool.
-pub(super) struct Found<'o> {
+pub(super) struct ToolChanges<'o> {
     pub(super) changes: Vec<Change>,
-    others: Others<'o>,
+    others: OtherServerTools<'o>,
     /// The schemas that references name, before and after.
-    named: (Named<'o>, Named<'o>),
+    named_schemas: (NamedSchemas<'o>, NamedSchemas<'o>),
     /// The pairs of different names whose schemas were compared, with the worst change that was found.
-    renamed: BTreeMap<(String, String), Class>,
+    renamed: BTreeMap<(String, String), ChangeClass>,
 }
 
-impl<'o> Found<'o> {
+impl<'o> ToolChanges<'o> {
     /// Starts without changes. `others` are the names of tools that no text should name.
-    pub(super) fn new(others: Others<'o>) -> Found<'o> {
-        Found { changes: Vec::new(), others, named: (Named::new(), Named::new()), renamed: BTreeMap::new() }
+    pub(super) fn new(others: OtherServerTools<'o>) -> ToolChanges<'o> {
+        ToolChanges {
+            changes: Vec::new(),
+            others,
+            named_schemas: (NamedSchemas::new(), NamedSchemas::new()),
+            renamed: BTreeMap::new(),
+        }
     }
 
     /// Sets the schemas that references name, before and after.
-    pub(super) fn names(&mut self, old: Named<'o>, new: Named<'o>) {
-        self.named = (old, new);
+    pub(super) fn names(&mut self, old: NamedSchemas<'o>, new: NamedSchemas<'o>) {
+        self.named_schemas = (old, new);
     }
 
     /// Returns the changes as those of this tool.
@@ -165,22 +177,28 @@ impl<'o> Found<'o> {
     }
 
     /// Reports a change without values.
-    pub(super) fn add(&mut self, pointer: &str, class: Class, message: impl Into<String>) {
+    pub(super) fn add(&mut self, pointer: &str, class: ChangeClass, message: impl Into<String>) {
         self.changes.push(Change {
             tool: String::new(),
             tools: Vec::new(),
             pointer: pointer.to_owned(),
             class,
             message: message.into(),
-            why: class.meaning(),
+            reason: class.meaning(),
             before: None,
             after: None,
         });
     }
 
     /// Reports the change of a value.
-    pub(super) fn changed(&mut self, pointer: &str, class: Class, what: &str, (old, new): Given<'_>) {
-        self.add(pointer, class, told(what, old, new));
+    pub(super) fn changed(
+        &mut self,
+        pointer: &str,
+        class: ChangeClass,
+        what: &str,
+        (old, new): BeforeAfter<'_>,
+    ) {
+        self.add(pointer, class, describe_change(what, old, new));
         if let Some(change) = self.changes.last_mut() {
             (change.before, change.after) = (old.cloned(), new.cloned());
         }
@@ -190,38 +208,38 @@ impl<'o> Found<'o> {
     pub(super) fn changed_as(
         &mut self,
         pointer: &str,
-        (class, why): (Class, &'static str),
+        (class, why): (ChangeClass, &'static str),
         what: &str,
-        given: Given<'_>,
+        given: BeforeAfter<'_>,
     ) {
         self.changed(pointer, class, what, given);
         if let Some(change) = self.changes.last_mut() {
-            change.why = why;
+            change.reason = why;
         }
     }
 
     /// Reports a change of text that is only read. Something suspicious in the new text that was not in the old one
     /// counts for more.
-    pub(super) fn text(&mut self, pointer: &str, given: Given<'_>) {
+    pub(super) fn text(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         if !self.suspicious(pointer, given) {
-            self.changed(pointer, Class::Text, "the text", given);
+            self.changed(pointer, ChangeClass::Text, "the text", given);
         }
     }
 
     /// Reports a change that is not understood.
-    pub(super) fn unknown(&mut self, pointer: &str, given: Given<'_>) {
+    pub(super) fn unknown(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         self.suspicious(pointer, given);
         let why = "what is not understood may be anything";
-        self.changed_as(pointer, (Class::Breaking, why), "a part that is not understood", given);
+        self.changed_as(pointer, (ChangeClass::Breaking, why), "a part that is not understood", given);
     }
 
     /// Reports what is suspicious in new texts. Returns whether something is.
-    pub(super) fn suspicious(&mut self, pointer: &str, (old, new): Given<'_>) -> bool {
+    pub(super) fn suspicious(&mut self, pointer: &str, (old, new): BeforeAfter<'_>) -> bool {
         let known: BTreeSet<String> = old.map(texts).into_iter().flatten().map(|(_, text)| text).collect();
         let before = self.changes.len();
         for (at, text) in new.map(texts).unwrap_or_default() {
             if let Some(what) = of_text(&text, self.others).filter(|_| !known.contains(&text)) {
-                self.add(&format!("{pointer}{at}"), Class::Security, format!("the text now {what}"));
+                self.add(&format!("{pointer}{at}"), ChangeClass::Security, format!("the text now {what}"));
             }
         }
         self.changes.len() > before
@@ -231,14 +249,14 @@ impl<'o> Found<'o> {
     pub(super) fn suspicious_name(&mut self, pointer: &str, name: &str) -> bool {
         let found = of_text(name, self.others);
         if let Some(what) = &found {
-            self.add(pointer, Class::Security, format!("the name {what}"));
+            self.add(pointer, ChangeClass::Security, format!("the name {what}"));
         }
         found.is_some()
     }
 }
 
 /// Returns the members that differ between two objects.
-pub(super) fn members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, Given<'v>)> {
+pub(super) fn members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, BeforeAfter<'v>)> {
     let keys = |value: &'v Value| value.as_object().into_iter().flat_map(|members| members.keys());
     let all: BTreeSet<&String> = keys(old).chain(keys(new)).collect();
     all.into_iter()
@@ -248,13 +266,13 @@ pub(super) fn members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, Given
 }
 
 /// Whether two values differ, whatever their notation.
-pub(super) fn differ((old, new): Given<'_>) -> bool {
+pub(super) fn differ((old, new): BeforeAfter<'_>) -> bool {
     // Equal trees are common, and canonical texts are long.
     old != new && old.map(canonical) != new.map(canonical)
 }
 
 /// Says that something was added, removed or changed, with its short values.
-fn told(what: &str, old: Option<&Value>, new: Option<&Value>) -> String {
+fn describe_change(what: &str, old: Option<&Value>, new: Option<&Value>) -> String {
     let short = |value: &Value| Some(canonical(value)).filter(|text| text.len() <= 60);
     match (old, new) {
         (None, Some(new)) => match short(new) {

@@ -134,7 +134,7 @@ pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Requir
             problems.insert(RequirementProblem::Unregistered { tool, requires });
         }
         for entity in spec.requires.iter().filter(|it| it.kind == RequirementKind::Entity) {
-            if matches!(find_field(spec, &entity.argument), Found::Nothing) {
+            if matches!(find_field(spec, &entity.argument), ArgumentLookup::Nothing) {
                 problems.insert(RequirementProblem::Argument {
                     tool: spec.name.to_string(),
                     entity: entity.name.to_string(),
@@ -219,7 +219,7 @@ const MAX_DEPTH: usize = 16;
 
 /// The result of a search for an argument in an input.
 #[derive(Clone, Copy, Debug)]
-pub enum Found<'a> {
+pub enum ArgumentLookup<'a> {
     /// The input has this field.
     Field(&'a Field),
     /// The input may have the argument, but does not declare it.
@@ -229,36 +229,36 @@ pub enum Found<'a> {
 }
 
 /// Finds the field of a tool's input by the model's name, the data's name or an alias.
-pub fn find_field<'a>(spec: &'a ToolSpec, name: &str) -> Found<'a> {
-    if name.is_empty() { Found::Nothing } else { find(spec.input.shape(), &spec.defs, name, 0) }
+pub fn find_field<'a>(spec: &'a ToolSpec, name: &str) -> ArgumentLookup<'a> {
+    if name.is_empty() { ArgumentLookup::Nothing } else { find(spec.input.shape(), &spec.defs, name, 0) }
 }
 
-fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> Found<'a> {
+fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> ArgumentLookup<'a> {
     let within = |shape| find(shape, defs, name, depth + 1);
     match &shape.kind {
         Kind::Object(rules) => {
             // An object with some fields and room for others declares its arguments; one without fields is a map.
             let is_map = rules.fields.is_empty() && rules.extra != Extra::Closed;
             match rules.field(name, Access::ReadOnly) {
-                Some(field) => Found::Field(field),
-                None if is_map || !rules.patterns.is_empty() => Found::Open,
-                None => Found::Nothing,
+                Some(field) => ArgumentLookup::Field(field),
+                None if is_map || !rules.patterns.is_empty() => ArgumentLookup::Open,
+                None => ArgumentLookup::Nothing,
             }
         }
-        _ if depth >= MAX_DEPTH => Found::Open,
-        Kind::Ref(target) => find_def(defs, target).map_or(Found::Open, within),
+        _ if depth >= MAX_DEPTH => ArgumentLookup::Open,
+        Kind::Ref(target) => find_def(defs, target).map_or(ArgumentLookup::Open, within),
         Kind::All(parts) => best(parts.iter().map(within)),
         Kind::Union(rules) => best(rules.variants.iter().map(within)),
-        Kind::Any | Kind::Raw(_) => Found::Open,
-        _ => Found::Nothing,
+        Kind::Any | Kind::Raw(_) => ArgumentLookup::Open,
+        _ => ArgumentLookup::Nothing,
     }
 }
 
 /// Returns the field if one was found, otherwise `Open` if there is one.
-fn best<'a>(found: impl Iterator<Item = Found<'a>>) -> Found<'a> {
-    found.fold(Found::Nothing, |best, found| match (best, found) {
-        (Found::Field(field), _) => Found::Field(field),
-        (_, Found::Nothing) => best,
+fn best<'a>(found: impl Iterator<Item = ArgumentLookup<'a>>) -> ArgumentLookup<'a> {
+    found.fold(ArgumentLookup::Nothing, |best, found| match (best, found) {
+        (ArgumentLookup::Field(field), _) => ArgumentLookup::Field(field),
+        (_, ArgumentLookup::Nothing) => best,
         (_, found) => found,
     })
 }

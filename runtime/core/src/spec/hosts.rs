@@ -174,7 +174,7 @@ pub fn allows(network: &Network, host: &str, port: u16) -> bool {
 }
 
 /// Lists the hosts for a message.
-pub fn told(network: &Network) -> String {
+pub fn describe_hosts(network: &Network) -> String {
     match network {
         Network::None => String::from("none"),
         Network::Any => String::from("any host"),

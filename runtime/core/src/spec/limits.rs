@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::base::check::Check;
-use crate::spec::hosts::{self, told};
+use crate::spec::hosts::{self, describe_hosts};
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
 /// The limits on the tools of a context.
@@ -12,7 +12,7 @@ use crate::spec::{Effects, Files, Network, ToolSpec};
 /// effects counts as doing everything. Other declarations (`idempotent`, `open_world`) have no limit:
 /// `layers::policy::Rules` of `toolgen-runtime` can require them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
+pub struct EffectLimits {
     /// Allows only tools that declare themselves read-only, do not destroy and do not write files.
     pub read_only: bool,
     /// Whether things may be destroyed. A tool that declares no effects may destroy.
@@ -30,7 +30,7 @@ pub struct Limits {
 /// An effect of a tool that exceeds the [`Limits`] of its context.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Excess {
+pub enum LimitViolation {
     /// The tool changes things.
     Changes,
     /// The tool may destroy things.
@@ -56,15 +56,15 @@ pub enum Excess {
     Spawns,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits::ANY
+impl Default for EffectLimits {
+    fn default() -> EffectLimits {
+        EffectLimits::ANY
     }
 }
 
-impl Limits {
+impl EffectLimits {
     /// No limits.
-    pub const ANY: Limits = Limits {
+    pub const ANY: EffectLimits = EffectLimits {
         read_only: false,
         destructive: true,
         network: Network::Any,
@@ -73,7 +73,7 @@ impl Limits {
     };
 
     /// Allows only tools that touch nothing outside the program.
-    pub const NONE: Limits = Limits {
+    pub const NONE: EffectLimits = EffectLimits {
         read_only: true,
         destructive: false,
         network: Network::None,
@@ -84,7 +84,7 @@ impl Limits {
     /// Limits for agents that plan: files are read-only, and there is no network. A tool may still change the program's
     /// own data, such as a plan or a chat. Programs may be started: a tool that starts any is allowed if its executor
     /// enforces the same limits on them, see [`confine`](Self::confine).
-    pub const PLANNING: Limits = Limits {
+    pub const PLANNING: EffectLimits = EffectLimits {
         read_only: false,
         destructive: true,
         network: Network::None,
@@ -110,39 +110,39 @@ impl Limits {
     /// `ToolError::Denied` with the tool, every effect that exceeds the limits, and what is allowed instead.
     pub fn check<E>(&self, spec: &ToolSpec) -> Result<(), E>
     where
-        Limits: Check<ToolSpec, E>,
+        EffectLimits: Check<ToolSpec, E>,
     {
         self.checked(spec)
     }
 
     /// Returns every effect that exceeds the limits. Empty exactly if [`allows`](Self::allows).
     #[must_use]
-    pub fn exceeded(&self, effects: &Effects) -> Vec<Excess> {
+    pub fn violations(&self, effects: &Effects) -> Vec<LimitViolation> {
         let mut excess = Vec::new();
         if self.read_only && !effects.read_only {
-            excess.push(Excess::Changes);
+            excess.push(LimitViolation::Changes);
         }
         if effects.destructive && !self.may_destroy() {
-            excess.push(Excess::Destroys { read_only: self.read_only });
+            excess.push(LimitViolation::Destroys { read_only: self.read_only });
         }
         let beyond = hosts::beyond(&effects.network, &self.network);
         if beyond != Network::None {
-            excess.push(Excess::Network { beyond, allowed: self.network.clone() });
+            excess.push(LimitViolation::Network { beyond, allowed: self.network.clone() });
         }
         let allowed = self.allowed_files();
         if rank(effects.files) > rank(allowed) {
-            excess.push(Excess::Files { asked: effects.files, allowed });
+            excess.push(LimitViolation::Files { asked: effects.files, allowed });
         }
         if effects.spawns && !self.spawns {
-            excess.push(Excess::Spawns);
+            excess.push(LimitViolation::Spawns);
         }
         excess
     }
 
     /// Returns what both limits allow: a toolset may narrow what its context grants, never widen it.
     #[must_use]
-    pub fn and(&self, other: &Limits) -> Limits {
-        Limits {
+    pub fn and(&self, other: &EffectLimits) -> EffectLimits {
+        EffectLimits {
             read_only: self.read_only || other.read_only,
             destructive: self.destructive && other.destructive,
             network: hosts::both(&self.network, &other.network),
@@ -189,18 +189,23 @@ fn least(left: Files, right: Files) -> Files {
     if rank(left) <= rank(right) { left } else { right }
 }
 
-impl fmt::Display for Excess {
+impl fmt::Display for LimitViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Excess::Changes => f.write_str("changes: it may change things (allowed: reading only)"),
-            Excess::Destroys { read_only } => {
+            LimitViolation::Changes => f.write_str("changes: it may change things (allowed: reading only)"),
+            LimitViolation::Destroys { read_only } => {
                 let allowed = if *read_only { "reading only" } else { "none" };
                 write!(f, "destruction: it may destroy things (allowed: {allowed})")
             }
-            Excess::Network { beyond, allowed } => {
-                write!(f, "network: it may reach {} (allowed: {})", told(beyond), told(allowed))
+            LimitViolation::Network { beyond, allowed } => {
+                write!(
+                    f,
+                    "network: it may reach {} (allowed: {})",
+                    describe_hosts(beyond),
+                    describe_hosts(allowed)
+                )
             }
-            Excess::Files { asked, allowed } => {
+            LimitViolation::Files { asked, allowed } => {
                 let asked = if *asked == Files::Write { "write" } else { "read" };
                 let allowed = match allowed {
                     Files::None => "none",
@@ -209,7 +214,7 @@ impl fmt::Display for Excess {
                 };
                 write!(f, "files: it may {asked} files (allowed: {allowed})")
             }
-            Excess::Spawns => f.write_str("programs: it may start programs (allowed: none)"),
+            LimitViolation::Spawns => f.write_str("programs: it may start programs (allowed: none)"),
         }
     }
 }

@@ -29,7 +29,7 @@ mod words;
 
 use std::fmt;
 
-use crate::base::hidden::Hidden;
+use crate::base::hidden::InvisibleChar;
 use crate::schema::shape::{Access, Field, Kind, StringRules, object_in, resolved};
 use crate::spec::mcp::lint::instruction;
 use crate::spec::{ToolName, ToolSpec};
@@ -125,11 +125,11 @@ impl fmt::Display for Finding {
 pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
     let similar = similar::similar(&specs);
-    let mut seen = walk::Seen::default();
+    let mut seen = walk::Visited::default();
     let mut findings = Vec::new();
     let mut values = values::Values::default();
     for (index, spec) in specs.iter().enumerate() {
-        let mut found = Found { spec, findings: Vec::new() };
+        let mut found = Findings { spec, findings: Vec::new() };
         found.of_tool();
         found.of_arguments();
         found.of_texts(&mut seen);
@@ -146,12 +146,12 @@ pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
 }
 
 /// The findings of one tool.
-struct Found<'a> {
+struct Findings<'a> {
     spec: &'a ToolSpec,
     findings: Vec<Finding>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Findings<'a> {
     fn add(&mut self, lint: Lint, arguments: &[String], message: String, help: &'static str) {
         let tool = self.spec.name.clone();
         self.findings.push(Finding { lint, tool, arguments: arguments.to_vec(), message, help });
@@ -262,7 +262,7 @@ impl<'a> Found<'a> {
     }
 
     /// Checks every text: those of the tool, and those of its arguments wherever they are.
-    fn of_texts(&mut self, seen: &mut walk::Seen) {
+    fn of_texts(&mut self, seen: &mut walk::Visited) {
         let ToolSpec { name, label, description, returns, use_for, documentation, .. } = self.spec;
         let own = [
             ("title", label),
@@ -288,7 +288,7 @@ impl<'a> Found<'a> {
     }
 
     fn of_text(&mut self, text: &str, whose: &str, arguments: &[String]) {
-        if let Some(what) = Hidden::found(text) {
+        if let Some(what) = InvisibleChar::describe_first(text) {
             let help = "remove it: a model reads what a person does not see";
             self.add(Lint::HiddenCharacters, arguments, format!("{whose} {what}"), help);
         }

@@ -50,7 +50,7 @@ const MAX_INFO_BYTES: usize = 4096;
 
 /// A tool made from a descriptor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Adapted {
+pub struct AdaptedTool {
     /// The tool.
     pub tool: Tool,
     /// The parts of its schemas that were not kept, with places in the descriptor.
@@ -59,7 +59,7 @@ pub struct Adapted {
 
 /// Why a descriptor does not become a tool.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RejectedDescriptor {
     /// The server's name for the tool. Empty if it gives none.
     pub tool: String,
     /// The place in the descriptor, as a JSON pointer.
@@ -70,16 +70,16 @@ pub struct Refused {
     pub help: &'static str,
 }
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for RejectedDescriptor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Refused { tool, message, help, .. } = self;
+        let RejectedDescriptor { tool, message, help, .. } = self;
         write!(f, "tool `{tool}`: {message}; {help}")
     }
 }
 
-__readable_debug!(Refused);
+__readable_debug!(RejectedDescriptor);
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RejectedDescriptor {}
 
 /// Returns the descriptors of a server's whole list, each with its place, without those that only repeat an earlier one:
 /// some servers list a tool on two pages.
@@ -99,9 +99,9 @@ pub fn tools(
     server: &Frozen<McpServer>,
     descriptors: &[Value],
     pinned: bool,
-) -> Vec<Result<Adapted, Refused>> {
+) -> Vec<Result<AdaptedTool, RejectedDescriptor>> {
     let raw: Vec<&str> = descriptors.iter().map(raw_name).collect();
-    let checked: Vec<Result<ToolName, Refused>> = descriptors
+    let checked: Vec<Result<ToolName, RejectedDescriptor>> = descriptors
         .iter()
         .zip(names(&server.alias, &raw))
         .map(|(descriptor, name)| check(descriptor, name, &server.alias))
@@ -118,7 +118,7 @@ pub fn tools(
     let mut schemas = schemas.into_iter().map(|(_, closed)| closed.into_document());
     let mut named: BTreeMap<String, Shape> = BTreeMap::new();
     let mut of_tools: Vec<Vec<String>> = Vec::new();
-    let mut adapted: Vec<Result<Adapted, Refused>> = Vec::new();
+    let mut adapted: Vec<Result<AdaptedTool, RejectedDescriptor>> = Vec::new();
     for (descriptor, name) in descriptors.iter().zip(checked) {
         adapted.push(name.map(|name| {
             let documents =
@@ -132,7 +132,7 @@ pub fn tools(
     // A value would be read for ever by a schema that is nothing but itself.
     let changed = cycles::cut(&mut named);
     let defs = complete_all(&mut named);
-    for (Adapted { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {
+    for (AdaptedTool { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {
         tool.spec.defs = defs.clone();
         complete(&mut tool.spec);
         problems.extend(
@@ -150,7 +150,11 @@ pub fn tools(
 /// # Errors
 ///
 /// What keeps the descriptor from being a tool.
-pub fn tool(server: &Frozen<McpServer>, descriptor: &Value, pinned: bool) -> Result<Tool, Refused> {
+pub fn tool(
+    server: &Frozen<McpServer>,
+    descriptor: &Value,
+    pinned: bool,
+) -> Result<Tool, RejectedDescriptor> {
     let nothing = || refused("", "", "there is no descriptor".to_owned(), "give one");
     let one = tools(server, std::slice::from_ref(descriptor), pinned).pop();
     one.unwrap_or_else(|| Err(nothing())).map(|adapted| adapted.tool)
@@ -168,12 +172,12 @@ fn raw_name(descriptor: &Value) -> &str {
     descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn refused(tool: &str, pointer: &'static str, message: String, help: &'static str) -> Refused {
-    Refused { tool: tool.to_owned(), pointer, message, help }
+fn refused(tool: &str, pointer: &'static str, message: String, help: &'static str) -> RejectedDescriptor {
+    RejectedDescriptor { tool: tool.to_owned(), pointer, message, help }
 }
 
 /// Returns the name of a descriptor's tool, if it can be one.
-fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, Refused> {
+fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<ToolName, RejectedDescriptor> {
     let raw = raw_name(descriptor);
     let ask = "ask the authors of the server to correct it, or leave the tool out";
     let fail = |pointer, message: &str, help| Err(refused(raw, pointer, message.to_owned(), help));
@@ -265,7 +269,7 @@ fn adapt(
     descriptor: &Value,
     documents: [Option<(&str, Value)>; 2],
     pinned: bool,
-) -> (Adapted, Vec<Def>) {
+) -> (AdaptedTool, Vec<Def>) {
     let mut problems = misfits(descriptor);
     let mut defs: Vec<Def> = Vec::new();
     let [input, output] = documents.map(|document| {
@@ -305,7 +309,7 @@ fn adapt(
         tool: Text::copy_of(raw_name(descriptor)),
         descriptor: if pinned { canonical(descriptor).into() } else { Text::EMPTY },
     });
-    (Adapted { tool: Tool { spec, call }, problems }, defs)
+    (AdaptedTool { tool: Tool { spec, call }, problems }, defs)
 }
 
 /// The members of a descriptor that only say more about a tool, and values of their types.

@@ -17,9 +17,9 @@ use super::template::{Root, Template};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::base::printable::is_token;
 
-pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
-pub use file::{FILE_FIELDS, file_told};
-pub use headers::{is_secret_header, is_telling_header};
+pub use command::{ArgvTemplate, CommandOutput, CommandPlan, ExitCode, Stdin};
+pub use file::{FILE_FIELDS, file_argument_help};
+pub use headers::{is_informative_header, is_secret_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
 pub use pagination::{NextPage, Pagination, PaginationError};
@@ -435,7 +435,7 @@ impl Placement {
 /// Whether a media type without parameters is never that of a text: `image/png`, `application/pdf`. For
 /// others, such as `application/jwt` or `application/octet-stream`, the schema or the bytes decide.
 #[must_use]
-pub fn is_surely_bytes(essence: &str) -> bool {
+pub fn is_binary_media_type(essence: &str) -> bool {
     const OTHERS: [&str; 15] = [
         "gzip",
         "java-archive",

@@ -83,7 +83,7 @@ impl Requirement {
 
     /// Returns the message for a caller if the requirement does not hold: its own, or the default of its kind.
     #[must_use]
-    pub fn told(&self) -> Cow<'_, str> {
+    pub fn message_or_default(&self) -> Cow<'_, str> {
         if !self.message.is_empty() {
             return Cow::Borrowed(&self.message);
         }
@@ -103,7 +103,7 @@ impl Requirement {
     #[must_use]
     pub fn told_by(&self, tool: &str) -> Cow<'_, str> {
         if self.kind != RequirementKind::Service || !self.message.is_empty() {
-            return self.told();
+            return self.message_or_default();
         }
         let vowel = self.name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
         Cow::Owned(format!("{tool} tool requires {} {}", if vowel { "an" } else { "a" }, self.name))
@@ -185,8 +185,8 @@ mod tests {
             (Requirement::service("a"), "Service 'a' is required", "service"),
         ];
         for (requirement, told, kind) in cases {
-            assert_eq!((requirement.told().as_ref(), requirement.kind.as_str()), (told, kind));
-            assert_eq!(requirement.message("own words").told(), "own words");
+            assert_eq!((requirement.message_or_default().as_ref(), requirement.kind.as_str()), (told, kind));
+            assert_eq!(requirement.message("own words").message_or_default(), "own words");
         }
         for (service, told) in [
             (Requirement::service("executor"), "shell tool requires an executor"),

@@ -151,7 +151,7 @@ mod tests {
         let spec = ToolSpec { input: read(&input, &mut Vec::new()).into(), ..ToolSpec::EMPTY };
         let shown = |dialect| spec.schema(dialect).unwrap().schema["properties"].clone();
         assert_eq!(shown(&JSON_SCHEMA), input["properties"]);
-        for dialect in Dialect::ALL.iter().filter(|dialect| !dialect.takes("deprecated")) {
+        for dialect in Dialect::ALL.iter().filter(|dialect| !dialect.accepts("deprecated")) {
             let shown = shown(dialect);
             let text = |name: &str| shown[name]["description"].as_str().unwrap().to_owned();
             assert!(text("a").contains("deprecated"), "{}: {}", dialect.name, text("a"));

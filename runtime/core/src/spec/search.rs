@@ -29,25 +29,25 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use self::glance::Glance;
+use self::glance::IndexedSchema;
 use self::words::{is_filler, stem, words};
 use super::ToolSpec;
 use crate::base::truncate::{first_sentence, floor};
 
 /// How many bytes of a question are read.
-const QUESTION: usize = 2_000;
+const MAX_QUERY_BYTES: usize = 2_000;
 
 /// How many different words of a question are looked for.
-const WORDS: usize = 64;
+const MAX_QUERY_WORDS: usize = 64;
 
 /// How many bytes of a description after its first sentence are indexed.
-const TEXT: usize = 600;
+const MAX_DESCRIPTION_BYTES: usize = 600;
 
 /// How many bytes of the description of an argument are indexed.
-const NOTE: usize = 120;
+const MAX_ARGUMENT_TEXT_BYTES: usize = 120;
 
 /// How many values of an argument are indexed.
-const VALUES: usize = 50;
+const MAX_VALUES_INDEXED: usize = 50;
 
 /// How quickly further occurrences of a word in a tool stop counting.
 const SATURATION: f32 = 6.0;
@@ -56,16 +56,16 @@ const SATURATION: f32 = 6.0;
 const RARITY: f32 = 0.4;
 
 /// How much of the score depends on the share of the question that a tool has words for.
-const SHARE: f32 = 0.45;
+const COVERAGE_WEIGHT: f32 = 0.45;
 
 /// How much a word that only begins the same counts.
-const BEGINNING: f32 = 0.4;
+const PREFIX_WEIGHT: f32 = 0.4;
 
 /// How much more a tool that does what is asked for counts.
-const AGREES: f32 = 1.3;
+const ACTION_BOOST: f32 = 1.3;
 
 /// How much more a tool that only looks counts, if a question has no verb.
-const READS: f32 = 1.15;
+const READ_ONLY_BOOST: f32 = 1.15;
 
 /// A part of what is known about a tool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,7 +166,7 @@ impl Words {
         words.add(Field::Name, &spec.label, stems);
         let (first, rest) = opening(&spec.description);
         words.add(Field::Summary, first, stems);
-        words.add(Field::Text, &rest[..floor(rest, TEXT)], stems);
+        words.add(Field::Text, &rest[..floor(rest, MAX_DESCRIPTION_BYTES)], stems);
         words.add(Field::Text, &spec.use_for, stems);
         words.add_shared(Field::Text, &spec.returns, stems);
         words.add(Field::Path, more, stems);
@@ -178,14 +178,14 @@ impl Words {
     }
 
     fn arguments(&mut self, spec: &ToolSpec, stems: &mut Stems) {
-        let input = Glance::at(&spec.input);
+        let input = IndexedSchema::at(&spec.input);
         let input = input.resolved(&spec.defs).unwrap_or(input);
         for (name, own) in &input.fields {
             self.add_shared(Field::Arguments, name, stems);
             let named = own.resolved(&spec.defs);
             let value = named.as_ref().unwrap_or(own);
             let note = if own.description.is_empty() { &value.description } else { &own.description };
-            self.add_shared(Field::Notes, &note[..floor(note, NOTE)], stems);
+            self.add_shared(Field::Notes, &note[..floor(note, MAX_ARGUMENT_TEXT_BYTES)], stems);
             match &value.items {
                 Some(items) => self.values(items.resolved(&spec.defs).as_ref().unwrap_or(items), stems),
                 None => self.values(value, stems),
@@ -195,8 +195,11 @@ impl Words {
         }
     }
 
-    fn values(&mut self, of: &Glance<'_>, stems: &mut Stems) {
-        of.values.iter().take(VALUES).for_each(|text| self.add_shared(Field::Values, text, stems));
+    fn values(&mut self, of: &IndexedSchema<'_>, stems: &mut Stems) {
+        of.values
+            .iter()
+            .take(MAX_VALUES_INDEXED)
+            .for_each(|text| self.add_shared(Field::Values, text, stems));
     }
 }
 
@@ -257,8 +260,8 @@ impl SearchIndex {
     /// `keep` admits. Only the first 2,000 bytes of a question are read.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize, keep: impl Fn(usize) -> bool) -> Vec<usize> {
-        let question = synonyms::plain(&question[..floor(question, QUESTION)]);
-        let wanted = wanted(&question);
+        let question = synonyms::plain(&question[..floor(question, MAX_QUERY_BYTES)]);
+        let wanted = query_stems(&question);
         let mut scores = vec![0.0_f32; self.count];
         // How much of the question each tool has words for, and how much there is.
         let (mut shares, mut whole) = (vec![0.0_f32; self.count], 0.0);
@@ -286,7 +289,7 @@ impl SearchIndex {
             }
             if !found {
                 self.beginning_like(word).into_iter().for_each(|other| {
-                    note(other, BEGINNING);
+                    note(other, PREFIX_WEIGHT);
                 });
             }
             whole += rarest;
@@ -296,10 +299,11 @@ impl SearchIndex {
             }
         }
         for (score, share) in scores.iter_mut().zip(shares) {
-            *score *= 1.0 - SHARE + SHARE * share / whole.max(f32::MIN_POSITIVE);
+            *score *= 1.0 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * share / whole.max(f32::MIN_POSITIVE);
         }
-        let asked = asked(&question);
-        let (asked, factor) = if asked.is_empty() { (&[Action::Read][..], READS) } else { (asked, AGREES) };
+        let asked = actions_in_query(&question);
+        let (asked, factor) =
+            if asked.is_empty() { (&[Action::Read][..], READ_ONLY_BOOST) } else { (asked, ACTION_BOOST) };
         for (score, done) in scores.iter_mut().zip(&self.actions) {
             if done.iter().any(|done| asked.contains(done)) {
                 *score *= factor;
@@ -332,10 +336,10 @@ impl SearchIndex {
 }
 
 /// Returns the stems of the words of a question, in order, without those that say nothing if there are others.
-fn wanted(question: &str) -> Vec<String> {
+fn query_stems(question: &str) -> Vec<String> {
     let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
     words(question, |word| {
-        if all.len() < WORDS {
+        if all.len() < MAX_QUERY_WORDS {
             all.insert(stem(word));
             if !is_filler(word) {
                 telling.insert(stem(word));
@@ -371,7 +375,7 @@ const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign 
     detach throw uninstall unfollow unsubscribe permanently";
 
 /// The actions that the word of a stem stands for.
-fn meant(stem: &str) -> &'static [Action] {
+fn actions_of(stem: &str) -> &'static [Action] {
     static KNOWN: OnceLock<BTreeMap<String, Vec<Action>>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
         let mut known: BTreeMap<String, Vec<Action>> = BTreeMap::new();
@@ -389,15 +393,15 @@ fn meant(stem: &str) -> &'static [Action] {
 }
 
 /// Returns the actions that the first telling word of a question asks for; none if it could be any.
-fn asked(question: &str) -> &'static [Action] {
+fn actions_in_query(question: &str) -> &'static [Action] {
     first(question, 3)
 }
 
 /// Returns the actions that the first telling word of one of the texts stands for.
 fn done(spec: &ToolSpec, summary: &str) -> &'static [Action] {
-    let told = first(summary, 1);
-    if !told.is_empty() {
-        return told;
+    let verbs = first(summary, 1);
+    if !verbs.is_empty() {
+        return verbs;
     }
     let named = first(spec.name.as_str(), 3);
     if named.is_empty() && spec.effects.read_only { &[Action::Read] } else { named }
@@ -408,7 +412,7 @@ fn first(text: &str, most: usize) -> &'static [Action] {
     words(text, |word| {
         if found.is_empty() && read < most {
             read += 1;
-            found = meant(&stem(word));
+            found = actions_of(&stem(word));
         }
     });
     found

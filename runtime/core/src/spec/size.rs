@@ -12,7 +12,7 @@ use crate::base::json::json_bytes;
 use crate::base::truncate::{before_next, cut_at_sentence};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
-use crate::schema::shape::slim::{self, Lever, Opened, Places, Slim, Slimmed, Trim, Words};
+use crate::schema::shape::slim::{self, DescriptionLimit, Opened, Places, Slim, Slimmed, Trim, TrimKind};
 use crate::schema::shape::{Access, Def, Shape, object_in, prose};
 
 /// How long texts inside arguments are beside which parts are counted, in characters. With more room they are longer,
@@ -125,7 +125,7 @@ impl<'a> Forms<'a> {
         let smallest = Slim { optional: Some(List::EMPTY), ..self.without_texts() };
         let mut told = self.form(smallest, &places, 0).told(dialect)?;
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
-        told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
+        told.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
         Ok((told, Some(bytes)))
     }
 
@@ -172,7 +172,7 @@ impl<'a> Forms<'a> {
 
     /// Returns the levers with which arguments have no texts.
     fn without_texts(&self) -> Slim {
-        Slim { parameters: Words::None, ..self.shortened(0) }
+        Slim { parameters: DescriptionLimit::None, ..self.shortened(0) }
     }
 
     /// Returns the form with other levers, and this many parts inside arguments.
@@ -245,7 +245,7 @@ impl<'a> Form<'a> {
         }
         let kept = slim.description.of(&spec.description);
         let told = (kept.len() < spec.description.len()).then(|| slim::shortened(&spec.description, &kept));
-        let told = told.map(|what| Trim { pointer: String::new(), lever: Lever::Description, what });
+        let told = told.map(|what| Trim { pointer: String::new(), lever: TrimKind::Description, what });
         let slimmed = self.slimmed().into_iter().flat_map(|slimmed| slimmed.trims.iter().cloned());
         told.into_iter().chain(slimmed).collect()
     }
@@ -276,15 +276,15 @@ impl<'a> Form<'a> {
 }
 
 /// How much of the text that names a replacement is shown, in characters.
-const MAX_INSTEAD: usize = 200;
+const MAX_REPLACEMENT_SHOWN: usize = 200;
 
 /// Returns what is added to the description of a deprecated tool, unless that says it already.
 fn deprecation(spec: &ToolSpec, description: &str) -> String {
     let instead = match &spec.deprecated {
-        Some(instead) if instead.trim().is_empty() && prose::says_deprecated(description) => {
+        Some(instead) if instead.trim().is_empty() && prose::states_deprecated(description) => {
             return String::new();
         }
-        Some(instead) => cut_at_sentence(instead.trim(), MAX_INSTEAD),
+        Some(instead) => cut_at_sentence(instead.trim(), MAX_REPLACEMENT_SHOWN),
         None => return String::new(),
     };
     let space = before_next(description);

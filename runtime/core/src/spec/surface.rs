@@ -49,22 +49,22 @@ struct Entry {
     /// The tool without its named schemas.
     tool: Value,
     /// The schemas that it refers to, directly or through others.
-    named: Reached,
+    named_schemas: Reached,
 }
 
 /// Two tools have the same name, so that they cannot be told apart.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SameName(pub String);
+pub struct DuplicateName(pub String);
 
-impl std::fmt::Display for SameName {
+impl std::fmt::Display for DuplicateName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "two tools are called `{}`; rename one", self.0)
     }
 }
 
-__readable_debug!(SameName);
+__readable_debug!(DuplicateName);
 
-impl std::error::Error for SameName {}
+impl std::error::Error for DuplicateName {}
 
 impl Surface {
     /// Returns the surface of these tools, each with how it is executed, as [`recorded`] or [`call`](Self::call) says it,
@@ -75,7 +75,7 @@ impl Surface {
     /// If two of them have the same name.
     pub fn of<'a>(
         tools: impl IntoIterator<Item = (&'a ToolSpec, Option<Value>)>,
-    ) -> Result<Surface, SameName> {
+    ) -> Result<Surface, DuplicateName> {
         let mut surface = Surface::default();
         let mut lists = Lists::default();
         for (spec, call) in tools {
@@ -84,8 +84,8 @@ impl Surface {
             tool.extend(call.map(|call| ("call".to_owned(), call)));
             let tool = Value::Object(tool);
             let named = reached(&tool, &lists.of(&spec.defs));
-            if surface.tools.insert(name.clone(), Entry { tool, named }).is_some() {
-                return Err(SameName(name));
+            if surface.tools.insert(name.clone(), Entry { tool, named_schemas: named }).is_some() {
+                return Err(DuplicateName(name));
             }
         }
         Ok(surface)
@@ -122,12 +122,12 @@ impl Surface {
     /// Returns the specifications of the tools, sorted by name.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let shared = shared(self.tools.values().map(|entry| &entry.named));
+        let shared = shared(self.tools.values().map(|entry| &entry.named_schemas));
         let all = named::defs(&shared);
         let mut reader = Reader::new(LOCK_AGAIN);
         let spec = |(name, entry): (&String, &Entry)| {
-            let own = named::own(&entry.named, &shared);
-            let defs = if own.is_empty() { all.clone() } else { named::defs(&entry.named) };
+            let own = named::unshared(&entry.named_schemas, &shared);
+            let defs = if own.is_empty() { all.clone() } else { named::defs(&entry.named_schemas) };
             ToolSpec { defs, ..reader.tool(name, &entry.tool, "") }
         };
         self.tools.iter().map(spec).collect()
@@ -136,7 +136,7 @@ impl Surface {
     /// Returns the surface as the text of its file, which is the same for equal surfaces.
     #[must_use]
     pub fn text(&self) -> String {
-        let shared = shared(self.tools.values().map(|entry| &entry.named));
+        let shared = shared(self.tools.values().map(|entry| &entry.named_schemas));
         let mut root = Map::new();
         root.insert(SURFACE.into(), VERSION.into());
         if !self.documents.is_empty() {
@@ -147,7 +147,7 @@ impl Surface {
         }
         let tool = |(name, entry): (&String, &Entry)| {
             let mut tool = entry.tool.clone();
-            let own = named::own(&entry.named, &shared);
+            let own = named::unshared(&entry.named_schemas, &shared);
             if !own.is_empty() {
                 tool["$defs"] = named::written(&own);
             }
@@ -210,7 +210,7 @@ impl Reader {
             return Surface::default();
         }
         self.keys(root, "", &[SURFACE, "documents", "options", "tools", "toolsets", "$defs"]);
-        let defs = self.named(root, "");
+        let defs = self.read_named(root, "");
         let mut surface = Surface::default();
         match root.get("tools") {
             Some(Value::Object(tools)) => {
@@ -246,21 +246,21 @@ impl Reader {
         self.tool(name, tool, &at);
         if let Some(given) = tool.get("call") {
             let one = given.as_object().filter(|call| call.len() == 1).and_then(|call| call.iter().next());
-            if !one.is_some_and(|(kind, told)| call::KINDS.contains(&kind.as_str()) && told.is_object()) {
+            if !one.is_some_and(|(kind, value)| call::KINDS.contains(&kind.as_str()) && value.is_object()) {
                 let kinds = call::KINDS.join(", ");
                 self.fail(format!("{at}/call"), format!("`call` is not an object with one of {kinds}"));
             }
         }
         let mut all = shared.clone();
-        all.extend(self.named(tool, &at));
+        all.extend(self.read_named(tool, &at));
         let mut tool = tool.clone();
         if let Value::Object(members) = &mut tool {
             members.shift_remove("$defs");
         }
-        Entry { named: reached(&tool, &all), tool }
+        Entry { named_schemas: reached(&tool, &all), tool }
     }
 
-    fn named(&mut self, object: &Value, at: &str) -> Reached {
+    fn read_named(&mut self, object: &Value, at: &str) -> Reached {
         match object.get("$defs") {
             None => Reached::new(),
             Some(Value::Object(members)) => named::read(members),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::base::check::Check;
 use crate::base::frozen::{Frozen, List, Text};
-use crate::spec::limits::Limits;
+use crate::spec::limits::EffectLimits;
 
 /// A named set of tools, which can be a constant. End a literal with `..Toolset::EMPTY`, so that later fields do not
 /// break it:
@@ -35,7 +35,7 @@ pub struct Toolset {
     /// The names of the tools in the set.
     pub members: List<Text>,
     /// The limits of the tools, in addition to those of their context: the stricter one applies.
-    pub overlay: Limits,
+    pub overlay: EffectLimits,
     /// The context that the set is meant for. A provider of the set applies it.
     pub context: Option<Frozen<ContextSpec>>,
 }
@@ -46,7 +46,7 @@ impl Toolset {
         name: Text::EMPTY,
         description: Text::EMPTY,
         members: List::EMPTY,
-        overlay: Limits::ANY,
+        overlay: EffectLimits::ANY,
         context: None,
     };
 
@@ -70,7 +70,7 @@ impl Toolset {
 
     /// Sets the limits of the tools.
     #[must_use]
-    pub fn with_overlay(mut self, overlay: Limits) -> Toolset {
+    pub fn with_overlay(mut self, overlay: EffectLimits) -> Toolset {
         self.overlay = overlay;
         self
     }
@@ -83,7 +83,7 @@ pub struct ContextSpec {
     /// The name of the context.
     pub name: Text,
     /// The limits of the tools.
-    pub limits: Limits,
+    pub limits: EffectLimits,
     /// The working directory, relative to that of the provider's context. Empty for that directory itself.
     pub work_dir: Text,
     /// The scopes that the tools may need: a tool that needs another is not available. `None` for any.
@@ -96,7 +96,7 @@ impl ContextSpec {
     /// A context that narrows nothing: the base of every literal.
     pub const ANY: ContextSpec = ContextSpec {
         name: Text::EMPTY,
-        limits: Limits::ANY,
+        limits: EffectLimits::ANY,
         work_dir: Text::EMPTY,
         scopes: None,
         timeout: None,

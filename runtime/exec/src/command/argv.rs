@@ -4,12 +4,12 @@ use serde_json::Value;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::engine::arguments::{missing, unusable};
 use toolgen_kernel::schema::shape::decode::ArgumentProblemKind;
-use toolgen_kernel::spec::plan::{CommandPlan, Word};
+use toolgen_kernel::spec::plan::{ArgvTemplate, CommandPlan};
 use toolgen_kernel::spec::template::{Reference, Scope, Segment, Template, text_of};
 
 /// Returns the program and its arguments.
 pub(super) fn argv(plan: &CommandPlan, scope: &Scope<'_>) -> Result<Vec<String>, ToolError> {
-    let mut line = Line { scope, words: Vec::new(), options_ended: false };
+    let mut line = CommandLine { scope, words: Vec::new(), options_ended: false };
     if !plan.script.is_empty() {
         // The second `sh` is `$0`; what follows are `$1`, `$2` and so on.
         line.words.extend(["sh", "-c", &plan.script, "sh"].map(str::to_owned));
@@ -69,23 +69,23 @@ fn refused(
 }
 
 /// A command line that is being written.
-struct Line<'a> {
+struct CommandLine<'a> {
     scope: &'a Scope<'a>,
     words: Vec<String>,
     /// Whether there was a `--`, after which programs read no options.
     options_ended: bool,
 }
 
-impl Line<'_> {
+impl CommandLine<'_> {
     /// Adds a word; returns `false` if it is left out because an optional value is missing, or a list is empty.
-    fn word(&mut self, word: &Word) -> Result<bool, ToolError> {
+    fn word(&mut self, word: &ArgvTemplate) -> Result<bool, ToolError> {
         match word {
-            Word::One { text, dash } => {
+            ArgvTemplate::One { text, allow_leading_dash: dash } => {
                 let Some(value) = text.fill_text(self.scope).map_err(missing)? else { return Ok(false) };
                 self.add(value, text, *dash)?;
                 Ok(true)
             }
-            Word::Each { list, dash } => {
+            ArgvTemplate::Each { list, allow_leading_dash: dash } => {
                 let items = match list.fill(self.scope).map_err(missing)? {
                     None => return Ok(false),
                     Some(Value::Array(items)) => items,
@@ -96,7 +96,7 @@ impl Line<'_> {
                 }
                 Ok(!items.is_empty())
             }
-            Word::Group { condition, words } => {
+            ArgvTemplate::Group { condition, words } => {
                 let holds =
                     |condition: &toolgen_kernel::spec::template::Condition| condition.holds(self.scope);
                 if !condition.as_ref().map_or(Ok(true), holds).map_err(missing)? {

@@ -42,7 +42,7 @@ pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolRes
         return Ok(in_text(message.to_owned(), output));
     }
     let mut result = match plan.output {
-        CommandOutput::Text => in_text(shown(&output.stdout, output.stdout_dropped), output),
+        CommandOutput::Text => in_text(with_notice(&output.stdout, output.stdout_dropped), output),
         CommandOutput::Json => ToolResult::json(json_of(output)?),
         CommandOutput::JsonLines => lines(output)?,
         CommandOutput::Envelope => {
@@ -81,12 +81,12 @@ fn errors(output: &ExecOutput) -> String {
 fn stream(name: &str, text: &str, dropped: u64) -> String {
     match text.trim() {
         "" => String::new(),
-        _ => format!("\n{name}:\n{}", shown(text.trim_end(), dropped)),
+        _ => format!("\n{name}:\n{}", with_notice(text.trim_end(), dropped)),
     }
 }
 
 /// Returns a stream with a notice of what is missing from it.
-fn shown(stream: &str, dropped: u64) -> String {
+fn with_notice(stream: &str, dropped: u64) -> String {
     match dropped {
         0 => stream.to_owned(),
         dropped => format!("{}\n{}", stream.trim_end_matches('\n'), truncated(dropped)),

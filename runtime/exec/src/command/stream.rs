@@ -8,7 +8,7 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::secrets::Secrets;
 
 /// The most bytes of lines that are held back until others come.
-const MOST_HELD: usize = 64 << 10;
+const MAX_HELD_BYTES: usize = 64 << 10;
 
 /// Reports the lines of a program as updates of its call. Clones share the lines that wait: a secret of the call may have
 /// several lines, and the end of a piece of a long line may cut one, so what may begin a secret waits for what follows.
@@ -30,7 +30,7 @@ impl Stream {
             let mut held = unpoisoned(self.held.lock());
             held.push_str(line);
             held.push('\n');
-            let end = if held.len() > MOST_HELD { held.len() } else { secrets.unfinished(&held) };
+            let end = if held.len() > MAX_HELD_BYTES { held.len() } else { secrets.unfinished(&held) };
             let end = held[..end].rfind('\n').map_or(0, |last| last + 1);
             let rest = held.split_off(end);
             std::mem::replace(&mut *held, rest)

@@ -1,14 +1,14 @@
 //! Keeps the start of a stream.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use toolgen_kernel::base::truncate::whole;
+use toolgen_kernel::base::truncate::trim_partial_char;
 
 use super::lines::Lines;
 use crate::LineListener;
 
 /// The start of a stream, and the number of bytes that followed.
 pub(super) struct Capture<'l> {
-    kept: Vec<u8>,
+    buffer: Vec<u8>,
     limit: usize,
     dropped: u64,
     lines: Option<Lines<'l>>,
@@ -16,7 +16,7 @@ pub(super) struct Capture<'l> {
 
 impl<'l> Capture<'l> {
     pub(super) fn new(limit: usize, listener: Option<&'l LineListener>) -> Capture<'l> {
-        Capture { kept: Vec::new(), limit, dropped: 0, lines: listener.map(Lines::new) }
+        Capture { buffer: Vec::new(), limit, dropped: 0, lines: listener.map(Lines::new) }
     }
 
     /// Reads to the end, even past what is kept: a program whose stream is not read stops.
@@ -25,8 +25,8 @@ impl<'l> Capture<'l> {
         let mut buffer = vec![0; 16 * 1024];
         // A stream that cannot be read has ended: the error cannot be reported.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-            let room = self.limit.saturating_sub(self.kept.len()).min(count);
-            self.kept.extend_from_slice(&buffer[..room]);
+            let room = self.limit.saturating_sub(self.buffer.len()).min(count);
+            self.buffer.extend_from_slice(&buffer[..room]);
             self.dropped += (count - room) as u64;
             if let Some(lines) = &mut self.lines {
                 lines.push(&buffer[..count]);
@@ -40,11 +40,11 @@ impl<'l> Capture<'l> {
             lines.finish();
         }
         if self.dropped > 0 {
-            let end = whole(&self.kept).len();
-            self.dropped += (self.kept.len() - end) as u64;
-            self.kept.truncate(end);
+            let end = trim_partial_char(&self.buffer).len();
+            self.dropped += (self.buffer.len() - end) as u64;
+            self.buffer.truncate(end);
         }
-        let text = String::from_utf8(self.kept)
+        let text = String::from_utf8(self.buffer)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         (text, self.dropped)
     }

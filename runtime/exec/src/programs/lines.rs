@@ -1,8 +1,8 @@
 //! Splits a stream into lines, as they come.
 
-use toolgen_kernel::base::truncate::whole;
+use toolgen_kernel::base::truncate::trim_partial_char;
 
-use crate::{LineListener, MAX_LINE};
+use crate::{LineListener, MAX_LINE_BYTES};
 
 /// Splits the pieces of a stream into lines.
 pub(super) struct Lines<'l> {
@@ -20,11 +20,11 @@ impl Lines<'_> {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (piece, later) = rest.split_at(rest.len().min(MAX_LINE - self.start.len()));
+            let (piece, later) = rest.split_at(rest.len().min(MAX_LINE_BYTES - self.start.len()));
             let Some(end) = memchr::memchr(b'\n', piece) else {
                 self.start.extend_from_slice(piece);
-                if self.start.len() == MAX_LINE {
-                    let end = whole(&self.start).len();
+                if self.start.len() == MAX_LINE_BYTES {
+                    let end = trim_partial_char(&self.start).len();
                     self.tell(&self.start[..end]);
                     self.start.drain(..end);
                 }
@@ -52,7 +52,7 @@ impl Lines<'_> {
 
     fn tell(&self, line: &[u8]) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        self.listener.tell(&String::from_utf8_lossy(line));
+        self.listener.notify(&String::from_utf8_lossy(line));
     }
 }
 
@@ -93,16 +93,19 @@ mod tests {
     #[test]
     fn a_long_line_comes_in_pieces_that_split_no_character() {
         for before in 0..4 {
-            let text = format!("{}{}\nend", "x".repeat(before), "€".repeat(MAX_LINE));
+            let text = format!("{}{}\nend", "x".repeat(before), "€".repeat(MAX_LINE_BYTES));
             let told = lines(&[text.as_bytes()]);
-            assert!(told.iter().all(|line| line.len() <= MAX_LINE && !line.contains('\u{FFFD}')), "{before}");
+            assert!(
+                told.iter().all(|line| line.len() <= MAX_LINE_BYTES && !line.contains('\u{FFFD}')),
+                "{before}"
+            );
             assert_eq!(format!("{}\nend", told[..told.len() - 1].concat()), text);
         }
         assert_eq!(
-            lines(&["x".repeat(MAX_LINE).as_bytes(), b"\ny"]),
-            ["x".repeat(MAX_LINE), "".into(), "y".into()]
+            lines(&["x".repeat(MAX_LINE_BYTES).as_bytes(), b"\ny"]),
+            ["x".repeat(MAX_LINE_BYTES), "".into(), "y".into()]
         );
-        let noise = vec![0x80; 3 * MAX_LINE + 1];
+        let noise = vec![0x80; 3 * MAX_LINE_BYTES + 1];
         assert_eq!(lines(&[&noise]).len(), 4);
     }
 }

@@ -23,9 +23,9 @@ use super::capture::Capture;
 use crate::{ExecError, ExecOutput, LineListener};
 
 /// How long to keep reading the output of programs that have left their group and hold it open.
-const LEFTOVERS: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait for a killed process to end.
-const REAP: Duration = Duration::from_secs(5);
+const REAP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where programs are looked for if the environment does not say.
 #[cfg(unix)]
@@ -107,13 +107,13 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
     if !matches!(ended, Ok(Some(_))) {
         group.kill();
         // A process that does not even die is left to the system.
-        let _ = timeout(REAP, child.wait()).await;
+        let _ = timeout(REAP_TIMEOUT, child.wait()).await;
     }
     let cleaned = running.cleaned.take();
     drop(running);
     if let Some(cleaned) = cleaned {
         // A program that exits right after this call leaves nothing behind.
-        let _ = timeout(REAP, cleaned).await;
+        let _ = timeout(REAP_TIMEOUT, cleaned).await;
     }
     let output = |code| {
         let ((stdout, stdout_dropped), (stderr, stderr_dropped)) = (out.finish(), err.finish());
@@ -176,7 +176,7 @@ async fn on_thread(
 ) -> Result<Running, String> {
     let runtime = Handle::try_current().map_err(|why| why.to_string())?;
     let Confinement { before, started } = confinement;
-    let (told, outcome) = oneshot::channel();
+    let (done, outcome) = oneshot::channel();
     let (alive, ended) = mpsc::channel::<Infallible>();
     let (cleaning, cleaned) = oneshot::channel::<Infallible>();
     // A channel that only tells that its other end was dropped.
@@ -198,7 +198,7 @@ async fn on_thread(
             Ok(running)
         });
         // If nobody waits for it any more, it is dropped and with it the process.
-        drop(told.send(outcome));
+        drop(done.send(outcome));
         wait(ended);
         drop((keep, held, cleaning));
     })?;
@@ -275,7 +275,7 @@ async fn attend(
     // member. No system reuses a number within the moment between the two.
     group.kill();
     if open {
-        let _ = timeout(LEFTOVERS, pipes).await;
+        let _ = timeout(DRAIN_TIMEOUT, pipes).await;
     }
     status
 }

@@ -56,10 +56,10 @@ fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
 }
 
 /// The options that a sandbox enforces and that were requested.
-fn asked(options: &ExecOptions) -> Vec<&'static str> {
+fn requested_options(options: &ExecOptions) -> Vec<&'static str> {
     let mut asked = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
     asked.extend(limits(options));
-    named(asked)
+    enabled_names(asked)
 }
 
 fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
@@ -71,7 +71,7 @@ fn limits(options: &ExecOptions) -> [(&'static str, bool); 3] {
     ]
 }
 
-fn named(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
+fn enabled_names(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
     asked.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
 }
 
@@ -81,9 +81,12 @@ fn named(asked: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static 
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
 )))]
 pub(super) async fn confine(_: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
-    let asked = asked(command.options);
-    if !asked.is_empty() {
-        return Err(refuse(asked, "there is no sandbox for this system; run the program in a container"));
+    let asked = requested_options(command.options);
+    if !requested_options.is_empty() {
+        return Err(refuse(
+            requested_options,
+            "there is no sandbox for this system; run the program in a container",
+        ));
     }
     Ok(Confined { argv: command.argv.to_vec(), confinement: None, prefix: None })
 }

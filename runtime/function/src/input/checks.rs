@@ -5,13 +5,13 @@
 
 use toolgen_core::internal::float;
 
-use super::rules::{Lit, Rules};
+use super::rules::{ConstLiteral, Rules};
 use toolgen_kernel::base::const_text::{ConstText, same};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
 
 /// A message.
-type Told = ConstText<600>;
+type Message = ConstText<600>;
 
 /// A default or an example as it is written, and what it must be, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,12 @@ pub struct Written {
 /// Reports a mistake.
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
-const fn refuse(told: &Told) -> ! {
-    panic!("{}", told.as_str())
+const fn refuse(message: &Message) -> ! {
+    panic!("{}", message.as_str())
 }
 
 /// Begins a message.
-const fn told(text: &str) -> Told {
+const fn message(text: &str) -> Message {
     ConstText::EMPTY.and(text)
 }
 
@@ -77,31 +77,31 @@ pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
     let text = matches!(kind, Kind::String(_));
     let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
     if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
-        refuse(&told("`range` is for numbers, and this argument is not a number"));
+        refuse(&message("`range` is for numbers, and this argument is not a number"));
     }
     if !sized && (min_len.is_some() || max_len.is_some()) {
-        refuse(&told(
+        refuse(&message(
             "`len` and `non_empty` are for texts, lists and maps, and this argument is none of them",
         ));
     }
     if !text && !pattern.is_empty() {
-        refuse(&told("`pattern` is for texts, and this argument is not a text"));
+        refuse(&message("`pattern` is for texts, and this argument is not a text"));
     }
     if !text && !deny.is_empty() {
-        refuse(&told("`deny_pattern` is for texts, and this argument is not a text"));
+        refuse(&message("`deny_pattern` is for texts, and this argument is not a text"));
     }
     if !text && !format.is_empty() {
-        refuse(&told("`secret` is for texts, and this argument is not a text"));
+        refuse(&message("`secret` is for texts, and this argument is not a text"));
     }
     if !(text || number || one_of.is_empty()) {
-        refuse(&told(
+        refuse(&message(
             "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself",
         ));
     }
     if let (Some(least), Some(most)) = (min_len, max_len)
         && *least > *most
     {
-        refuse(&told("`").and(written).and("` holds no length"));
+        refuse(&message("`").and(written).and("` holds no length"));
     }
     if let Kind::Integer(base) | Kind::Number(base) = kind {
         range(base, rules, written, ty);
@@ -115,7 +115,7 @@ const fn range(base: &NumberRules, rules: &Rules, written: &str, ty: &str) {
     if let Some(low) = low
         && !within(low, None, high, below)
     {
-        refuse(&told("`").and(written).and("` holds no value"));
+        refuse(&message("`").and(written).and("` holds no value"));
     }
     let beyond = match (low, high, below, base.maximum) {
         // What is below a bound is inside if the last value before it is.
@@ -123,7 +123,7 @@ const fn range(base: &NumberRules, rules: &Rules, written: &str, ty: &str) {
         _ => false,
     };
     if beyond || !inside(base, low) || !inside(base, high) {
-        refuse(&bounds(told("`").and(written).and("` goes beyond ").and(named(ty).as_str()), base));
+        refuse(&bounds(message("`").and(written).and("` goes beyond ").and(type_name_of(ty).as_str()), base));
     }
 }
 
@@ -136,17 +136,17 @@ const fn inside(base: &NumberRules, bound: Option<Number>) -> bool {
 }
 
 /// Names a type.
-const fn named(ty: &str) -> ConstText<200> {
+const fn type_name_of(ty: &str) -> ConstText<200> {
     if ty.is_empty() { ConstText::EMPTY.and("its type") } else { ConstText::EMPTY.and("`").and(ty).and("`") }
 }
 
 /// Ends a message with the values of a type.
-const fn bounds(told: Told, base: &NumberRules) -> Told {
+const fn bounds(message: Message, base: &NumberRules) -> Message {
     match (base.minimum, base.maximum) {
         (Some(Number::Int(least)), Some(Number::Int(most))) => {
-            told.and(": ").int(least).and(" to ").int(most)
+            message.and(": ").int(least).and(" to ").int(most)
         }
-        _ => told,
+        _ => message,
     }
 }
 
@@ -157,8 +157,8 @@ const fn bounds(told: Told, base: &NumberRules) -> Told {
 ///
 /// If it does not fit. In a constant, that is a compile error at the value.
 #[track_caller]
-pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) {
-    let start = told("the ").and(written.what).and(" ").and(written.value);
+pub const fn value(shape: &Shape, rules: &Rules, value: ConstLiteral, written: &Written) {
+    let start = message("the ").and(written.what).and(" ").and(written.value);
     if !rules.one_of.is_empty() {
         if !is_one_of(rules.one_of, value) {
             refuse(&start.and(" is none of `").and(written.one_of).and("`"));
@@ -167,24 +167,24 @@ pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) 
     }
     // A default has the type of the argument, which the compiler checks; an example has none.
     let example = same(written.what, "example");
-    let no_value = start.and(" is not a value of ").and(named(written.ty).as_str());
+    let no_value = start.and(" is not a value of ").and(type_name_of(written.ty).as_str());
     match (&shape.kind, value) {
         (Kind::Enum(Frozen::Static(allowed)), _) if example && !is_one_of(allowed, value) => {
             refuse(&no_value)
         }
-        (Kind::Integer(base) | Kind::Number(base), Lit::Int(int)) => {
+        (Kind::Integer(base) | Kind::Number(base), ConstLiteral::Int(int)) => {
             number(base, rules, Number::Int(int), no_value, written);
         }
-        (Kind::Number(base), Lit::Float(float)) => {
+        (Kind::Number(base), ConstLiteral::Float(float)) => {
             number(base, rules, Number::Float(float), no_value, written);
         }
-        (Kind::String(_), Lit::Str(text)) if !is_as_long(rules, text) => {
+        (Kind::String(_), ConstLiteral::Str(text)) if !is_as_long(rules, text) => {
             refuse(&start.and(" does not keep `").and(written.len).and("`"));
         }
-        (Kind::String(_) | Kind::Boolean, Lit::Int(_) | Lit::Float(_))
-        | (Kind::Integer(_), Lit::Float(_))
-        | (Kind::Integer(_) | Kind::Number(_) | Kind::Boolean, Lit::Str(_))
-        | (Kind::Integer(_) | Kind::Number(_) | Kind::String(_), Lit::Bool(_))
+        (Kind::String(_) | Kind::Boolean, ConstLiteral::Int(_) | ConstLiteral::Float(_))
+        | (Kind::Integer(_), ConstLiteral::Float(_))
+        | (Kind::Integer(_) | Kind::Number(_) | Kind::Boolean, ConstLiteral::Str(_))
+        | (Kind::Integer(_) | Kind::Number(_) | Kind::String(_), ConstLiteral::Bool(_))
             if example =>
         {
             refuse(&no_value);
@@ -194,13 +194,13 @@ pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) 
 }
 
 #[track_caller]
-const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told, written: &Written) {
+const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Message, written: &Written) {
     if !within(value, base.minimum, base.maximum, None) {
         refuse(&bounds(no_value, base));
     }
     if !within(value, rules.minimum, rules.maximum, rules.below) {
-        let told = told("the ").and(written.what).and(" ").and(written.value).and(" is outside `");
-        refuse(&told.and(written.range).and("`"));
+        let text = message("the ").and(written.what).and(" ").and(written.value).and(" is outside `");
+        refuse(&text.and(written.range).and("`"));
     }
 }
 
@@ -212,30 +212,31 @@ const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told
 #[track_caller]
 pub const fn items(shape: &Shape) {
     if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {
-        refuse(&told("`items(...)` is for lists, and this argument is not a list"));
+        refuse(&message("`items(...)` is for lists, and this argument is not a list"));
     }
 }
 
 /// Returns the literal of a schema in the form of an attribute.
-const fn lit(literal: &Literal) -> Lit {
+const fn lit(literal: &Literal) -> ConstLiteral {
     match literal {
-        Literal::Bool(value) => Lit::Bool(*value),
-        Literal::Number(Number::Int(value)) => Lit::Int(*value),
-        Literal::Number(Number::Float(value)) => Lit::Float(*value),
-        Literal::String(Frozen::Static(text)) => Lit::Str(text),
+        Literal::Bool(value) => ConstLiteral::Bool(*value),
+        Literal::Number(Number::Int(value)) => ConstLiteral::Int(*value),
+        Literal::Number(Number::Float(value)) => ConstLiteral::Float(*value),
+        Literal::String(Frozen::Static(text)) => ConstLiteral::Str(text),
         // Attributes have no others.
-        Literal::Null | Literal::String(_) | Literal::Json(_) => Lit::Null,
+        Literal::Null | Literal::String(_) | Literal::Json(_) => ConstLiteral::Null,
     }
 }
 
-const fn is_one_of(allowed: &[Literal], value: Lit) -> bool {
+const fn is_one_of(allowed: &[Literal], value: ConstLiteral) -> bool {
     let mut index = 0;
     while index < allowed.len() {
         let equal = match (lit(&allowed[index]), value) {
-            (Lit::Str(one), Lit::Str(other)) => same(one, other),
-            (Lit::Int(one), Lit::Int(other)) => one == other,
-            (Lit::Float(one), Lit::Float(other)) => one.to_bits() == other.to_bits(),
-            (Lit::Str(_), Lit::Int(_) | Lit::Float(_)) | (Lit::Int(_) | Lit::Float(_), Lit::Str(_)) => false,
+            (ConstLiteral::Str(one), ConstLiteral::Str(other)) => same(one, other),
+            (ConstLiteral::Int(one), ConstLiteral::Int(other)) => one == other,
+            (ConstLiteral::Float(one), ConstLiteral::Float(other)) => one.to_bits() == other.to_bits(),
+            (ConstLiteral::Str(_), ConstLiteral::Int(_) | ConstLiteral::Float(_))
+            | (ConstLiteral::Int(_) | ConstLiteral::Float(_), ConstLiteral::Str(_)) => false,
             _ => true,
         };
         if equal {
@@ -305,41 +306,47 @@ mod tests {
         why.map(|why| why.downcast_ref::<String>().unwrap().clone()).unwrap_or_default()
     }
 
-    fn of_value<T: ToolInput>(rules: Rules, lit: Lit) -> String {
+    fn of_value<T: ToolInput>(rules: Rules, lit: ConstLiteral) -> String {
         refusal(move || value(Of::<T>::SHAPE, &rules, lit, &WRITTEN))
     }
 
     #[test]
     fn a_default_that_the_rules_refuse_does_not_compile() {
         let range = Rules { minimum: Some(Number::Int(0)), maximum: Some(Number::Int(5)), ..Rules::NONE };
-        assert_eq!(of_value::<u32>(range, Lit::Int(5)), "");
-        assert_eq!(of_value::<u32>(range, Lit::Int(500)), "the default V is outside `range = R`");
-        assert_eq!(of_value::<i32>(range, Lit::Int(-1)), "the default V is outside `range = R`");
+        assert_eq!(of_value::<u32>(range, ConstLiteral::Int(5)), "");
+        assert_eq!(of_value::<u32>(range, ConstLiteral::Int(500)), "the default V is outside `range = R`");
+        assert_eq!(of_value::<i32>(range, ConstLiteral::Int(-1)), "the default V is outside `range = R`");
         let below = Rules { below: Some(Number::Float(1.0)), ..Rules::NONE };
-        assert_eq!(of_value::<f64>(below, Lit::Float(0.5)), "");
-        assert_eq!(of_value::<f64>(below, Lit::Float(1.0)), "the default V is outside `range = R`");
+        assert_eq!(of_value::<f64>(below, ConstLiteral::Float(0.5)), "");
+        assert_eq!(of_value::<f64>(below, ConstLiteral::Float(1.0)), "the default V is outside `range = R`");
         let long = Rules { max_len: Some(2), ..Rules::NONE };
-        assert_eq!(of_value::<String>(long, Lit::Str("äö")), "");
-        assert_eq!(of_value::<String>(long, Lit::Str("abc")), "the default V does not keep `len = L`");
-        const ALLOWED: &[Literal] = &[Lit::Str("a").literal(), Lit::Str("b").literal()];
+        assert_eq!(of_value::<String>(long, ConstLiteral::Str("äö")), "");
+        assert_eq!(
+            of_value::<String>(long, ConstLiteral::Str("abc")),
+            "the default V does not keep `len = L`"
+        );
+        const ALLOWED: &[Literal] = &[ConstLiteral::Str("a").literal(), ConstLiteral::Str("b").literal()];
         let one_of = Rules { one_of: ALLOWED, ..Rules::NONE };
-        assert_eq!(of_value::<String>(one_of, Lit::Str("b")), "");
-        assert_eq!(of_value::<String>(one_of, Lit::Str("zz")), "the default V is none of `one_of(O)`");
+        assert_eq!(of_value::<String>(one_of, ConstLiteral::Str("b")), "");
+        assert_eq!(
+            of_value::<String>(one_of, ConstLiteral::Str("zz")),
+            "the default V is none of `one_of(O)`"
+        );
     }
 
     #[test]
     fn a_value_that_is_none_of_the_type_does_not_compile() {
         let any = Rules::NONE;
         assert_eq!(
-            of_value::<Option<u8>>(any, Lit::Int(300)),
+            of_value::<Option<u8>>(any, ConstLiteral::Int(300)),
             "the default V is not a value of `T`: 0 to 255"
         );
-        assert_eq!(of_value::<u64>(any, Lit::Int(i128::from(u64::MAX))), "");
+        assert_eq!(of_value::<u64>(any, ConstLiteral::Int(i128::from(u64::MAX))), "");
         // What has another type does not compile anyway.
-        assert_eq!(of_value::<u8>(any, Lit::Str("x")), "");
+        assert_eq!(of_value::<u8>(any, ConstLiteral::Str("x")), "");
         let example = Written { what: "example", ..WRITTEN };
         let of_example =
-            |shape: &'static Shape| refusal(move || value(shape, &any, Lit::Bool(true), &example));
+            |shape: &'static Shape| refusal(move || value(shape, &any, ConstLiteral::Bool(true), &example));
         assert_eq!(of_example(Of::<String>::SHAPE), "the example V is not a value of `T`");
         assert_eq!(of_example(Of::<serde_json::Value>::SHAPE), "");
     }

@@ -24,19 +24,19 @@ impl<T: ToolInput> ToolInput for Option<T> {
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        Self::from_given(value.into())
+        Self::decode_borrowed(value.into())
     }
 
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-        if given == BorrowedValue::Null { Ok(None) } else { T::from_given(given).map(Some) }
+    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+        if given == BorrowedValue::Null { Ok(None) } else { T::decode_borrowed(given).map(Some) }
     }
 
     fn absent() -> Option<Self> {
         Some(None)
     }
 
-    fn written(&self) -> Option<Value> {
-        self.as_ref().map_or(Some(Value::Null), T::written)
+    fn default_json(&self) -> Option<Value> {
+        self.as_ref().map_or(Some(Value::Null), T::default_json)
     }
 }
 
@@ -56,8 +56,8 @@ macro_rules! pointers {
                 T::decode(value).map($pointer::new)
             }
 
-            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                T::from_given(given).map($pointer::new)
+            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                T::decode_borrowed(given).map($pointer::new)
             }
 
             fn absent() -> Option<Self> {
@@ -82,25 +82,25 @@ const fn list(items: &'static Shape, unique: bool, length: Option<u64>) -> Shape
 fn each<T: ToolInput, C: FromIterator<T>>(given: BorrowedValue<'_>) -> Result<C, ArgumentProblem> {
     let items = given.into_list().map_err(|other| problem("a list", &other))?;
     let mut problem = None;
-    let taken = Taken { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
+    let taken = UntilError { items: items.into_iter().enumerate(), problem: &mut problem, made: PhantomData };
     let all = taken.collect();
     problem.map_or(Ok(all), Err)
 }
 
 /// Iterates over values up to the first problem. Unlike `Result` as a collection it knows their number, so that room
 /// for all can be reserved at once.
-struct Taken<'p, 't, T> {
+struct UntilError<'p, 't, T> {
     items: std::iter::Enumerate<std::vec::IntoIter<BorrowedValue<'t>>>,
     problem: &'p mut Option<ArgumentProblem>,
     made: PhantomData<T>,
 }
 
-impl<T: ToolInput> Iterator for Taken<'_, '_, T> {
+impl<T: ToolInput> Iterator for UntilError<'_, '_, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
         let (index, item) = self.items.next().filter(|_| self.problem.is_none())?;
-        match T::from_given(item) {
+        match T::decode_borrowed(item) {
             Ok(value) => Some(value),
             Err(problem) => {
                 *self.problem = Some(problem.within(&index.to_string()));
@@ -133,7 +133,7 @@ fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
     given: BorrowedValue<'_>,
 ) -> Result<C, ArgumentProblem> {
     let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
-    let taken = entries.into_iter().map(|(key, item)| match T::from_given(item) {
+    let taken = entries.into_iter().map(|(key, item)| match T::decode_borrowed(item) {
         Ok(item) => Ok((key.into_owned(), item)),
         Err(problem) => Err(problem.within(&key)),
     });
@@ -158,7 +158,7 @@ macro_rules! containers {
                 $decode(value.into())
             }
 
-            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 $decode(given)
             }
         }
@@ -197,10 +197,10 @@ macro_rules! tuples {
             }
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                Self::from_given(value.into())
+                Self::decode_borrowed(value.into())
             }
 
-            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 let mut items = Items::new(given, $count)?;
                 Ok(($(items.next(of::<$part>())?,)+))
             }

@@ -45,7 +45,7 @@ impl Defs {
 
     /// Adds the body of a type under its name and, on first use, the shapes it refers to.
     #[doc(hidden)]
-    pub fn named<T: ToolInput>(&mut self, name: &'static str, parts: &[fn(&mut Defs)]) {
+    pub fn define<T: ToolInput>(&mut self, name: &'static str, parts: &[fn(&mut Defs)]) {
         if let Some(body) = T::BODY {
             self.add(name, || body.clone(), parts);
         }
@@ -75,19 +75,19 @@ pub struct Defaults<T>(pub T, pub T);
 
 /// First choice for a default: it is added to the schema.
 #[doc(hidden)]
-pub trait DefaultTold {
+pub trait DefaultFromSerialize {
     /// Adds the default to the schema.
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
 /// Last choice for a default: it is added to the schema if its type can write it.
 #[doc(hidden)]
-pub trait DefaultKept {
+pub trait DefaultFromToolInput {
     /// Adds the default to the schema.
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
-impl<T: Serialize> DefaultTold for &Defaults<T> {
+impl<T: Serialize> DefaultFromSerialize for &Defaults<T> {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
         // A value that cannot be written as JSON is left out, and one that is another each time is not one to tell.
         let (one, other) = (serde_json::to_value(&self.0), serde_json::to_value(&self.1));
@@ -99,9 +99,9 @@ impl<T: Serialize> DefaultTold for &Defaults<T> {
     }
 }
 
-impl<T: ToolInput> DefaultKept for Defaults<T> {
+impl<T: ToolInput> DefaultFromToolInput for Defaults<T> {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
-        if let (Some(one), Some(other)) = (self.0.written(), self.1.written())
+        if let (Some(one), Some(other)) = (self.0.default_json(), self.1.default_json())
             && one == other
         {
             defs.default_of(owner, field, one);

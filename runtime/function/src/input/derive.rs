@@ -86,7 +86,7 @@ pub const fn of<T: ToolInput>() -> Member<T> {
         required: T::REQUIRED,
         shape: Of::<T>::SHAPE,
         defs: T::defs,
-        make: T::from_given,
+        make: T::decode_borrowed,
         missing: missing::<T>,
     }
 }
@@ -217,8 +217,11 @@ const fn check_names(fields: &[Field]) {
         let mut other = one + 1;
         while other < fields.len() {
             if let Some(name) = shared_name(&fields[one], &fields[other]) {
-                let told = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
-                panic!("{}", told.and("` in JSON, one of them in the type whose fields stand here").as_str());
+                let message = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
+                panic!(
+                    "{}",
+                    message.and("` in JSON, one of them in the type whose fields stand here").as_str()
+                );
             }
             other += 1;
         }
@@ -281,19 +284,19 @@ impl<'t> Fields<'t> {
         let object = object_of::<T>();
         let rest = object.is_none_or(|object| object.extra != Extra::Closed);
         if rest {
-            return T::from_given(self.0.take_all());
+            return T::decode_borrowed(self.0.take_all());
         }
         let fields = object.map(|object| &*object.fields).unwrap_or_default();
         let taken = fields.iter().filter_map(|field| {
             let given = self.0.take(&field.name)?;
             Some((field.name.as_str().into(), given))
         });
-        T::from_given(BorrowedValue::Object(taken.collect()))
+        T::decode_borrowed(BorrowedValue::Object(taken.collect()))
     }
 
     /// Checks that no field is left.
     pub fn end(self) -> Result<(), ArgumentProblem> {
-        match self.0.left() {
+        match self.0.unread_key() {
             None => Ok(()),
             Some(key) => {
                 let problem = ArgumentProblem {
@@ -331,10 +334,10 @@ impl<'t> Items<'t> {
 }
 
 /// A variant name and its value.
-type Named<'t> = (Cow<'t, str>, BorrowedValue<'t>);
+type VariantName<'t> = (Cow<'t, str>, BorrowedValue<'t>);
 
 /// Reads an externally tagged variant: `"Name"` or `{"Name": value}`.
-pub fn external(given: BorrowedValue<'_>) -> Result<Named<'_>, ArgumentProblem> {
+pub fn external(given: BorrowedValue<'_>) -> Result<VariantName<'_>, ArgumentProblem> {
     let wrong = |other: &Value| problem("one of the forms of the argument", other);
     if let BorrowedValue::Text(name) = given {
         return Ok((name, BorrowedValue::Null));
@@ -347,7 +350,7 @@ pub fn external(given: BorrowedValue<'_>) -> Result<Named<'_>, ArgumentProblem> 
 }
 
 /// Reads an internally tagged variant: `{"tag": "Name", …}`.
-pub fn internal<'t>(given: BorrowedValue<'t>, tag: &str) -> Result<Named<'t>, ArgumentProblem> {
+pub fn internal<'t>(given: BorrowedValue<'t>, tag: &str) -> Result<VariantName<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
     let name = fields.take(of::<String>(), tag)?;
     Ok((name.into(), fields.0.take_all()))
@@ -358,7 +361,7 @@ pub fn adjacent<'t>(
     given: BorrowedValue<'t>,
     tag: &str,
     content: &str,
-) -> Result<Named<'t>, ArgumentProblem> {
+) -> Result<VariantName<'t>, ArgumentProblem> {
     let mut fields = Fields::new(given)?;
     let name = fields.take(of::<String>(), tag)?;
     let content = fields.0.take(content).unwrap_or(BorrowedValue::Null);

@@ -50,10 +50,12 @@ const MAX_DEFAULT: usize = 256;
 /// Sets the default of a field, unless there is one or the field would refuse it.
 fn set_default(shape: &mut Shape, name: &str, value: &Value, defs: &List<Def>) {
     let Kind::Object(rules) = &mut shape.kind else { return };
-    let told = !value.is_null() && value.to_string().len() <= MAX_DEFAULT;
+    let is_shown = !value.is_null() && value.to_string().len() <= MAX_DEFAULT;
     let with_default = |field: &Field| {
-        let wanted =
-            told && field.name == *name && field.shape.default.is_none() && fits(value, &field.shape, defs);
+        let wanted = is_shown
+            && field.name == *name
+            && field.shape.default.is_none()
+            && fits(value, &field.shape, defs);
         let default = if wanted { Some(Literal::of(value)) } else { field.shape.default.clone() };
         Field { shape: Shape { default, ..field.shape.clone() }, ..field.clone() }
     };
@@ -81,9 +83,9 @@ pub(crate) fn with_named_shapes(spec: &ToolSpec, defs: &Defs) -> ToolSpec {
                 .get(&Text::Static(owner))
                 .and_then(|name| list.iter_mut().find(|def| def.name == *name));
             if let Some(Def { schema: Schema::Tree(shape), .. }) = def {
-                let mut told = Shape::clone(shape);
-                set_default(&mut told, field, value, &plain);
-                *shape = told.into();
+                let mut shape_with_defaults = Shape::clone(shape);
+                set_default(&mut shape_with_defaults, field, value, &plain);
+                *shape = shape_with_defaults.into();
             }
         }
     }

@@ -14,7 +14,7 @@ use toolgen_kernel::schema::shape::{
 
 /// A schema value in an attribute.
 #[derive(Clone, Copy, Debug)]
-pub enum Lit {
+pub enum ConstLiteral {
     /// `null`
     Null,
     /// `true` or `false`
@@ -29,17 +29,17 @@ pub enum Lit {
     Json(&'static str),
 }
 
-impl Lit {
+impl ConstLiteral {
     /// Returns the value in the form that schemas hold.
     #[must_use]
     pub const fn literal(self) -> Literal {
         match self {
-            Lit::Null => Literal::Null,
-            Lit::Bool(value) => Literal::Bool(value),
-            Lit::Int(value) => Literal::Number(Number::Int(value)),
-            Lit::Float(value) => Literal::Number(Number::Float(value)),
-            Lit::Str(text) => Literal::String(Frozen::Static(text)),
-            Lit::Json(text) => Literal::Json(Frozen::Static(text)),
+            ConstLiteral::Null => Literal::Null,
+            ConstLiteral::Bool(value) => Literal::Bool(value),
+            ConstLiteral::Int(value) => Literal::Number(Number::Int(value)),
+            ConstLiteral::Float(value) => Literal::Number(Number::Float(value)),
+            ConstLiteral::Str(text) => Literal::String(Frozen::Static(text)),
+            ConstLiteral::Json(text) => Literal::Json(Frozen::Static(text)),
         }
     }
 }
@@ -50,7 +50,7 @@ pub struct Rules {
     /// The description of the value.
     pub description: &'static str,
     /// The default.
-    pub default: Option<Lit>,
+    pub default: Option<ConstLiteral>,
     /// Example values.
     pub examples: &'static [Literal],
     /// The smallest value.

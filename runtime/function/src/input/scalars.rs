@@ -33,7 +33,7 @@ const fn integer(minimum: i128, maximum: i128, bits: u32, signed: bool) -> Shape
 }
 
 /// Reads an integer, which may be written with a fraction of zero.
-fn whole(number: &JsonNumber) -> Option<i128> {
+fn to_i128(number: &JsonNumber) -> Option<i128> {
     if let Some(int) = number.as_i128() {
         return Some(int);
     }
@@ -55,12 +55,12 @@ macro_rules! integers {
             );
 
             fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-                Self::from_given(value.into())
+                Self::decode_borrowed(value.into())
             }
 
-            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
                 let int = match &given {
-                    BorrowedValue::Number(number) => whole(number).and_then(|int| Self::try_from(int).ok()),
+                    BorrowedValue::Number(number) => to_i128(number).and_then(|int| Self::try_from(int).ok()),
                     _ => None,
                 };
                 int.ok_or_else(|| {
@@ -98,10 +98,10 @@ impl ToolInput for f64 {
     const SHAPE: Shape = rules::with_kind(Kind::Number(NumberRules::ANY));
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        Self::from_given(value.into())
+        Self::decode_borrowed(value.into())
     }
 
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         let number = match &given {
             BorrowedValue::Number(number) => number.as_f64(),
             _ => None,
@@ -133,10 +133,10 @@ impl ToolInput for bool {
     const SHAPE: Shape = rules::with_kind(Kind::Boolean);
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        Self::from_given(value.into())
+        Self::decode_borrowed(value.into())
     }
 
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         match given {
             BorrowedValue::Bool(value) => Ok(value),
             other => Err(problem("true or false", &other.into_value())),
@@ -175,10 +175,10 @@ impl ToolInput for String {
     const SHAPE: Shape = rules::with_kind(Kind::String(StringRules::ANY));
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        Self::from_given(value.into())
+        Self::decode_borrowed(value.into())
     }
 
-    fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+    fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
         match given {
             BorrowedValue::Text(text) => Ok(text.into_owned()),
             other => Err(problem("a text", &other.into_value())),
@@ -196,8 +196,8 @@ macro_rules! texts {
                 String::decode(value).map(Into::into)
             }
 
-            fn from_given(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
-                String::from_given(given).map(Into::into)
+            fn decode_borrowed(given: BorrowedValue<'_>) -> Result<Self, ArgumentProblem> {
+                String::decode_borrowed(given).map(Into::into)
             }
         }
     )*};

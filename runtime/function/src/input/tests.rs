@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Lit, Of, Rules, ToolInput, refine};
+use super::{ConstLiteral, Of, Rules, ToolInput, refine};
 use toolgen_kernel::schema::shape::{Kind, Number, Shape};
 
 #[test]
@@ -37,7 +37,7 @@ fn rules_are_added_to_the_shape_of_a_type() {
         Of::<Option<u32>>::SHAPE,
         Rules {
             minimum: Some(Number::Int(1)),
-            default: Some(Lit::Int(10)),
+            default: Some(ConstLiteral::Int(10)),
             description: "How many.",
             ..Rules::NONE
         },

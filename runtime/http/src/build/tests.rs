@@ -238,13 +238,13 @@ fn files_are_read_from_their_directory_only() {
     std::fs::write(root.join("secret"), "outside").unwrap();
     #[cfg(unix)]
     let _ = std::os::unix::fs::symlink(root.join("secret"), root.join("in/link"));
-    let files = crate::FilesRoot::new(root.join("in")).max_bytes(6);
+    let files = crate::FilesRoot::new(root.join("in")).max_file_bytes(6);
     assert_eq!(files.read("sub/a.txt").unwrap(), b"inside");
     let absolute = root.join("secret").display().to_string();
     for bad in ["../secret", "sub/../../secret", "link", "", "sub", "gone", &absolute] {
         assert!(files.read(bad).is_err(), "{bad}");
     }
-    assert!(files.max_bytes(5).read("sub/a.txt").unwrap_err().contains("larger than 5 bytes"));
+    assert!(files.max_file_bytes(5).read("sub/a.txt").unwrap_err().contains("larger than 5 bytes"));
     std::fs::remove_dir_all(&root).unwrap();
 }
 

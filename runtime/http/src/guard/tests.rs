@@ -8,13 +8,13 @@ use serde_json::json;
 use toolgen_kernel::base::frozen::List;
 use toolgen_kernel::call::ToolCall;
 use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::call::limits::Limits;
+use toolgen_kernel::call::limits::EffectLimits;
 use toolgen_kernel::call::result::ToolResult;
-use toolgen_kernel::toolbox::{Toolbox, ToolboxContext};
 use toolgen_kernel::registry::Registry;
 use toolgen_kernel::schema::shape::{Kind, ObjectRules, Shape};
 use toolgen_kernel::spec::plan::{Call, RequestPlan, Server, Tool};
 use toolgen_kernel::spec::{Effects, ToolName, ToolSpec};
+use toolgen_kernel::toolbox::{Toolbox, ToolboxContext};
 
 use super::super::address::tests::RANGES;
 use super::super::{Fetch, FetchErrorKind, HttpEngine};
@@ -278,7 +278,7 @@ async fn a_refusal_says_which_host_why_and_what_opens_it() {
 fn toolbox(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Toolbox {
     let registry = Registry::new([engine.tool(tool(url))]).unwrap();
     let network = Network::Hosts(allowed.iter().copied().map(Text::Static).collect());
-    registry.toolbox(ToolboxContext::new().with_limits(Limits { network, ..Limits::ANY }))
+    registry.toolbox(ToolboxContext::new().with_limits(EffectLimits { network, ..EffectLimits::ANY }))
 }
 
 #[tokio::test]

@@ -20,10 +20,10 @@ use crate::secret::Secret;
 use crate::transport::{self, Redirects, Reply, Route, SendError};
 
 /// How long a server may take to give a token.
-const TIME: Duration = Duration::from_secs(30);
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The longest answer of a server, in bytes.
-const LONGEST: usize = 256 << 10;
+const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
 impl OAuth {
     /// Returns a token: the one that is known, unless it is the one a service refused.
@@ -34,7 +34,7 @@ impl OAuth {
         allowed: &Network,
         refused: Option<&Secret>,
     ) -> Result<Secret, ToolError> {
-        let usable = || self.known().filter(|token| Some(token) != refused);
+        let usable = || self.cached_token().filter(|token| Some(token) != refused);
         if let Some(token) = usable() {
             return Ok(token);
         }
@@ -119,15 +119,18 @@ async fn granted(
     let request =
         request(oauth, refresh).map_err(|why| failed(why, "correct the token URL of the `OAuth`"))?;
     let route = Route { redirects: Redirects::None, at_home: false, ..engine.route(allowed) };
-    let sent = timeout(TIME, async {
+    let sent = timeout(TOKEN_TIMEOUT, async {
         let Reply { mut response, .. } = transport::send(&route, &request, &[]).await?;
-        let body = response::read(&mut response, LONGEST, None).await?;
+        let body = response::read(&mut response, MAX_RESPONSE_BYTES, None).await?;
         Ok::<_, SendError>((response.status(), body.bytes))
     });
     let reach = "check that the server is reached";
     let (status, body) = match sent.await {
         Err(_) => {
-            return Err(failed(format!("the authorization server did not answer within {TIME:?}"), reach));
+            return Err(failed(
+                format!("the authorization server did not answer within {TOKEN_TIMEOUT:?}"),
+                reach,
+            ));
         }
         Ok(Err(SendError::Refused(refused))) => return Err(refused.into()),
         Ok(Err(SendError::Malformed(why))) => return Err(failed(why, "correct the settings of the `OAuth`")),

@@ -12,10 +12,10 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{Content, ToolResult};
 use toolgen_kernel::spec::plan::{Pagination, Tool};
 
-use super::{MAX_PAGES, Page, Place, Reader};
+use super::{MAX_PAGES, Page, PageCursor, Reader};
 use crate::inner::Inner;
 use crate::refusal::{failed, network};
-use crate::response::{self, Limits};
+use crate::response::{self, BodyLimits};
 
 /// The items of several pages.
 struct Merged {
@@ -73,7 +73,7 @@ pub(crate) async fn several(
     let started = Instant::now();
     let until = response::stream_until(started, limit);
     let reader = Reader { engine, tool, pages, ctx, until };
-    let mut place = Place::new(arguments);
+    let mut place = PageCursor::new(arguments);
     let mut first = reader.page(&mut place).await?;
     let Some((body, items)) = first.list.take() else {
         let body = std::mem::take(&mut first.bytes);
@@ -145,7 +145,7 @@ pub(crate) async fn several(
 async fn answered(engine: &Inner, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
     let (request, reply) = page.reply(body);
     let refusal = failed(&engine.settings, tool, &request, &reply);
-    let limits = Limits { stream_until: None, ..engine.limits(tool) };
+    let limits = BodyLimits { stream_until: None, ..engine.limits(tool) };
     let result = response::result(&request, reply, limits).await;
     let mut result = result.map_err(|error| network(&request, "READ_ERROR", error))?;
     if let Some(refusal) = refusal {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::spec::plan::{NextPage, Pagination};
 
-use super::{Place, next};
+use super::{PageCursor, next};
 
 /// Arguments that make a list begin elsewhere than at its start, without case and punctuation: if pages lead
 /// on by a URL, the plan does not name them.
@@ -24,7 +24,7 @@ const BEGINNINGS: [&str; 11] = [
 ];
 
 /// Counts the items of a page, and reads how many there are in total.
-pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: usize) {
+pub(super) fn count(pages: &Pagination, place: &mut PageCursor, body: &Value, items: usize) {
     let before = place.before.or_else(|| begins(pages, place, items));
     place.before = before.and_then(|before| before.checked_add(items));
     if !pages.total.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: 
 }
 
 /// Returns what the service says about items that it did not give, if this is the last page.
-pub(super) fn short(pages: &Pagination, place: &Place, body: &Value) -> Option<String> {
+pub(super) fn short(pages: &Pagination, place: &PageCursor, body: &Value) -> Option<String> {
     match (place.before, place.total) {
         (Some(read), Some(total)) if read < total => {
             Some(format!("the service counts {total} in all and leads no further"))
@@ -55,7 +55,7 @@ pub(super) fn ends_short(said: &str) -> ToolError {
 }
 
 /// Returns how many items come before the first page that was asked for; `None` if that cannot be known.
-fn begins(pages: &Pagination, place: &Place, items: usize) -> Option<usize> {
+fn begins(pages: &Pagination, place: &PageCursor, items: usize) -> Option<usize> {
     let given = |name: &str| place.arguments.get(name).filter(|given| !given.is_null());
     match &pages.next {
         NextPage::Offset(argument) => given(argument).map_or(Some(0), number),

@@ -7,11 +7,11 @@
 use serde_json::Value;
 
 /// How deeply arguments and answers may be nested.
-pub const MOST: usize = 128;
+pub const MAX_DEPTH: usize = 128;
 
 /// Whether a value is nested no deeper than that.
 pub fn is_shallow(value: &Value) -> bool {
-    fits(value, MOST)
+    fits(value, MAX_DEPTH)
 }
 
 /// Returns the value, unless it is nested too deeply: then it is taken apart, level by level.
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn what_is_nested_too_deeply_is_taken_apart() {
-        assert_eq!(shallow(nested(MOST)), Some(nested(MOST)));
-        assert_eq!(shallow(nested(MOST + 1)), None);
+        assert_eq!(shallow(nested(MAX_DEPTH)), Some(nested(MAX_DEPTH)));
+        assert_eq!(shallow(nested(MAX_DEPTH + 1)), None);
         assert_eq!(shallow(vec![json!({"a": [1, {}]}), nested(100_000)].into()), None);
     }
 }

@@ -8,12 +8,12 @@ use std::fmt;
 use serde_json::Value;
 
 /// Something of which debug output shows only the kind and the size.
-pub trait Discreet {
+pub trait RedactedDebug {
     /// Writes the kind and the size.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-impl Discreet for Value {
+impl RedactedDebug for Value {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Null => f.write_str("null"),
@@ -26,31 +26,31 @@ impl Discreet for Value {
     }
 }
 
-impl Discreet for &str {
+impl RedactedDebug for &str {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<text of {} bytes>", self.len())
     }
 }
 
-impl Discreet for crate::base::frozen::Text {
+impl RedactedDebug for crate::base::frozen::Text {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().describe(f)
     }
 }
 
-impl Discreet for String {
+impl RedactedDebug for String {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().describe(f)
     }
 }
 
-impl<T> Discreet for Vec<T> {
+impl<T> RedactedDebug for Vec<T> {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<list of {}>", self.len())
     }
 }
 
-impl<T: Discreet> Discreet for Option<T> {
+impl<T: RedactedDebug> RedactedDebug for Option<T> {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Some(value) => value.describe(f),
@@ -60,9 +60,9 @@ impl<T: Discreet> Discreet for Option<T> {
 }
 
 /// Prints the kind and the size.
-pub struct Hidden<'a>(pub &'a dyn Discreet);
+pub struct Redacted<'a>(pub &'a dyn RedactedDebug);
 
-impl fmt::Debug for Hidden<'_> {
+impl fmt::Debug for Redacted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.describe(f)
     }
@@ -78,7 +78,7 @@ macro_rules! __discreet_debug {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name))
                     $(.field(stringify!($shown), &self.$shown))*
-                    $(.field(stringify!($hidden), &$crate::base::discreet::Hidden(&self.$hidden)))+
+                    $(.field(stringify!($hidden), &$crate::base::discreet::Redacted(&self.$hidden)))+
                     .finish()
             }
         }

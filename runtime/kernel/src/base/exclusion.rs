@@ -23,16 +23,16 @@ pub struct Exclusion(Mutex<State>);
 #[derive(Default)]
 struct State {
     /// The number of seats that are taken.
-    taken: usize,
+    permits_held: usize,
     /// Whether a call runs alone.
     alone: bool,
-    queue: VecDeque<Arc<Ticket>>,
+    queue: VecDeque<Arc<Waiter>>,
     /// The seat of the call whose room this is, if that call has ended and left calls behind here.
-    owner: Option<Arc<Seat>>,
+    owner: Option<Arc<Membership>>,
 }
 
 /// The place of a call in the queue.
-struct Ticket {
+struct Waiter {
     alone: bool,
     /// Set under the lock of the room.
     granted: AtomicBool,
@@ -40,38 +40,38 @@ struct Ticket {
 }
 
 /// The seat of a call. The call has it until its [`Seated`] is dropped.
-pub struct Seat {
+pub struct Membership {
     /// The room of all calls that no other call made.
     root: Arc<Exclusion>,
     room: Arc<Exclusion>,
     /// The room of the calls that this call makes, if it runs alone.
     inner: Option<Arc<Exclusion>>,
     /// The seat of the call that made this one.
-    above: Option<Arc<Seat>>,
+    above: Option<Arc<Membership>>,
     /// How many calls below this one wait to run alone, or do. Changed under the lock of the room, as is `left`.
-    lent: AtomicUsize,
-    left: AtomicBool,
+    yields: AtomicUsize,
+    released: AtomicBool,
 }
 
 /// Keeps a seat, or a place in the queue for it.
-pub struct Seated {
-    seat: Arc<Seat>,
-    ticket: Option<Arc<Ticket>>,
+pub struct ExclusionGuard {
+    seat: Arc<Membership>,
+    ticket: Option<Arc<Waiter>>,
 }
 
 impl Exclusion {
     /// Takes a seat for a call, which another call may have made, and which may have to run alone, or a place in the
     /// queue for it.
-    pub fn enter(root: &Arc<Exclusion>, above: Option<&Arc<Seat>>, alone: bool) -> Seated {
+    pub fn enter(root: &Arc<Exclusion>, above: Option<&Arc<Membership>>, alone: bool) -> ExclusionGuard {
         let caller = chain(above).find(|seat| Arc::ptr_eq(&seat.root, root));
         let room = caller.map_or(root, |seat| seat.inner_room().unwrap_or(&seat.room));
-        let seat = Arc::new(Seat {
+        let seat = Arc::new(Membership {
             root: Arc::clone(root),
             room: Arc::clone(room),
             inner: alone.then(Arc::default),
             above: above.cloned(),
-            lent: AtomicUsize::new(0),
-            left: AtomicBool::new(false),
+            yields: AtomicUsize::new(0),
+            released: AtomicBool::new(false),
         });
         let state = &mut *unpoisoned(room.0.lock());
         let is_nested = seat.callers().next().is_some();
@@ -79,44 +79,44 @@ impl Exclusion {
             seat.callers().for_each(|caller| caller.lend(state));
         }
         let waits = if alone {
-            state.alone || state.taken > 0 || !state.queue.is_empty()
+            state.alone || state.permits_held > 0 || !state.queue.is_empty()
         } else {
             state.alone || !(is_nested || state.queue.is_empty())
         };
         if !waits {
             state.admit(alone);
-            return Seated { seat, ticket: None };
+            return ExclusionGuard { seat, ticket: None };
         }
-        let ticket = Arc::new(Ticket { alone, granted: AtomicBool::new(false), bell: Notify::new() });
+        let ticket = Arc::new(Waiter { alone, granted: AtomicBool::new(false), bell: Notify::new() });
         if is_nested && !alone {
             state.queue.push_front(Arc::clone(&ticket));
         } else {
             state.queue.push_back(Arc::clone(&ticket));
         }
         // The callers may have left the last seats.
-        state.call_up();
-        Seated { seat, ticket: Some(ticket) }
+        state.admit_waiting();
+        ExclusionGuard { seat, ticket: Some(ticket) }
     }
 }
 
 impl State {
     fn is_empty(&self) -> bool {
-        self.taken == 0 && !self.alone && self.queue.is_empty()
+        self.permits_held == 0 && !self.alone && self.queue.is_empty()
     }
 
     fn admit(&mut self, alone: bool) {
         if alone {
             self.alone = true;
         } else {
-            self.taken += 1;
+            self.permits_held += 1;
         }
     }
 
     /// Admits those who need not wait any longer.
-    fn call_up(&mut self) {
+    fn admit_waiting(&mut self) {
         while let Some(next) = self.queue.front()
             && !self.alone
-            && !(next.alone && self.taken > 0)
+            && !(next.alone && self.permits_held > 0)
         {
             let Some(next) = self.queue.pop_front() else { return };
             self.admit(next.alone);
@@ -126,34 +126,34 @@ impl State {
     }
 }
 
-impl Seat {
+impl Membership {
     /// Returns the room of the calls that this call makes, if it runs alone and still has its seat.
     fn inner_room(&self) -> Option<&Arc<Exclusion>> {
-        self.inner.as_ref().filter(|_| !self.left.load(Ordering::Relaxed))
+        self.inner.as_ref().filter(|_| !self.released.load(Ordering::Relaxed))
     }
 
     /// Returns the calls above this one that have or had a seat in the same room.
-    fn callers(&self) -> impl Iterator<Item = &Seat> {
+    fn callers(&self) -> impl Iterator<Item = &Membership> {
         let own = chain(self.above.as_ref()).filter(|seat| Arc::ptr_eq(&seat.root, &self.root));
         own.take_while(|seat| Arc::ptr_eq(&seat.room, &self.room)).map(|seat| &**seat)
     }
 
     /// Leaves the seat, or the queue.
-    fn leave(&self, ticket: Option<&Arc<Ticket>>) {
+    fn leave(&self, ticket: Option<&Arc<Waiter>>) {
         let alone = self.inner.is_some();
         let owner = {
             let state = &mut *unpoisoned(self.room.0.lock());
             match ticket.filter(|ticket| !ticket.granted.load(Ordering::Relaxed)) {
                 Some(ticket) => state.queue.retain(|other| !Arc::ptr_eq(other, ticket)),
                 None if alone => state.alone = false,
-                None if self.lent.load(Ordering::Relaxed) == 0 => state.taken -= 1,
+                None if self.yields.load(Ordering::Relaxed) == 0 => state.permits_held -= 1,
                 None => {}
             }
-            self.left.store(true, Ordering::Relaxed);
+            self.released.store(true, Ordering::Relaxed);
             if alone {
                 self.callers().for_each(|caller| caller.take_back(state));
             }
-            state.call_up();
+            state.admit_waiting();
             if state.is_empty() { state.owner.take() } else { None }
         };
         if let Some(owner) = owner {
@@ -163,22 +163,22 @@ impl Seat {
 
     /// Gives up the seat while a call below waits to run alone or does.
     fn lend(&self, state: &mut State) {
-        let before = self.lent.fetch_add(1, Ordering::Relaxed);
-        if before == 0 && !self.left.load(Ordering::Relaxed) {
-            state.taken -= 1;
+        let before = self.yields.fetch_add(1, Ordering::Relaxed);
+        if before == 0 && !self.released.load(Ordering::Relaxed) {
+            state.permits_held -= 1;
         }
     }
 
     /// Takes the seat back when the last of these calls has ended.
     fn take_back(&self, state: &mut State) {
-        let before = self.lent.fetch_sub(1, Ordering::Relaxed);
-        if before == 1 && !self.left.load(Ordering::Relaxed) {
-            state.taken += 1;
+        let before = self.yields.fetch_sub(1, Ordering::Relaxed);
+        if before == 1 && !self.released.load(Ordering::Relaxed) {
+            state.permits_held += 1;
         }
     }
 }
 
-impl Seated {
+impl ExclusionGuard {
     /// Returns whether the call must wait for its seat.
     pub fn must_wait(&self) -> bool {
         self.ticket.as_ref().is_some_and(|ticket| !ticket.granted.load(Ordering::Acquire))
@@ -192,12 +192,12 @@ impl Seated {
     }
 
     /// Returns the seat, for the calls that the call makes.
-    pub fn seat(&self) -> &Arc<Seat> {
+    pub fn seat(&self) -> &Arc<Membership> {
         &self.seat
     }
 }
 
-impl Drop for Seated {
+impl Drop for ExclusionGuard {
     fn drop(&mut self) {
         if let Some(inner) = &self.seat.inner {
             let state = &mut *unpoisoned(inner.0.lock());
@@ -211,7 +211,7 @@ impl Drop for Seated {
 }
 
 /// Returns the seats from this one upwards.
-fn chain(seat: Option<&Arc<Seat>>) -> impl Iterator<Item = &Arc<Seat>> {
+fn chain(seat: Option<&Arc<Membership>>) -> impl Iterator<Item = &Arc<Membership>> {
     std::iter::successors(seat, |seat| seat.above.as_ref())
 }
 
@@ -220,8 +220,8 @@ mod tests {
     use super::*;
 
     /// Takes a seat if one is free.
-    fn enter(root: &Arc<Exclusion>, above: Option<&Seated>, alone: bool) -> Option<Seated> {
-        let seated = Exclusion::enter(root, above.map(Seated::seat), alone);
+    fn enter(root: &Arc<Exclusion>, above: Option<&ExclusionGuard>, alone: bool) -> Option<ExclusionGuard> {
+        let seated = Exclusion::enter(root, above.map(ExclusionGuard::seat), alone);
         (!seated.must_wait()).then_some(seated)
     }
 

@@ -14,7 +14,7 @@ pub struct Join<F> {
     running: usize,
     /// The places to poll, in the order in which they were woken.
     due: VecDeque<usize>,
-    board: Arc<Board>,
+    board: Arc<WakeList>,
 }
 
 struct Slot<F> {
@@ -23,7 +23,7 @@ struct Slot<F> {
 }
 
 /// Records which places were woken.
-struct Board(Mutex<Woken>);
+struct WakeList(Mutex<Woken>);
 
 struct Woken {
     places: Vec<usize>,
@@ -34,9 +34,9 @@ struct Woken {
 }
 
 /// Wakes the future at one place.
-struct Bell {
+struct SlotWaker {
     place: usize,
-    board: Arc<Board>,
+    board: Arc<WakeList>,
 }
 
 impl<F: Future + Unpin> Join<F> {
@@ -44,12 +44,12 @@ impl<F: Future + Unpin> Join<F> {
     pub fn new(places: usize) -> Join<F> {
         let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
         let slots = std::iter::repeat_with(|| None).take(places).collect();
-        Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(Board(Mutex::new(woken))) }
+        Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(WakeList(Mutex::new(woken))) }
     }
 
     /// Puts a future at an empty place. It is polled when the next output is requested.
     pub fn push(&mut self, place: usize, future: F) {
-        let waker = Waker::from(Arc::new(Bell { place, board: Arc::clone(&self.board) }));
+        let waker = Waker::from(Arc::new(SlotWaker { place, board: Arc::clone(&self.board) }));
         self.board.note(place);
         if self.slots[place].replace(Slot { future, waker }).is_none() {
             self.running += 1;
@@ -80,7 +80,7 @@ impl<F: Future + Unpin> Join<F> {
     }
 }
 
-impl Board {
+impl WakeList {
     /// Records that a place was woken. Returns the task if it has to be woken.
     fn note(&self, place: usize) -> Option<Waker> {
         let mut woken = unpoisoned(self.0.lock());
@@ -104,7 +104,7 @@ impl Board {
     }
 }
 
-impl Wake for Bell {
+impl Wake for SlotWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

@@ -35,7 +35,7 @@ impl Glance {
 }
 
 /// The longest ID that is found, in bytes.
-const LONGEST_ID: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 /// Splits a stream into lines, of which it holds one at a time.
 pub struct Lines {
@@ -126,7 +126,8 @@ impl Skim {
     fn read(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
         for byte in bytes {
-            if self.in_id && (self.in_text || !matches!(byte, b',' | b'}')) && self.raw.len() <= LONGEST_ID {
+            if self.in_id && (self.in_text || !matches!(byte, b',' | b'}')) && self.raw.len() <= MAX_ID_BYTES
+            {
                 self.raw.push(*byte);
             }
             if self.in_text {
@@ -168,7 +169,7 @@ impl Skim {
             self.in_id = false;
             let id = serde_json::from_slice(&self.raw).ok();
             self.id = id.filter(|id: &Value| id.is_string() || id.is_i64() || id.is_u64());
-            self.odd_id = self.id.is_none() && self.raw.len() <= LONGEST_ID;
+            self.odd_id = self.id.is_none() && self.raw.len() <= MAX_ID_BYTES;
         }
     }
 

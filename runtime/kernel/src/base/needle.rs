@@ -19,11 +19,11 @@ use decoded::Decoded;
 use pattern::{Pattern, Rest, Unit, scan};
 
 /// The length of the shortest decoded needle: shorter ones occur by chance.
-const SHORTEST: usize = 4;
+const MIN_NEEDLE_BYTES: usize = 4;
 
 /// A text to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Needle {
+pub struct SecretPattern {
     text: String,
     /// The text before a needle may look like the start of an escape, so it is also searched for as it is.
     plain: Pattern,
@@ -31,9 +31,9 @@ pub struct Needle {
     decoded: Vec<Pattern>,
 }
 
-impl Needle {
+impl SecretPattern {
     /// Creates a needle. A start of this many characters counts as the whole of it.
-    pub fn new(text: impl Into<String>, enough: usize) -> Needle {
+    pub fn new(text: impl Into<String>, enough: usize) -> SecretPattern {
         let text = text.into();
         let plain = Pattern::new(text.bytes().collect(), enough);
         let whole: Vec<u8> = Decoded::new(text.as_bytes()).map(|unit| unit.byte).collect();
@@ -43,10 +43,10 @@ impl Needle {
         if all[0] != literal {
             all.push(literal);
         }
-        all.retain(|bytes| bytes.len() >= SHORTEST);
+        all.retain(|bytes| bytes.len() >= MIN_NEEDLE_BYTES);
         let mut decoded: Vec<Pattern> = all.into_iter().map(|bytes| Pattern::new(bytes, enough)).collect();
         decoded.extend(encoded::patterns(&text, enough));
-        Needle { text, plain, decoded }
+        SecretPattern { text, plain, decoded }
     }
 
     /// Returns the text as it is.
@@ -56,7 +56,11 @@ impl Needle {
 }
 
 /// Returns the text with another in place of each needle. `None` if it contains none.
-pub fn replace<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>, with: &str) -> Option<String> {
+pub fn replace<'n>(
+    text: &str,
+    needles: impl IntoIterator<Item = &'n SecretPattern>,
+    with: &str,
+) -> Option<String> {
     let found = find(text, needles);
     let last = found.last()?.end;
     let (mut out, mut kept) = (String::with_capacity(text.len()), 0);
@@ -70,25 +74,25 @@ pub fn replace<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>, wi
 }
 
 /// Returns where the needles are, in order and without overlaps.
-pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> Vec<Range<usize>> {
+pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> Vec<Range<usize>> {
     search(text, needles, Rest::Lost).0
 }
 
 /// Returns where a needle may begin whose end has not come yet, because the text goes on; else the length of the text.
 /// Whatever the parts in which a text comes, it is searched as a whole if what is behind this place waits for the rest.
 /// The one exception are needles within two encodings or more whose first digits are cut off by the end of a line.
-pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
+pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
     begin_of_last(text, needles, Rest::Follows)
 }
 
 /// Returns where a needle may begin whose end is lost, because the text was cut; else the length of the text. A few
 /// digits, which say nothing about what they begin, are left.
-pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
+pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
     begin_of_last(text, needles, Rest::Lost)
 }
 
-fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>, rest: Rest) -> usize {
-    let needles: Vec<&Needle> = needles.into_iter().collect();
+fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>, rest: Rest) -> usize {
+    let needles: Vec<&SecretPattern> = needles.into_iter().collect();
     if needles.is_empty() {
         return text.len();
     }
@@ -109,7 +113,7 @@ fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>, 
 /// Returns where the needles are, and where one may begin that the end of the text cuts off.
 fn search<'n>(
     text: &str,
-    needles: impl IntoIterator<Item = &'n Needle>,
+    needles: impl IntoIterator<Item = &'n SecretPattern>,
     rest: Rest,
 ) -> (Vec<Range<usize>>, usize) {
     let (mut plain, mut decoded) = (Vec::new(), Vec::new());
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn a_needle_is_found_however_it_is_encoded() {
         for (needle, text) in ENCODED {
-            let found = replace(text, [&Needle::new(*needle, 16)], "#");
+            let found = replace(text, [&SecretPattern::new(*needle, 16)], "#");
             let found = found.unwrap_or_else(|| panic!("{needle} in {text}"));
             assert!(
                 found.starts_with("a ") && found.ends_with(" b") && found.contains('#'),
@@ -194,7 +198,7 @@ mod tests {
             );
             assert!(found.len() <= 8, "{text}: {found}");
         }
-        assert_eq!(replace("abc def", [&Needle::new("abcdef", 16)], "#"), None);
+        assert_eq!(replace("abc def", [&SecretPattern::new("abcdef", 16)], "#"), None);
     }
 
     /// `plain-s3cr3t?key>0123456789` behind nothing, one and two letters, in UTF-16, and its start.
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_needle_is_found_in_base64_wherever_it_stands() {
-        let needle = Needle::new("plain-s3cr3t?key>0123456789", 16);
+        let needle = SecretPattern::new("plain-s3cr3t?key>0123456789", 16);
         for text in BASE64 {
             let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
             assert!(shown.len() < 8, "{shown}");
@@ -219,30 +223,30 @@ mod tests {
 
     #[test]
     fn a_needle_is_found_in_encodings_within_each_other() {
-        let needle = Needle::new("plain-s3cr3t?key>0123456789", 16);
+        let needle = SecretPattern::new("plain-s3cr3t?key>0123456789", 16);
         for (text, _) in NESTED {
             let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
             assert!(shown.len() < 25 && shown.contains('#'), "{text}: {shown}");
         }
         assert_eq!(
-            replace("WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5 abc", [&Needle::new("other-s3cret", 16)], "#"),
+            replace("WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5 abc", [&SecretPattern::new("other-s3cret", 16)], "#"),
             None
         );
     }
 
     #[test]
     fn the_start_of_a_long_needle_is_enough_and_overlaps_are_found() {
-        let needle = Needle::new(format!("{}b", "a".repeat(25)), 16);
+        let needle = SecretPattern::new(format!("{}b", "a".repeat(25)), 16);
         assert_eq!(replace(&format!("x{}bx", "a".repeat(26)), [&needle], "#").unwrap(), "x#x");
         assert_eq!(replace(&format!("x{}x", "a".repeat(16)), [&needle], "#").unwrap(), "x#x");
         assert_eq!(replace(&format!("x{}x", "a".repeat(15)), [&needle], "#"), None);
-        let both = [Needle::new("abcd", 16), Needle::new("cdef", 16)];
+        let both = [SecretPattern::new("abcd", 16), SecretPattern::new("cdef", 16)];
         assert_eq!(replace("xabcdefx", &both, "#").unwrap(), "x#x");
     }
 
     #[test]
     fn a_needle_that_is_cut_off_is_known_by_its_start() {
-        let needles = [Needle::new("caf\u{e9} x", 16)];
+        let needles = [SecretPattern::new("caf\u{e9} x", 16)];
         for (text, shown) in [
             ("say c", "say "),
             ("say caf%c3", "say "),
@@ -278,7 +282,7 @@ mod tests {
     /// Wherever a text is cut, and in however many parts it comes, what is shown is what is shown of the whole.
     #[test]
     fn a_text_in_parts_shows_no_more_than_the_whole() {
-        let shown_in = |parts: &[&str], needles: &[Needle]| {
+        let shown_in = |parts: &[&str], needles: &[SecretPattern]| {
             let (mut held, mut shown) = (String::new(), String::new());
             for part in parts {
                 held.push_str(part);
@@ -300,7 +304,7 @@ mod tests {
         let one =
             BASE64.iter().copied().chain(NESTED.iter().map(|(text, _)| *text)).map(|text| (known, text));
         for (needle, text) in ENCODED.iter().copied().chain(deep).chain(one) {
-            let needles = [Needle::new(needle, 16)];
+            let needles = [SecretPattern::new(needle, 16)];
             let whole = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
             // Of digits that hold a needle, those before it may be shown.
             let before = nested(text).and_then(|before| text.get(2..before)).unwrap_or_default();
@@ -322,7 +326,7 @@ mod tests {
             let shown = shown_in(&each, &needles);
             assert!(nested(text).is_some() || shown == whole, "{text:?} letter by letter: {shown}");
         }
-        let needles = [Needle::new(known, 16)];
+        let needles = [SecretPattern::new(known, 16)];
         // Lines of words do not wait.
         for text in
             ["the path src/base/needle\n", "build 0123456789abcdef0123456789abcde\n", "all 42 passed\n"]
@@ -335,7 +339,7 @@ mod tests {
     /// What remains of a text that was cut shows no more of a secret than a few digits.
     #[test]
     fn a_text_that_was_cut_keeps_a_few_digits_at_most() {
-        let needles = [Needle::new("plain-s3cr3t?key>0123456789", 16)];
+        let needles = [SecretPattern::new("plain-s3cr3t?key>0123456789", 16)];
         let base64 = BASE64.iter().map(|text| (*text, 0));
         for (text, begin) in base64.chain(NESTED.iter().copied()) {
             let secret = &text[begin..];
@@ -354,8 +358,8 @@ mod tests {
 
     #[test]
     fn searching_takes_linear_time() {
-        let needles: Vec<Needle> =
-            (0..20).map(|n| Needle::new(format!("{}b{n}", "a".repeat(40)), 16)).collect();
+        let needles: Vec<SecretPattern> =
+            (0..20).map(|n| SecretPattern::new(format!("{}b{n}", "a".repeat(40)), 16)).collect();
         for unit in [
             "a",
             "aaab",
@@ -384,8 +388,8 @@ mod tests {
             assert!(spent.as_secs() < 3, "{unit}: {spent:?}");
         }
         // What services say: a megabyte, with as many secrets as one call has.
-        let needles: Vec<Needle> =
-            (0..64).map(|n| Needle::new(format!("{n}s3cr3t-0123456789-abcdefgh-{n}"), 16)).collect();
+        let needles: Vec<SecretPattern> =
+            (0..64).map(|n| SecretPattern::new(format!("{n}s3cr3t-0123456789-abcdefgh-{n}"), 16)).collect();
         let text = r#"{"id": 4711, "name": "A dog & a cat", "url": "https://h/p?a=b%20c"},"#.repeat(15_000);
         let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));
         assert!(spent.as_secs() < 3, "{spent:?}");

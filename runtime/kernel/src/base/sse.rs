@@ -34,7 +34,7 @@ pub struct Reader {
     /// The beginning of a line whose end has not arrived.
     line: Vec<u8>,
     /// Whether a line has ended, after which there is no byte order mark.
-    begun: bool,
+    past_first_line: bool,
     /// Whether the last byte was a carriage return, of which a line feed may be the second half.
     after_return: bool,
     event: Event,
@@ -51,7 +51,7 @@ impl Reader {
         Reader {
             limit,
             line: Vec::new(),
-            begun: false,
+            past_first_line: false,
             after_return: false,
             event: Event::default(),
             has_data: false,
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     fn line_ended(&mut self, line: &[u8], events: &mut Vec<Event>) {
-        let line = match std::mem::replace(&mut self.begun, true) {
+        let line = match std::mem::replace(&mut self.past_first_line, true) {
             false => line.strip_prefix(BOM).unwrap_or(line),
             true => line,
         };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
-use crate::call::called::CalledTool;
+use crate::call::called::Callee;
 use crate::call::waiting::{WaitingCall, seal_name};
 
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
@@ -22,18 +22,18 @@ pub struct ApprovalRequest {
     /// The call.
     pub call: WaitingCall,
     /// The arguments as people may see them: without secrets.
-    pub shown: Value,
+    pub redacted_arguments: Value,
     /// The tools that the call may call in turn, and those that they call, as far as that is known: those of a
     /// composition or a sub-agent, not those that a Rust function calls. Their calls are not approved with this one:
     /// each passes middleware itself.
-    pub calls: Vec<CalledTool>,
+    pub calls: Vec<Callee>,
     /// The reasons why the call needs an approval: those of all middleware, in order.
     pub reasons: Vec<String>,
     /// The approver, set when the call is resumed. Neither sealed nor stored.
     pub(crate) approver: Text,
 }
 
-discreet_debug!(ApprovalRequest: call, calls, reasons, approver; shown);
+discreet_debug!(ApprovalRequest: call, calls, reasons, approver; redacted_arguments);
 
 impl Deref for ApprovalRequest {
     type Target = WaitingCall;
@@ -64,7 +64,7 @@ impl ApprovalRequest {
 /// milliseconds since 1970, and, where known, `principal`, `session_id`, `agent_id`, and a list `calls`.
 impl Serialize for ApprovalRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut own = json!({ "shown": self.shown, "reasons": self.reasons });
+        let mut own = json!({ "shown": self.redacted_arguments, "reasons": self.reasons });
         if !self.calls.is_empty() {
             own["calls"] = json!(self.calls);
         }
@@ -77,7 +77,7 @@ impl<'de> Deserialize<'de> for ApprovalRequest {
         let mut members = Members::read(deserializer, "ApprovalRequest")?;
         Ok(ApprovalRequest {
             call: WaitingCall::read(&mut members)?,
-            shown: members.take("shown")?,
+            redacted_arguments: members.take("shown")?,
             calls: members.or_default("calls")?,
             reasons: members.take("reasons")?,
             approver: Text::EMPTY,

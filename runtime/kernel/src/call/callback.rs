@@ -10,22 +10,22 @@ use crate::call::tool::DEFAULT_TIMEOUT;
 
 /// The time limits of callbacks.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct CallbackTimeouts {
     /// For callbacks that compute: middleware, hooks, stores.
     pub(crate) callbacks: Duration,
     /// For callbacks that wait for people or external systems: approvers, input and effect handlers.
     pub(crate) people: Option<Duration>,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience { callbacks: DEFAULT_TIMEOUT, people: None }
+impl Default for CallbackTimeouts {
+    fn default() -> CallbackTimeouts {
+        CallbackTimeouts { callbacks: DEFAULT_TIMEOUT, people: None }
     }
 }
 
 /// Why a callback gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Silence {
+pub(crate) enum CallbackFailure {
     /// The callback panicked.
     Panicked,
     /// The callback took too long.
@@ -33,7 +33,10 @@ pub(crate) enum Silence {
 }
 
 /// Waits for the answer of a callback. `None` as the limit means no limit.
-pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output = T>) -> Result<T, Silence> {
+pub(crate) async fn with_timeout<T>(
+    limit: Option<Duration>,
+    asked: impl Future<Output = T>,
+) -> Result<T, CallbackFailure> {
     let mut asked = pin!(caught(asked));
     // Most callbacks answer immediately and need no clock.
     let first = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx))).await;
@@ -42,8 +45,8 @@ pub(crate) async fn answer<T>(limit: Option<Duration>, asked: impl Future<Output
         (Poll::Pending, None) => asked.await,
         (Poll::Pending, Some(limit)) => {
             // On the heap: every call would hold the room for a timer that few need.
-            Box::pin(tokio::time::timeout(limit, asked)).await.map_err(|_| Silence::Late)?
+            Box::pin(tokio::time::timeout(limit, asked)).await.map_err(|_| CallbackFailure::Late)?
         }
     };
-    answered.ok_or(Silence::Panicked)
+    answered.ok_or(CallbackFailure::Panicked)
 }

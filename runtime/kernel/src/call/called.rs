@@ -11,22 +11,22 @@ use crate::spec::{Effects, Files, Network};
 /// A tool that a call may call in turn, as far as that is known: a step of a composition, or a tool of a sub-agent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct CalledTool {
+pub struct Callee {
     /// The name of the tool.
     pub name: Text,
     /// The effects that it declares.
     pub effects: Effects,
 }
 
-impl CalledTool {
-    pub(crate) fn new(name: Text, effects: Effects) -> CalledTool {
-        CalledTool { name, effects }
+impl Callee {
+    pub(crate) fn new(name: Text, effects: Effects) -> Callee {
+        Callee { name, effects }
     }
 }
 
 /// `{"name", "effects": {"read_only", "destructive", "idempotent", "open_world", "network", "files", "spawns"}}`, where
 /// `network` is `"none"`, `"any"` or a list of hosts, and `files` is `"none"`, `"read"` or `"write"`.
-impl Serialize for CalledTool {
+impl Serialize for Callee {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } =
             &self.effects;
@@ -51,12 +51,12 @@ impl Serialize for CalledTool {
     }
 }
 
-impl<'de> Deserialize<'de> for CalledTool {
+impl<'de> Deserialize<'de> for Callee {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "CalledTool")?;
         let effects: Value = members.take("effects")?;
         let mut of = Members::read(effects, "Effects").map_err(D::Error::custom)?;
-        Ok(CalledTool {
+        Ok(Callee {
             name: members.take("name")?,
             effects: Effects {
                 read_only: of.take("read_only")?,

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::exclusion::Seat;
+use crate::base::exclusion::Membership;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
@@ -26,14 +26,14 @@ use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::span::{Attributes, CallSpan};
 use crate::call::values::ContextValues;
-use crate::call::waiting::CalledBy;
+use crate::call::waiting::Caller;
 use crate::call::{Dialects, ToolCall};
 use crate::schema::dialect::Dialect;
 
 use extensions::Extensions;
 pub(crate) use nested::CALLS_EXCEEDED;
-use nested::Made;
-pub use nested::NESTED_CALLS;
+pub use nested::DEFAULT_MAX_NESTED_CALLS;
+use nested::NestedCalls;
 pub(crate) use report::Ending;
 use token::Link;
 #[doc(hidden)]
@@ -77,13 +77,13 @@ pub struct ToolContext {
     /// How many agents are above this one.
     agents: u32,
     /// The calls that this one has made; shared with its copies.
-    made: OnceLock<Arc<Made>>,
+    made: OnceLock<Arc<NestedCalls>>,
     /// How many calls the tools below the outermost call have made. `None` for that call itself.
     nested: Option<Arc<AtomicU32>>,
     /// The answers to the tool's requests for input.
     inputs: Option<Arc<[Value]>>,
     /// The seat of the call, or of the one that makes it, where some calls run alone.
-    seat: Option<Arc<Seat>>,
+    seat: Option<Arc<Membership>>,
     extensions: Option<Extensions>,
     pub(super) span: Option<Arc<dyn CallSpan>>,
 }
@@ -286,8 +286,8 @@ impl ToolContext {
         Arc::clone(peers).call(call, &below).await.outcome
     }
 
-    fn made(&self) -> &Arc<Made> {
-        self.made.get_or_init(|| Arc::new(Made::new(self.nested.clone())))
+    fn made(&self) -> &Arc<NestedCalls> {
+        self.made.get_or_init(|| Arc::new(NestedCalls::new(self.nested.clone())))
     }
 
     /// The context of a call that this call makes. Cancelling this call cancels that one, but not the reverse.
@@ -329,12 +329,12 @@ impl ToolContext {
         self.token.caller()
     }
 
-    pub(crate) fn seat(&self) -> Option<&Arc<Seat>> {
+    pub(crate) fn seat(&self) -> Option<&Arc<Membership>> {
         self.seat.as_ref()
     }
 
     /// A copy of this context for a call that has a seat.
-    pub(crate) fn seated(&self, seat: &Arc<Seat>) -> ToolContext {
+    pub(crate) fn seated(&self, seat: &Arc<Membership>) -> ToolContext {
         ToolContext { seat: Some(Arc::clone(seat)), ..self.clone() }
     }
 
@@ -344,9 +344,9 @@ impl ToolContext {
     }
 
     /// Returns the caller of the call.
-    pub(crate) fn called_by(&self) -> CalledBy {
+    pub(crate) fn called_by(&self) -> Caller {
         let session = self.session().filter(|session| !session.is_passing());
-        CalledBy {
+        Caller {
             principal: self.principal().map(|principal| principal.id.clone()),
             session_id: session.map(|session| Text::copy_of(session.id())),
             agent_id: self.agent_id().map(Text::copy_of),

@@ -14,7 +14,7 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::{Members, plain_data};
-use crate::base::discreet::{Hidden, discreet_debug};
+use crate::base::discreet::{Redacted, discreet_debug};
 use crate::base::frozen::Text;
 use crate::call::waiting::WaitingCall;
 
@@ -44,7 +44,7 @@ impl fmt::Debug for Control {
         match self {
             Control::Continue => f.write_str("Continue"),
             Control::Complete { signal, data } => {
-                f.debug_struct("Complete").field("signal", signal).field("data", &Hidden(data)).finish()
+                f.debug_struct("Complete").field("signal", signal).field("data", &Redacted(data)).finish()
             }
             Control::Effect(effect) => effect.fmt(f),
             Control::NeedInput(request) => f.debug_tuple("NeedInput").field(request).finish(),
@@ -126,14 +126,14 @@ impl InputRequest {
 /// caller, before it expires, and is refused if modified.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct PendingInput {
+pub struct PendingInputCall {
     /// The call.
     pub call: WaitingCall,
     /// The request to answer.
     pub request: InputRequest,
 }
 
-impl Deref for PendingInput {
+impl Deref for PendingInputCall {
     type Target = WaitingCall;
 
     fn deref(&self) -> &WaitingCall {
@@ -174,15 +174,15 @@ impl<'de> Deserialize<'de> for Control {
 
 /// `{"id", "name", "arguments", "request", "approved", "expires_at", "inputs", "seal"}`, the time in milliseconds since
 /// 1970, and, where known, `principal`, `session_id` and `agent_id`.
-impl Serialize for PendingInput {
+impl Serialize for PendingInputCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.call.write(json!({ "request": self.request })).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for PendingInput {
+impl<'de> Deserialize<'de> for PendingInputCall {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "PendingInput")?;
-        Ok(PendingInput { call: WaitingCall::read(&mut members)?, request: members.take("request")? })
+        Ok(PendingInputCall { call: WaitingCall::read(&mut members)?, request: members.take("request")? })
     }
 }

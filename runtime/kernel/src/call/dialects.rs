@@ -11,7 +11,7 @@ use crate::schema::dialect::Dialect;
 /// Created from a dialect, or by `ToolPlan::dialects`.
 #[derive(Clone, Debug)]
 pub struct Dialects {
-    most: &'static Dialect,
+    default: &'static Dialect,
     others: Option<Arc<BTreeMap<String, &'static Dialect>>>,
 }
 
@@ -23,18 +23,18 @@ impl Dialects {
         others: impl IntoIterator<Item = (String, &'static Dialect)>,
     ) -> Dialects {
         let others: BTreeMap<_, _> = others.into_iter().filter(|(_, dialect)| *dialect != most).collect();
-        Dialects { most, others: (!others.is_empty()).then(|| Arc::new(others)) }
+        Dialects { default: most, others: (!others.is_empty()).then(|| Arc::new(others)) }
     }
 
     /// Returns the dialect in which the tool of this name was shown.
     #[must_use]
     pub fn of(&self, tool: &str) -> &'static Dialect {
-        self.others.as_ref().and_then(|others| others.get(tool).copied()).unwrap_or(self.most)
+        self.others.as_ref().and_then(|others| others.get(tool).copied()).unwrap_or(self.default)
     }
 }
 
 impl From<&'static Dialect> for Dialects {
     fn from(dialect: &'static Dialect) -> Dialects {
-        Dialects { most: dialect, others: None }
+        Dialects { default: dialect, others: None }
     }
 }

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use crate::base::future::discard;
 use crate::base::panics;
 use crate::call::approval::ApprovalRequest;
-use crate::call::control::{InputRequest, PendingInput};
+use crate::call::control::{InputRequest, PendingInputCall};
 use crate::call::missing::{self, MissingDependencies};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 /// The length of the text about the arguments, in bytes, beyond which problems are only counted.
-const MAX_TOLD: usize = 32 << 10;
+const MAX_PROBLEM_TEXT_BYTES: usize = 32 << 10;
 
 /// Why a tool call gave no result.
 ///
@@ -67,7 +67,7 @@ pub enum ToolError {
     ApprovalRequired(Box<ApprovalRequest>),
     /// The tool needs input and no handler could supply it: `The call was not finished: it needs input. {message}
     /// {schema}`. Pass the request to [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input) to go on.
-    InputRequired(Box<PendingInput>),
+    InputRequired(Box<PendingInputCall>),
     /// Prerequisites of the call are not met: `Cannot execute '{tool}': prerequisites not met.` and a list of them.
     MissingDependencies(Box<MissingDependencies>),
 }
@@ -113,24 +113,24 @@ impl ToolError {
     #[must_use]
     pub fn from_problems(mut problems: Vec<ArgumentProblem>) -> ToolError {
         let mut message = String::new();
-        let mut told = 0;
+        let mut reported = 0;
         for problem in &problems {
             let line = if problem.pointer.is_empty() || problem.message.contains(&problem.pointer) {
                 Cow::Borrowed(&problem.message)
             } else {
                 Cow::Owned(format!("{}: {}", problem.pointer, problem.message))
             };
-            if told > 0 && message.len() + line.len() > MAX_TOLD {
-                message.push_str(&format!("\nand {} more problems", problems.len() - told));
+            if reported > 0 && message.len() + line.len() > MAX_PROBLEM_TEXT_BYTES {
+                message.push_str(&format!("\nand {} more problems", problems.len() - reported));
                 break;
             }
-            if told > 0 {
+            if reported > 0 {
                 message.push('\n');
             }
             message.push_str(&line);
-            told += 1;
+            reported += 1;
         }
-        problems.truncate(told);
+        problems.truncate(reported);
         ToolError::InvalidArgs { message, problems }
     }
 

@@ -112,7 +112,7 @@ pub fn is_escape(why: &io::Error) -> bool {
 
 /// Returns what went wrong with a file, without the number of the error.
 #[doc(hidden)]
-pub fn told(why: &io::Error) -> String {
+pub fn io_message(why: &io::Error) -> String {
     let text = why.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

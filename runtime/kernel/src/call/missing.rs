@@ -33,7 +33,7 @@ impl Unmet {
             kind: requirement.kind,
             name: requirement.name.to_string(),
             argument: requirement.argument.to_string(),
-            message: requirement.told().into_owned(),
+            message: requirement.message_or_default().into_owned(),
             optional: requirement.optional,
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgen_core::internal::rounded_integers;
 
 use crate::base::data::plain_data;
-use crate::base::discreet::{Hidden, discreet_debug};
+use crate::base::discreet::{Redacted, discreet_debug};
 use crate::call::control::Control;
 use crate::call::structured::{INVALID_OUTPUT, NOT_JSON, Structured, TOO_LARGE, no_structured_result};
 use crate::spec::output::StructuredOutput;
@@ -89,23 +89,23 @@ discreet_debug!(ToolResult: content, child_loop_id, control, structured; details
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Content::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
+            Content::Text(text) => f.debug_tuple("Text").field(&Redacted(text)).finish(),
             Content::Image { data, mime_type } => {
-                f.debug_struct("Image").field("mime_type", mime_type).field("data", &Hidden(data)).finish()
+                f.debug_struct("Image").field("mime_type", mime_type).field("data", &Redacted(data)).finish()
             }
             Content::Audio { data, mime_type } => {
-                f.debug_struct("Audio").field("mime_type", mime_type).field("data", &Hidden(data)).finish()
+                f.debug_struct("Audio").field("mime_type", mime_type).field("data", &Redacted(data)).finish()
             }
             Content::Resource { uri, mime_type, data } => f
                 .debug_struct("Resource")
-                .field("uri", &Hidden(uri))
+                .field("uri", &Redacted(uri))
                 .field("mime_type", mime_type)
                 .field("data", data)
                 .finish(),
             Content::Link { uri, name, mime_type, size } => f
                 .debug_struct("Link")
-                .field("uri", &Hidden(uri))
-                .field("name", &Hidden(name))
+                .field("uri", &Redacted(uri))
+                .field("name", &Redacted(name))
                 .field("mime_type", mime_type)
                 .field("size", size)
                 .finish(),
@@ -116,8 +116,8 @@ impl fmt::Debug for Content {
 impl fmt::Debug for ResourceData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ResourceData::Text(text) => f.debug_tuple("Text").field(&Hidden(text)).finish(),
-            ResourceData::Base64(data) => f.debug_tuple("Base64").field(&Hidden(data)).finish(),
+            ResourceData::Text(text) => f.debug_tuple("Text").field(&Redacted(text)).finish(),
+            ResourceData::Base64(data) => f.debug_tuple("Base64").field(&Redacted(data)).finish(),
         }
     }
 }

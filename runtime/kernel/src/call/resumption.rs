@@ -9,7 +9,7 @@ use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
-use crate::call::control::PendingInput;
+use crate::call::control::PendingInputCall;
 use crate::call::error::ToolError;
 use crate::call::waiting::{WaitingCall, seal_name};
 
@@ -65,7 +65,7 @@ impl ToolCall {
     /// Creates a call that resumes from unverified state, adding an answer to those it already had.
     pub(crate) fn resumed(waited: Waited, answer: Option<Value>) -> ToolCall {
         let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
-        let call = ToolCall { arguments, via, ..ToolCall::named(id, name) };
+        let call = ToolCall { arguments, via, ..ToolCall::without_arguments(id, name) };
         let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
         if let Waited::Approval(request) = &waited {
             approved.extend(request.reasons.iter().cloned());
@@ -100,7 +100,7 @@ pub enum Waited {
     /// An approval.
     Approval(Box<ApprovalRequest>),
     /// Input.
-    Input(Box<PendingInput>),
+    Input(Box<PendingInputCall>),
 }
 
 impl Waited {

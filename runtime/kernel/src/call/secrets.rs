@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Number, Value};
 
 use crate::base::frozen::Text;
-use crate::base::needle::{self, Needle};
+use crate::base::needle::{self, SecretPattern};
 use crate::base::secret_names::{Keys, url_passwords};
 use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
@@ -17,16 +17,16 @@ use crate::call::structured::Structured;
 pub const REDACTED: &str = "[REDACTED]";
 
 /// The length of the shortest secret that is searched for: shorter texts occur by chance.
-const SHORTEST: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 /// Messages quote the start of long texts, so a start of this length counts as the secret.
 const START: usize = 16;
 /// With more secrets than this they are not searched for one by one: then no text of the call is shown.
-const MOST: usize = 64;
+const MAX_SECRETS: usize = 64;
 
 /// The longest code of an error that is shown.
-const LONGEST_CODE: usize = 64;
+const MAX_CODE_BYTES: usize = 64;
 /// How many bytes one byte of a secret becomes at most in a usual encoding.
-const ENCODED: usize = 12;
+const MAX_ENCODED_EXPANSION: usize = 12;
 
 /// How deeply values are searched; deeper ones are hidden.
 const DEPTH: usize = 64;
@@ -35,7 +35,7 @@ const DEPTH: usize = 64;
 /// debug output contains none of them.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    known: Vec<Arc<Needle>>,
+    needles: Vec<Arc<SecretPattern>>,
     too_many: bool,
 }
 
@@ -43,19 +43,19 @@ impl Secrets {
     /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty() && !self.too_many
+        self.needles.is_empty() && !self.too_many
     }
 
     /// Returns the secrets, unless they [are too many](Self::are_too_many).
     #[doc(hidden)]
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.known.iter().map(|known| known.text())
+        self.needles.iter().map(|known| known.text())
     }
 
     /// Returns those that no text and no number of a value holds: what is seen anyway need not be hidden elsewhere.
     pub(crate) fn unseen_in(&self, value: &Value) -> Secrets {
-        let unseen = |known: &&Arc<Needle>| !holds_text(value, known.text());
-        Secrets { known: self.known.iter().filter(unseen).cloned().collect(), too_many: self.too_many }
+        let unseen = |known: &&Arc<SecretPattern>| !holds_text(value, known.text());
+        Secrets { needles: self.needles.iter().filter(unseen).cloned().collect(), too_many: self.too_many }
     }
 
     /// Whether there are so many that no text may be shown.
@@ -99,24 +99,24 @@ impl Secrets {
 
     fn add(&mut self, text: &str) {
         let trimmed = text.trim();
-        if trimmed.chars().count() >= SHORTEST && trimmed != REDACTED && !self.is_one(trimmed) {
-            self.push(Arc::new(Needle::new(trimmed, START)));
+        if trimmed.chars().count() >= MIN_SECRET_BYTES && trimmed != REDACTED && !self.is_one(trimmed) {
+            self.push(Arc::new(SecretPattern::new(trimmed, START)));
         }
     }
 
-    fn push(&mut self, secret: Arc<Needle>) {
-        self.too_many |= self.known.len() >= MOST;
+    fn push(&mut self, secret: Arc<SecretPattern>) {
+        self.too_many |= self.needles.len() >= MAX_SECRETS;
         if self.too_many {
-            self.known.clear();
+            self.needles.clear();
         } else {
-            self.known.push(secret);
+            self.needles.push(secret);
         }
     }
 
     /// Adds other secrets.
     pub(crate) fn extend(&mut self, other: &Secrets) {
         self.too_many |= other.too_many;
-        for secret in &other.known {
+        for secret in &other.needles {
             if !self.is_one(secret.text()) {
                 self.push(Arc::clone(secret));
             }
@@ -132,7 +132,7 @@ impl Secrets {
     }
 
     fn is_one(&self, text: &str) -> bool {
-        self.too_many || self.known.iter().any(|known| known.text() == text)
+        self.too_many || self.needles.iter().any(|known| known.text() == text)
     }
 
     /// Returns whether a number is a secret, however it is written.
@@ -153,7 +153,7 @@ impl Secrets {
     #[doc(hidden)]
     pub fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
         let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-        let is_code = (1..=LONGEST_CODE).contains(&code.len()) && code.bytes().all(of_code);
+        let is_code = (1..=MAX_CODE_BYTES).contains(&code.len()) && code.bytes().all(of_code);
         (is_code && self.replace(code).is_none()).then_some(code)
     }
 
@@ -162,7 +162,7 @@ impl Secrets {
         let mut cut = Secrets::default();
         let longest = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
         // As far as a secret may reach, however it is encoded.
-        let reach = longest.saturating_mul(ENCODED);
+        let reach = longest.saturating_mul(MAX_ENCODED_EXPANSION);
         for edge in [part.start, part.end] {
             let from = floor(text, edge.saturating_sub(reach));
             let near = &text[from..floor(text, edge.saturating_add(reach))];
@@ -182,8 +182,8 @@ impl Secrets {
         needle::unfinished(text, self.needles())
     }
 
-    fn needles(&self) -> impl Iterator<Item = &Needle> {
-        self.known.iter().map(|known| &**known)
+    fn needles(&self) -> impl Iterator<Item = &SecretPattern> {
+        self.needles.iter().map(|known| &**known)
     }
 }
 
@@ -315,13 +315,13 @@ mod tests {
             for call in 0..256 {
                 let own: Vec<String> = (0..60).map(|n| format!("secret-{call}-{n}")).collect();
                 all = all.and(&secrets(&json!(own)));
-                assert!(all.known.len() <= MOST);
+                assert!(all.needles.len() <= MAX_SECRETS);
             }
         });
         assert!(all.too_many && spent.as_secs() < 2, "{spent:?}");
         // The same secrets again are no more than before.
         let few = secrets(&json!(["first", "second"]));
-        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).known.len(), 2);
+        assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).needles.len(), 2);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 
 use crate::base::data::Members;
-use crate::base::discreet::Hidden;
+use crate::base::discreet::Redacted;
 use crate::base::frozen::Text;
 
 /// The code of a result that is not what its tool declares.
@@ -48,7 +48,7 @@ impl fmt::Debug for Structured {
         match self {
             Structured::Details => f.write_str("Details"),
             Structured::DetailsWithout(names) => f.debug_tuple("DetailsWithout").field(names).finish(),
-            Structured::Json(text) => f.debug_tuple("Json").field(&Hidden(&text.as_str())).finish(),
+            Structured::Json(text) => f.debug_tuple("Json").field(&Redacted(&text.as_str())).finish(),
             Structured::Missing(why) => f.debug_tuple("Missing").field(why).finish(),
         }
     }

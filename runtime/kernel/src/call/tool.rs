@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgen_core::internal::{BorrowedValue, is_exact, read_texts, rounded_integers};
 
-use crate::base::depth::{MOST, shallow};
+use crate::base::depth::{MAX_DEPTH, shallow};
 use crate::base::future::BoxFuture;
 use crate::base::json::type_name;
 use crate::call::context::{Ending, ToolContext};
@@ -111,7 +111,7 @@ pub trait AgentTool: Send + Sync {
 
     /// The effects of the tool in a toolbox: the declared ones, unless the tool knows that the context restricts it
     /// further. A toolbox refuses a tool whose effects exceed what its context allows.
-    fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
+    fn effects_in_context(&self, ctx: &ToolboxContext) -> Effects {
         let _ = ctx;
         self.spec().effects.clone()
     }
@@ -136,7 +136,7 @@ pub trait AgentTool: Send + Sync {
     }
 
     /// Words by which a search finds the tool, in addition to those of its specification: the path of an HTTP request.
-    fn search_words(&self) -> &str {
+    fn search_terms(&self) -> &str {
         ""
     }
 
@@ -146,7 +146,7 @@ pub trait AgentTool: Send + Sync {
     ///
     /// As [`execute`](Self::execute).
     #[doc(hidden)]
-    fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
+    fn execute_borrowed<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
         Execution::Running(self.execute(given.into_value(), ctx))
     }
 
@@ -257,7 +257,7 @@ pub fn parsed(params: Value) -> Result<Value, ToolError> {
         ToolError::from_problems(vec![ArgumentProblem { pointer: String::new(), kind, message }])
     };
     let Some(params) = shallow(params) else {
-        return Err(whole(format!("the arguments are nested more than {MOST} levels deep")));
+        return Err(whole(format!("the arguments are nested more than {MAX_DEPTH} levels deep")));
     };
     let params = match params {
         Value::String(text) if text.trim().is_empty() => json!({}),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::base::frozen::Text;
-use crate::call::limits::Limits;
+use crate::call::limits::EffectLimits;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::values::ContextValues;
@@ -21,7 +21,7 @@ pub struct ToolboxContext {
     /// The working directory of the agent; paths refer to it as the root `workdir`.
     pub work_dir: Option<PathBuf>,
     /// The limits of the tools: read-only, without network, and so on. No limits by default.
-    pub limits: Limits,
+    pub limits: EffectLimits,
     /// The services for the tools, in addition to those of a call.
     pub services: Services,
     /// The values known about every call, in addition to those of a call.
@@ -61,7 +61,7 @@ impl ToolboxContext {
 
     /// Sets the limits of the tools.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> ToolboxContext {
+    pub fn with_limits(mut self, limits: EffectLimits) -> ToolboxContext {
         self.limits = limits;
         self
     }

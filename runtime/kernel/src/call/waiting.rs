@@ -34,7 +34,7 @@ pub struct WaitingCall {
     /// When the call can no longer be resumed.
     pub expires_at: SystemTime,
     /// The caller; no other caller can resume the call.
-    pub called_by: CalledBy,
+    pub caller: Caller,
     /// The earlier answers to the tool's requests for input, in order.
     pub inputs: Vec<Value>,
     /// The span of the call that waits, as a `traceparent` of W3C Trace Context, if it had one: the span of the call that
@@ -43,7 +43,7 @@ pub struct WaitingCall {
     pub(crate) seal: Text,
 }
 
-discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by, traceparent; arguments, inputs);
+discreet_debug!(WaitingCall: id, name, via, approved, expires_at, caller, traceparent; arguments, inputs);
 
 impl WaitingCall {
     /// Writes the call, with the members that a kind of waiting call adds.
@@ -57,7 +57,7 @@ impl WaitingCall {
         }
         out["approved"] = json!(self.approved);
         out["expires_at"] = json!(millis_of(self.expires_at));
-        self.called_by.write(&mut out);
+        self.caller.write(&mut out);
         out["inputs"] = json!(self.inputs);
         if let Some(traceparent) = &self.traceparent {
             out["traceparent"] = json!(traceparent);
@@ -74,7 +74,7 @@ impl WaitingCall {
             arguments: members.take("arguments")?,
             approved: members.take("approved")?,
             expires_at: time_of(members)?,
-            called_by: CalledBy::read(members)?,
+            caller: Caller::read(members)?,
             inputs: members.or_default("inputs")?,
             traceparent: members.or_default("traceparent")?,
             seal: members.take("seal")?,
@@ -85,7 +85,7 @@ impl WaitingCall {
 /// The caller of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CalledBy {
+pub struct Caller {
     /// The ID of the principal, if there is one.
     pub principal: Option<Text>,
     /// The ID of the session, if others can refer to it: a loop's own temporary session does not count.
@@ -94,9 +94,9 @@ pub struct CalledBy {
     pub agent_id: Option<Text>,
 }
 
-impl CalledBy {
+impl Caller {
     /// Names the first field in which another caller differs.
-    pub(crate) fn difference(&self, other: &CalledBy) -> Option<&'static str> {
+    pub(crate) fn difference(&self, other: &Caller) -> Option<&'static str> {
         if self.principal != other.principal {
             Some("principal")
         } else if self.session_id != other.session_id {
@@ -116,8 +116,8 @@ impl CalledBy {
         }
     }
 
-    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
-        Ok(CalledBy {
+    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<Caller, E> {
+        Ok(Caller {
             principal: members.or_default("principal")?,
             session_id: members.or_default("session_id")?,
             agent_id: members.or_default("agent_id")?,

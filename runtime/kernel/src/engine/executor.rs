@@ -35,8 +35,8 @@ use tokio_util::sync::CancellationToken;
 use crate::base::future::BoxFuture;
 
 pub use error::ExecError;
-pub use guard::{BANNED, GuardedExecutor, STARTERS};
-pub use listener::{LineListener, MAX_LINE};
+pub use guard::{BANNED_PROGRAMS, GuardedExecutor, LAUNCHER_PROGRAMS};
+pub use listener::{LineListener, MAX_LINE_BYTES};
 pub use options::{DEFAULT_EXEC_TIMEOUT, DEFAULT_MAX_OUTPUT, ExecOptions, ResourceLimits};
 #[doc(hidden)]
 pub use options::{check_env, least};

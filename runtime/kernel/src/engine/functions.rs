@@ -11,9 +11,9 @@ use super::dynamic::{DynamicTool, Run, boxed};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::toolbox_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::call::toolbox_context::FactoryError;
 use crate::spec::plan::{Call, Tool};
 
 /// The functions that run tools with [`Call::Function`], by the names of the tools. Generated code fills the table from

@@ -14,9 +14,9 @@ use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::toolbox_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::call::toolbox_context::FactoryError;
 use crate::spec::ToolSpec;
 use crate::spec::plan::{Call, Tool};
 

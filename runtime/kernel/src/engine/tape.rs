@@ -10,9 +10,9 @@ use crate::call::secrets::Secrets;
 /// What an engine reports its traffic to and asks instead of the network: a
 /// `layers::cassette::Cassette`. Clones share it.
 #[derive(Clone)]
-pub struct Tape(pub Arc<dyn Taping>);
+pub struct Interceptor(pub Arc<dyn TrafficInterceptor>);
 
-impl fmt::Debug for Tape {
+impl fmt::Debug for Interceptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.plays() { "Tape(plays)" } else { "Tape(records)" })
     }
@@ -20,7 +20,7 @@ impl fmt::Debug for Tape {
 
 /// Records the traffic of engines, or plays it back.
 #[doc(hidden)]
-pub trait Taping: Send + Sync {
+pub trait TrafficInterceptor: Send + Sync {
     /// Whether it takes the place of the network.
     fn plays(&self) -> bool;
 
@@ -35,10 +35,10 @@ pub trait Taping: Send + Sync {
     /// # Errors
     ///
     /// If the request is not a recorded one, with what differs.
-    fn answer(&self, request: TapedRequest) -> Result<TapedAnswer, String>;
+    fn replay_response(&self, request: TapedRequest) -> Result<TapedAnswer, String>;
 
     /// Notes that a request is sent, and returns its number.
-    fn asked(&self, request: TapedRequest) -> usize;
+    fn record_request(&self, request: TapedRequest) -> usize;
 
     /// Notes the answer to the request with this number, as far as it was read.
     fn answered(&self, number: usize, answer: TapedAnswer);

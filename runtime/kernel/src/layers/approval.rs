@@ -55,7 +55,7 @@ use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
-use crate::call::called::CalledTool;
+use crate::call::called::Callee;
 use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, fingerprint, promise};
 use crate::call::error::ToolError;
@@ -67,20 +67,20 @@ use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
 pub(crate) use approvals::Claimed;
-pub use approvals::{Approvals, CLAIM_EXPIRY};
+pub use approvals::{Approvals, DEFAULT_CLAIM_EXPIRY};
 pub use entry::QueuedApproval;
 pub use error::ApprovalError;
 use spent::Spent;
 pub use state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
 
 /// How long a call waits for approval or for input by default: 24 hours.
-pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
+pub const DEFAULT_APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a queue shows a call that has waited in it after its time was over: 30 days.
-pub const APPROVALS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const APPROVAL_RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// How long a store remembers a name after its request expired, since clocks differ.
-const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
+const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
@@ -133,9 +133,9 @@ fn below<'a>(
 }
 
 /// Returns what an approver of a call of a tool sees of the tools below it.
-pub(crate) fn told_below(tool: &dyn AgentTool, registry: &Registry) -> Vec<CalledTool> {
-    let told = |(spec, _): &(&ToolSpec, _)| CalledTool::new(spec.name.to_text(), spec.effects.clone());
-    below(tool, registry).values().map(told).collect()
+pub(crate) fn callees(tool: &dyn AgentTool, registry: &Registry) -> Vec<Callee> {
+    let callee = |(spec, _): &(&ToolSpec, _)| Callee::new(spec.name.to_text(), spec.effects.clone());
+    below(tool, registry).values().map(callee).collect()
 }
 
 /// Returns the promise of a tool, with those of the tools below it.
@@ -162,13 +162,13 @@ pub(crate) struct Seals {
 }
 
 /// The fewest bytes of a key that cannot be guessed.
-const SHORTEST_KEY: usize = 32;
+const MIN_KEY_BYTES: usize = 32;
 
 impl Default for Seals {
     fn default() -> Seals {
         Seals {
             key: Arc::default(),
-            expiry: APPROVAL_EXPIRY,
+            expiry: DEFAULT_APPROVAL_EXPIRY,
             approvals: Approvals::on(MemoryStore::new()),
             is_queue: false,
             spent: Arc::default(),
@@ -180,7 +180,7 @@ impl Default for Seals {
 impl Seals {
     pub(crate) fn set_key(&mut self, secret: &[u8]) {
         self.key = Arc::new(OnceLock::from(SealKey::new(secret)));
-        self.short_key = Some(secret.len()).filter(|length| *length < SHORTEST_KEY);
+        self.short_key = Some(secret.len()).filter(|length| *length < MIN_KEY_BYTES);
     }
 
     /// Returns the length of the key that was set, if it is too short.
@@ -211,9 +211,9 @@ impl Seals {
     /// Returns when a call that starts to wait now expires, in whole milliseconds.
     fn expires_at(&self) -> SystemTime {
         /// The longest wait: longer than any real one, and short enough that the time can be written.
-        const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+        const MAX_EXPIRY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         let now = SystemTime::now();
-        let end = now.checked_add(self.expiry.min(LONGEST)).unwrap_or(now);
+        let end = now.checked_add(self.expiry.min(MAX_EXPIRY)).unwrap_or(now);
         UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(end))).unwrap_or(end)
     }
 
@@ -233,7 +233,7 @@ impl Seals {
             arguments,
             approved: call.brings().approved.clone(),
             expires_at: self.expires_at(),
-            called_by: ctx.called_by(),
+            caller: ctx.called_by(),
             inputs,
             traceparent: ctx.traceparent(),
             seal: Text::EMPTY,
@@ -262,7 +262,7 @@ impl Seals {
         let Some(waited) = &call.brings().waited else { return Ok(()) };
         let prefix = waited.prefix();
         let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
-        let WaitingCall { seal, called_by, expires_at, .. } = waited.call();
+        let WaitingCall { seal, caller: called_by, expires_at, .. } = waited.call();
         if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
             let why = "its request was changed, the tool or one that it calls was, or a provider with another \
                        `approval_key` has made it.";
@@ -280,7 +280,7 @@ impl Seals {
             let Ticket { prefix, expires_at, .. } = ticket;
             // Since the request was verified, middleware may have taken its time.
             unexpired(prefix, *expires_at)?;
-            match callback::answer(Some(limit), self.take(ticket)).await {
+            match callback::with_timeout(Some(limit), self.consume(ticket)).await {
                 // The store may have forgotten a name that was taken before and has expired since.
                 Ok(Ok(())) => unexpired(prefix, *expires_at)?,
                 Ok(Err(ApprovalError::Queue(detail))) => {
@@ -304,7 +304,7 @@ impl Seals {
             let is_known = self.spent.knows(name);
             self.spent.take(name, *expires_at);
             // Without an answer of the store, at least nothing runs here.
-            let taken = callback::answer(Some(limit), self.approvals.take(name, *expires_at)).await;
+            let taken = callback::with_timeout(Some(limit), self.approvals.take(name, *expires_at)).await;
             if is_known || matches!(taken, Ok(Ok(false))) {
                 return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
             }
@@ -319,7 +319,7 @@ impl Seals {
         }
     }
 
-    async fn take(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
+    async fn consume(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
         if self.spent.knows(&ticket.name) {
             return Err(ApprovalError::Taken);
         }
@@ -350,7 +350,7 @@ impl Seals {
             return Ok(());
         };
         // If this does not come to an end, the row may be there all the same, or come later.
-        let why = match callback::answer(Some(limit), queue.put(request)).await {
+        let why = match callback::with_timeout(Some(limit), queue.put(request)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(why)) => why.to_string(),
             Err(_) => "the queue of approvals gave no answer in time".to_owned(),

@@ -150,14 +150,14 @@ impl CircuitBreaker {
         &self,
         service: &str,
         operation: impl AsyncFnOnce() -> Result<T, ToolError>,
-        fallback: impl AsyncFnOnce(Trouble) -> Result<T, ToolError>,
+        fallback: impl AsyncFnOnce(GuardedError) -> Result<T, ToolError>,
     ) -> Result<T, ToolError> {
         let trouble = match self.admit(service) {
             Ok(permit) => match permit.watch(operation()).await {
                 Ok(value) => return Ok(value),
-                Err(error) => Trouble::Failed(error),
+                Err(error) => GuardedError::Failed(error),
             },
-            Err(refusal) => Trouble::Refused(refusal),
+            Err(refusal) => GuardedError::Refused(refusal),
         };
         fallback(trouble).await
     }
@@ -178,7 +178,7 @@ impl CircuitBreaker {
     /// Returns the state of the circuit of a service.
     #[must_use]
     pub fn state(&self, service: &str) -> BreakerState {
-        self.known(service)
+        self.existing_service(service)
             .map_or(BreakerState::Closed, |known| unpoisoned(known.machine.lock()).state(&known.settings))
     }
 
@@ -191,7 +191,7 @@ impl CircuitBreaker {
     /// Returns the statistics of a service. For a service that was never called, all counts are zero.
     #[must_use]
     pub fn stats(&self, service: &str) -> BreakerStats {
-        match self.known(service) {
+        match self.existing_service(service) {
             Some(known) => unpoisoned(known.machine.lock()).stats(known.settings),
             None => Machine::default().stats(self.settings),
         }
@@ -205,18 +205,18 @@ impl CircuitBreaker {
 
     /// Closes the circuit of a service manually and restarts the counts. Running calls do not count.
     pub fn reset(&self, service: &str) {
-        if let Some(known) = self.known(service) {
+        if let Some(known) = self.existing_service(service) {
             unpoisoned(known.machine.lock()).reset();
-            known.tell(None);
+            known.publish_change(None);
         }
     }
 
-    fn known(&self, name: &str) -> Option<Arc<Service>> {
+    fn existing_service(&self, name: &str) -> Option<Arc<Service>> {
         unpoisoned(self.services.read()).get(name).cloned()
     }
 
     fn service(&self, name: &str) -> Arc<Service> {
-        if let Some(known) = self.known(name) {
+        if let Some(known) = self.existing_service(name) {
             return known;
         }
         // Another call may have registered the service in between: then its entry counts.
@@ -259,7 +259,7 @@ impl Layer for CircuitBreaker {
 
 impl Service {
     /// Notifies other processes that the circuit opened, for this long, or closed. No lock is held.
-    fn tell(&self, open: Option<Duration>) {
+    fn publish_change(&self, open: Option<Duration>) {
         if let Some((shared, name)) = &self.shared {
             shared.changed(name, open);
         }
@@ -281,7 +281,7 @@ impl Permit {
         self.settled = true;
         let closed = unpoisoned(self.service.machine.lock()).succeeded(self.generation);
         if closed {
-            self.service.tell(None);
+            self.service.publish_change(None);
         }
     }
 
@@ -290,7 +290,7 @@ impl Permit {
         self.settled = true;
         let opened = unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
         if opened {
-            self.service.tell(Some(self.service.settings.reset));
+            self.service.publish_change(Some(self.service.settings.reset));
         }
     }
 
@@ -334,7 +334,7 @@ impl Drop for Permit {
 
 /// The reason why the operation of [`CircuitBreaker::run`] has no value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Trouble {
+pub enum GuardedError {
     /// The circuit is open or another call tries: the operation did not run.
     Refused(ToolError),
     /// The operation ran and failed.

@@ -13,6 +13,6 @@ mod input;
 mod question;
 
 pub use effect::{EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler};
-pub use input::{INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler, InputQuestion};
+pub use input::{InputHandler, InputQuestion, InputReply, MAX_INPUT_ATTEMPTS, MAX_INPUT_ROUNDS};
 pub(crate) use question::Questions;
 pub use question::{ASK_QUESTION, Answerer, AskQuestion, Question};

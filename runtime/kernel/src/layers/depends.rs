@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use toolgen_core::internal::{Found, find_field, in_order};
+use toolgen_core::internal::{ArgumentLookup, find_field, in_order};
 
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -355,13 +355,13 @@ fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Regi
 fn identifier<'a>(spec: &ToolSpec, argument: &str, args: &'a Value) -> Option<&'a Value> {
     let args = args.as_object()?;
     match find_field(spec, argument) {
-        Found::Field(field) => {
+        ArgumentLookup::Field(field) => {
             let names = [field.wire_name(), field.name.as_str()];
             let aliases = field.aliases.iter().map(|alias| alias.as_str());
             names.into_iter().chain(aliases).find_map(|name| args.get(name))
         }
-        Found::Open => args.get(argument),
-        Found::Nothing => None,
+        ArgumentLookup::Open => args.get(argument),
+        ArgumentLookup::Nothing => None,
     }
 }
 

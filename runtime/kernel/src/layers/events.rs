@@ -8,7 +8,7 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::base::discreet::Hidden;
+use crate::base::discreet::Redacted;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
 use crate::call::codes;
@@ -91,27 +91,27 @@ impl fmt::Debug for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EventKind::ToolCall { arguments } => {
-                f.debug_struct("ToolCall").field("arguments", &Hidden(arguments)).finish()
+                f.debug_struct("ToolCall").field("arguments", &Redacted(arguments)).finish()
             }
             EventKind::ToolResponse { content, is_error, duration } => f
                 .debug_struct("ToolResponse")
-                .field("content", &Hidden(content))
+                .field("content", &Redacted(content))
                 .field("is_error", is_error)
                 .field("duration", duration)
                 .finish(),
             EventKind::Error { message, code, duration } => f
                 .debug_struct("Error")
-                .field("message", &Hidden(message))
+                .field("message", &Redacted(message))
                 .field("code", code)
                 .field("duration", duration)
                 .finish(),
             EventKind::Update { content, details } => f
                 .debug_struct("Update")
-                .field("content", &Hidden(content))
-                .field("details", &Hidden(details))
+                .field("content", &Redacted(content))
+                .field("details", &Redacted(details))
                 .finish(),
             EventKind::Progress { message } => {
-                f.debug_struct("Progress").field("message", &Hidden(message)).finish()
+                f.debug_struct("Progress").field("message", &Redacted(message)).finish()
             }
         }
     }

@@ -50,7 +50,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::middleware::{Decision, ToolRequest};
+use super::middleware::{MiddlewareDecision, ToolRequest};
 use super::observer::{Called, Observer};
 use crate::base::future::BoxFuture;
 use crate::base::sync::{Mutex, unpoisoned};
@@ -273,7 +273,7 @@ pub trait Layer: Any + Send + Sync {
 
     /// Decides about a call whose arguments are checked, at [`Stage::Decide`]. `None` lets it pass. Once a call is approved
     /// its arguments are final.
-    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, Decision>> {
+    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, MiddlewareDecision>> {
         let _ = request;
         None
     }

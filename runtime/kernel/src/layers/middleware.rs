@@ -127,7 +127,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::base::discreet::Hidden;
+use crate::base::discreet::Redacted;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -135,14 +135,14 @@ use crate::layers::layer::{Layer, Stage};
 use crate::spec::ToolSpec;
 
 pub use crate::call::approval::ApprovalRequest;
-pub use crate::call::called::CalledTool;
-pub use crate::call::waiting::{CalledBy, WaitingCall};
+pub use crate::call::called::Callee;
+pub use crate::call::waiting::{Caller, WaitingCall};
 pub use closures::approver;
 
 /// Decides about calls whose arguments are already checked. See the [module](self).
 pub trait Middleware: Send + Sync {
     /// Decides about a call. A later middleware sees the arguments as an earlier one left them.
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision>;
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision>;
 }
 
 /// A middleware as a layer.
@@ -153,7 +153,7 @@ impl Layer for Decides {
         Stage::Decide
     }
 
-    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, Decision>> {
+    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, MiddlewareDecision>> {
         Some(self.0.before(request))
     }
 }
@@ -191,7 +191,7 @@ impl fmt::Debug for ToolRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolRequest")
             .field("tool", &self.spec.name)
-            .field("arguments", &Hidden(self.arguments))
+            .field("arguments", &Redacted(self.arguments))
             .field("ctx", self.ctx)
             .field("approved", &self.approved)
             .finish()
@@ -201,7 +201,7 @@ impl fmt::Debug for ToolRequest<'_> {
 /// What a [`Middleware`] decides.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Decision {
+pub enum MiddlewareDecision {
     /// Let the call pass.
     Allow,
     /// Let the call pass with these arguments, which are checked like those of a model.
@@ -213,13 +213,15 @@ pub enum Decision {
     NeedApproval(String),
 }
 
-impl fmt::Debug for Decision {
+impl fmt::Debug for MiddlewareDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Decision::Allow => f.write_str("Allow"),
-            Decision::Modify(arguments) => f.debug_tuple("Modify").field(&Hidden(arguments)).finish(),
-            Decision::Deny(why) => f.debug_tuple("Deny").field(why).finish(),
-            Decision::NeedApproval(why) => f.debug_tuple("NeedApproval").field(why).finish(),
+            MiddlewareDecision::Allow => f.write_str("Allow"),
+            MiddlewareDecision::Modify(arguments) => {
+                f.debug_tuple("Modify").field(&Redacted(arguments)).finish()
+            }
+            MiddlewareDecision::Deny(why) => f.debug_tuple("Deny").field(why).finish(),
+            MiddlewareDecision::NeedApproval(why) => f.debug_tuple("NeedApproval").field(why).finish(),
         }
     }
 }

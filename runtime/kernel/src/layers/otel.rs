@@ -73,7 +73,7 @@ pub(crate) use context::current;
 #[doc(hidden)]
 pub use context::{Attached, continued};
 #[doc(hidden)]
-pub use signals::{Signals, linked, named};
+pub use signals::{Signals, agent_attributes, linked};
 
 /// A [layer](crate::layers) that makes spans and metrics of the calls of a toolbox, and of the agents and servers that use
 /// it.

@@ -155,9 +155,9 @@ impl Pages {
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
             let whole = result.to_text();
-            let cut = Cut { pages: self, limit, ctx, kept: RefCell::default() };
+            let cut = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
             result.content = cut.texts(std::mem::take(&mut result.content), whole);
-            kept = cut.kept.into_inner();
+            kept = cut.stored_handles.into_inner();
         }
         if binary > limit.binary {
             let mut left = limit.binary;
@@ -190,9 +190,9 @@ impl Pages {
             let end = cut(&whole, bytes(limit.text));
             hide_cut(&whole, 0..end, ctx);
             let shown = whole.get(..end).unwrap_or_default().to_owned();
-            let cut = Cut { pages: self, limit, ctx, kept: RefCell::default() };
+            let cut = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
             *message = format!("{shown}\n{}", cut.notice(whole, end));
-            return cut.kept.into_inner();
+            return cut.stored_handles.into_inner();
         }
         Vec::new()
     }
@@ -248,7 +248,7 @@ struct Cut<'a> {
     limit: ResultLimit,
     ctx: &'a ToolContext,
     /// The handles of what is kept.
-    kept: RefCell<Vec<String>>,
+    stored_handles: RefCell<Vec<String>>,
 }
 
 impl Cut<'_> {
@@ -321,7 +321,7 @@ impl Cut<'_> {
         // An empty page would lead nowhere.
         let page = bytes(self.limit.text).max(1);
         let handle = self.pages.store.keep(whole, page, self.ctx)?;
-        self.kept.borrow_mut().push(handle.clone());
+        self.stored_handles.borrow_mut().push(handle.clone());
         Some(handle)
     }
 }

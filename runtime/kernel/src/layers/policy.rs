@@ -30,13 +30,13 @@ mod rules;
 
 use std::fmt;
 
-pub use rules::{Decision, EffectKind, RuleError, RuleProblem, Rules, RulesBuilder, RulesError};
+pub use rules::{EffectKind, PolicyRules, RuleDecision, RuleError, RuleProblem, RulesBuilder, RulesError};
 
 use toolgen_core::internal::Check;
 
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
-use crate::call::limits::{Excess, Limits};
+use crate::call::limits::{EffectLimits, LimitViolation};
 use crate::spec::{Effects, ToolSpec};
 
 /// What a context allows: the effects its tools may have, and the tools that are available. Cheap to clone.
@@ -44,21 +44,21 @@ use crate::spec::{Effects, ToolSpec};
 #[non_exhaustive]
 pub struct Policy {
     /// The limits on the effects of a tool.
-    pub limits: Limits,
+    pub limits: EffectLimits,
     /// The rules on which tools are available.
-    pub rules: Rules,
+    pub rules: PolicyRules,
 }
 
 impl Policy {
     /// Creates a policy that allows every tool within these limits.
     #[must_use]
-    pub fn new(limits: Limits) -> Policy {
-        Policy { limits, rules: Rules::default() }
+    pub fn new(limits: EffectLimits) -> Policy {
+        Policy { limits, rules: PolicyRules::default() }
     }
 
     /// Sets the rules on which tools are available.
     #[must_use]
-    pub fn with_rules(mut self, rules: Rules) -> Policy {
+    pub fn with_rules(mut self, rules: PolicyRules) -> Policy {
         self.rules = rules;
         self
     }
@@ -95,7 +95,7 @@ impl Policy {
         Explanation {
             tool: spec.name.to_text(),
             decision: self.rules.explain(spec),
-            excess: self.limits.exceeded(effects),
+            excess: self.limits.violations(effects),
             undeclared: *effects == Effects::UNDECLARED,
         }
     }
@@ -107,7 +107,7 @@ impl Policy {
     }
 }
 
-impl Check<ToolSpec, ToolError> for Limits {
+impl Check<ToolSpec, ToolError> for EffectLimits {
     fn checked(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         if self.allows(&spec.effects) { Ok(()) } else { Policy::new(self.clone()).check(spec) }
     }
@@ -123,9 +123,9 @@ pub struct Explanation {
     /// The tool.
     pub tool: Text,
     /// What the rules decide.
-    pub decision: Decision,
+    pub decision: RuleDecision,
     /// The effects of the tool that exceed the limits.
-    pub excess: Vec<Excess>,
+    pub excess: Vec<LimitViolation>,
     /// Whether the tool rules out no effect, so that the worst is assumed.
     pub undeclared: bool,
 }
@@ -143,15 +143,17 @@ impl fmt::Display for Explanation {
         let Explanation { tool, decision, excess, undeclared } = self;
         if self.is_allowed() {
             return match decision {
-                Decision::Allowed { rule: Some(rule) } => write!(f, "tool '{tool}' is included by '{rule}'"),
+                RuleDecision::Allowed { rule: Some(rule) } => {
+                    write!(f, "tool '{tool}' is included by '{rule}'")
+                }
                 _ => write!(f, "tool '{tool}' is allowed"),
             };
         }
         f.write_str("Permission denied: ")?;
         match decision {
-            Decision::Allowed { .. } => write!(f, "tool '{tool}' may do more than this context allows")?,
-            Decision::Excluded { rule } => write!(f, "tool '{tool}' is excluded by the rule '{rule}'")?,
-            Decision::NotIncluded => write!(f, "tool '{tool}' is not included by any rule")?,
+            RuleDecision::Allowed { .. } => write!(f, "tool '{tool}' may do more than this context allows")?,
+            RuleDecision::Excluded { rule } => write!(f, "tool '{tool}' is excluded by the rule '{rule}'")?,
+            RuleDecision::NotIncluded => write!(f, "tool '{tool}' is not included by any rule")?,
         }
         match (excess.is_empty(), decision.is_allowed()) {
             (true, _) => {}
@@ -161,7 +163,7 @@ impl fmt::Display for Explanation {
         for each in excess {
             write!(f, "\n- {each}")?;
         }
-        let by_effect = matches!(decision, Decision::Excluded { rule } if rule.contains("effect:"));
+        let by_effect = matches!(decision, RuleDecision::Excluded { rule } if rule.contains("effect:"));
         if *undeclared && (by_effect || !excess.is_empty()) {
             f.write_str(ASSUMED)?;
         }

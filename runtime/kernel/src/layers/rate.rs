@@ -48,11 +48,11 @@ pub trait RateLimit: Send + Sync {
         spec: &'a ToolSpec,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         let allowed = self.allow(principal, spec);
-        Box::pin(async move { answer(allowed.await, spec) })
+        Box::pin(async move { to_result(allowed.await, spec) })
     }
 }
 
-fn answer(is_allowed: bool, spec: &ToolSpec) -> Result<(), ToolError> {
+fn to_result(is_allowed: bool, spec: &ToolSpec) -> Result<(), ToolError> {
     if is_allowed { Ok(()) } else { Err(exceeded(spec.name.as_str())) }
 }
 
@@ -66,7 +66,7 @@ impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
         principal: &'a Principal,
         spec: &'a ToolSpec,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(async move { answer(self(principal, spec), spec) })
+        Box::pin(async move { to_result(self(principal, spec), spec) })
     }
 }
 
@@ -86,7 +86,7 @@ pub fn counted_for(ctx: &ToolContext) -> Cow<'_, Principal> {
 }
 
 /// How long a rate limit may take to answer: 5 seconds.
-pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+pub const RATE_LIMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Asks a rate limit about a call.
 ///
@@ -103,7 +103,7 @@ pub async fn check(
 ) -> Result<(), ToolError> {
     // Inside a future, so that a panic of `ask` itself is caught, too.
     let asked = caught(async { limit.ask(principal, spec).await });
-    let asked = tokio::time::timeout(ANSWER_TIMEOUT, asked);
+    let asked = tokio::time::timeout(RATE_LIMIT_TIMEOUT, asked);
     match ctx.caller_token().run_until_cancelled(asked).await {
         None => Err(ToolError::Cancelled),
         Some(Ok(Some(answer))) => answer,
@@ -348,12 +348,15 @@ impl RateLimit for WindowLimit {
         spec: &'a ToolSpec,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         let Some(store) = &self.shared else {
-            return Box::pin(std::future::ready(answer(self.admit(principal, &spec.name.to_text()), spec)));
+            return Box::pin(std::future::ready(to_result(
+                self.admit(principal, &spec.name.to_text()),
+                spec,
+            )));
         };
         Box::pin(async move {
             match (self.count(store, principal, spec.name.as_str()).await, self.on_failure) {
-                (Ok(is_allowed), _) => answer(is_allowed, spec),
-                (Err(_), OnFailure::Degrade) => answer(self.admit(principal, &spec.name.to_text()), spec),
+                (Ok(is_allowed), _) => to_result(is_allowed, spec),
+                (Err(_), OnFailure::Degrade) => to_result(self.admit(principal, &spec.name.to_text()), spec),
                 (Err(why), OnFailure::Refuse) => {
                     let text = format!(
                         "The call was not executed: whether the rate limit allows '{}' now is not known, because the \

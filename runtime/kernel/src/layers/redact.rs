@@ -38,15 +38,15 @@ use bytes::put_back;
 #[doc(hidden)]
 pub use bytes::without_bytes;
 use declared::Declared;
-use rules::{Rules, hide_all};
+use rules::{RedactionRules, hide_all};
 use scan::Prefix;
 
 pub use crate::call::secrets::{REDACTED, Secrets};
 
 /// The text that replaces a value nested too deeply to be checked.
-pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
+pub const TOO_DEEP_MASK: &str = "[MAX_DEPTH_EXCEEDED]";
 /// The text that replaces one that a rule of the program failed to check.
-pub const FAILED: &str = "[REDACTION_FAILED]";
+pub const FAILED_MASK: &str = "[REDACTION_FAILED]";
 
 /// How deeply values may be nested by default.
 const MAX_DEPTH: usize = 32;
@@ -63,12 +63,12 @@ const MAX_DEPTH: usize = 32;
 /// ```
 #[derive(Clone)]
 pub struct Redactor {
-    rules: Arc<Rules>,
+    rules: Arc<RedactionRules>,
     hides: bool,
 }
 
 /// A builder for a [`Redactor`], starting from the default rules.
-pub struct RedactorBuilder(Rules);
+pub struct RedactorBuilder(RedactionRules);
 
 impl RedactorBuilder {
     /// Hides values under this key as well: in any spelling, also as consecutive words of a longer key.
@@ -142,7 +142,12 @@ impl Redactor {
     #[must_use]
     pub fn builder() -> RedactorBuilder {
         let prefixes = scan::default_prefixes();
-        RedactorBuilder(Rules { keys: Keys::usual(), prefixes, rules: Vec::new(), max_depth: MAX_DEPTH })
+        RedactorBuilder(RedactionRules {
+            keys: Keys::usual(),
+            prefixes,
+            rules: Vec::new(),
+            max_depth: MAX_DEPTH,
+        })
     }
 
     /// Returns a redactor that hides nothing: everything is written as it is. Must be chosen explicitly.
@@ -152,7 +157,7 @@ impl Redactor {
     }
 
     /// Returns the rules, if they are to be applied.
-    fn applied(&self) -> Option<&Rules> {
+    fn applied(&self) -> Option<&RedactionRules> {
         self.hides.then_some(&*self.rules)
     }
 
@@ -291,7 +296,7 @@ impl ToolRedactor {
     }
 
     /// Returns the redacted arguments of a call, and adds the secrets in them to those of the call.
-    pub(crate) fn shown(&self, arguments: &Value, ctx: &ToolContext) -> Value {
+    pub(crate) fn redact_arguments(&self, arguments: &Value, ctx: &ToolContext) -> Value {
         let known = ctx.secrets();
         let none = Secrets::default();
         let (shown, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));

@@ -40,7 +40,7 @@ pub(crate) use scope::Repeats;
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
 
 /// The maximum number of characters of an error's first line that are shown to the model again.
-const SHOWN: usize = 200;
+const MAX_ERROR_SHOWN: usize = 200;
 
 /// Stops identical calls that keep failing. One per agent, shared between the calls of its toolbox.
 ///
@@ -81,7 +81,7 @@ struct Row {
     error: u64,
     count: u32,
     /// The part of the error that is shown to the model.
-    shown: Box<str>,
+    error_summary: Box<str>,
     since: Instant,
 }
 
@@ -156,7 +156,7 @@ impl RepeatGuard {
         let Some(row) = rows.iter().find(|row| row.call == call && row.count >= self.limit.get()) else {
             return Ok(());
         };
-        Err(refusal(tool, row.count, &row.shown))
+        Err(refusal(tool, row.count, &row.error_summary))
     }
 
     /// Records the outcome of a run of a tool: the text of its error, or `None` if it succeeded. Returns whether the
@@ -186,7 +186,13 @@ impl RepeatGuard {
         if rows.len() >= self.capacity.get() {
             rows.remove(0);
         }
-        rows.push(Row { call, error: fingerprint, count, shown: shown(error), since: Instant::now() });
+        rows.push(Row {
+            call,
+            error: fingerprint,
+            count,
+            error_summary: error_summary(error),
+            since: Instant::now(),
+        });
         count == self.limit.get()
     }
 
@@ -233,8 +239,8 @@ fn refusal(tool: &str, count: u32, error: &str) -> ToolError {
 }
 
 /// Returns the first line of an error, as far as it is shown.
-fn shown(error: &str) -> Box<str> {
+fn error_summary(error: &str) -> Box<str> {
     let line = error.lines().next().unwrap_or_default();
-    let end = line.char_indices().nth(SHOWN).map_or(line.len(), |(at, _)| at);
+    let end = line.char_indices().nth(MAX_ERROR_SHOWN).map_or(line.len(), |(at, _)| at);
     line[..end].into()
 }

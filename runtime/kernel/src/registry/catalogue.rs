@@ -166,7 +166,7 @@ impl ListTools {
             text.push_str(&format!("\n{first}-{end} of {total} tools. The next ones are at offset {end}.\n"));
         }
         let next = if end < total { json!(end) } else { Value::Null };
-        let details = json!({ "tools": told(&shown), "total": total, "next_offset": next });
+        let details = json!({ "tools": tools_json(&shown), "total": total, "next_offset": next });
         Ok(ToolResult::text(text).with_details(details))
     }
 }
@@ -196,7 +196,7 @@ impl SearchTools {
         } else {
             found.iter().map(|spec| docs::detail(spec)).collect()
         };
-        Ok(ToolResult::text(text).with_details(json!({ "tools": told(&found) })))
+        Ok(ToolResult::text(text).with_details(json!({ "tools": tools_json(&found) })))
     }
 }
 
@@ -205,15 +205,15 @@ fn number(params: &Value, name: &str, default: usize) -> usize {
     number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-fn told(specs: &[&ToolSpec]) -> Value {
-    let told = specs.iter().map(|spec| {
+fn tools_json(specs: &[&ToolSpec]) -> Value {
+    let entries = specs.iter().map(|spec| {
         json!({
             "name": spec.name.as_str(),
             "description": spec.description.as_str(),
             "category": spec.category.as_str(),
         })
     });
-    told.collect()
+    entries.collect()
 }
 
 macro_rules! tool {

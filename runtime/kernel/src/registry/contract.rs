@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::call::tool::AgentTool;
 use crate::registry::Registry;
 use crate::spec::drift::report::report;
-use crate::spec::drift::{Change, Class};
+use crate::spec::drift::{Change, ChangeClass};
 use crate::spec::plan::Tool;
 use crate::spec::surface::{LockProblem, Surface, recorded};
 
@@ -121,7 +121,7 @@ macro_rules! export {
 macro_rules! assert_contract {
     ($path:expr, $tools:expr $(,)?) => {{
         let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-        let least = $crate::spec::drift::Class::Compatible;
+        let least = $crate::spec::drift::ChangeClass::Compatible;
         if let ::core::result::Result::Err(why) = $crate::registry::contract::check(&path, $tools, least) {
             ::core::panic!("{why}");
         }
@@ -136,12 +136,12 @@ macro_rules! assert_contract {
 
 /// Prints the surface of tools. [`export!`](crate::export) writes a program that only does this.
 pub fn print(tools: impl HasSurface) -> ExitCode {
-    let told = tools.surface().and_then(|surface| {
+    let printed = tools.surface().and_then(|surface| {
         let mut out = std::io::stdout().lock();
         let written = out.write_all(surface.text().as_bytes()).and_then(|()| out.flush());
         written.map_err(|why| format!("the tools cannot be written: {why}"))
     });
-    match told {
+    match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             // Nobody is left to be told if this fails, too.
@@ -157,7 +157,7 @@ pub fn print(tools: impl HasSurface) -> ExitCode {
 /// # Errors
 ///
 /// The changes of this class or a worse one, each with its class and the reason, or why the lock cannot be used.
-pub fn check(path: &Path, tools: impl HasSurface, least: Class) -> Result<(), String> {
+pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<(), String> {
     let now = tools.surface()?;
     let shown = path.display();
     let update = std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0");
@@ -181,9 +181,9 @@ pub fn check(path: &Path, tools: impl HasSurface, least: Class) -> Result<(), St
         return Err(format!("there is no lock {shown}; {REMEDY}"));
     };
     let locked = Surface::parse(&locked).map_err(|problems| {
-        let told =
+        let comparison =
             problems.iter().map(|LockProblem { pointer, message, .. }| format!("  {pointer}: {message}\n"));
-        format!("{shown} cannot be used:\n{}{REMEDY}", told.collect::<String>())
+        format!("{shown} cannot be used:\n{}{REMEDY}", comparison.collect::<String>())
     })?;
     let mut changes = locked.drift(&now);
     changes.retain(|Change { class, .. }| *class >= least);

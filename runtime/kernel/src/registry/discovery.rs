@@ -92,7 +92,7 @@ impl Discovery {
 
     /// Sets a few words on what the tools are about, such as the name of the service. A model reads it where it decides
     /// whether to search.
-    pub fn about(mut self, text: impl Into<Text>) -> Discovery {
+    pub fn topic(mut self, text: impl Into<Text>) -> Discovery {
         self.about = text.into();
         self
     }
@@ -141,7 +141,7 @@ impl Discovery {
     /// The first name that is not valid, and what is wrong with it.
     pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
         let [search, describe, call] = self.specs()?;
-        let shelf = Arc::new(Shelf {
+        let shelf = Arc::new(DiscoverableTools {
             registry: registry.clone(),
             groups: self.groups.clone(),
             own: [&search, &describe, &call].map(|spec| spec.name.to_text()),
@@ -157,7 +157,7 @@ impl Discovery {
 }
 
 /// The tools that the three tools cover.
-struct Shelf {
+struct DiscoverableTools {
     /// The tools, without the three.
     registry: Registry,
     groups: Vec<Toolset>,
@@ -186,12 +186,12 @@ impl Discovered {
     /// wrong. Arguments that are text stay text: the tool's call reads them as any call does.
     pub(crate) fn inner(&self, arguments: &Value, dialect: &Dialect) -> Option<(Text, Value)> {
         let given = parsed(arguments.clone()).ok()?;
-        taken(given.clone()).or_else(|| taken(decoded(self.call.spec(), given, dialect).ok()?))
+        parse_call(given.clone()).or_else(|| parse_call(decoded(self.call.spec(), given, dialect).ok()?))
     }
 }
 
 /// Takes the name and the arguments of a call, if it has nothing else.
-fn taken(given: Value) -> Option<(Text, Value)> {
+fn parse_call(given: Value) -> Option<(Text, Value)> {
     let Value::Object(mut given) = given else { return None };
     let name = given.shift_remove("name")?;
     let arguments = match given.shift_remove("arguments") {

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::base::frozen::Text;
 use crate::registry::Registry;
 use crate::registry::unknown::suggest;
-use toolgen_core::internal::{Check, meant};
+use toolgen_core::internal::{Check, closest_match};
 
 pub use crate::spec::toolset::{ContextSpec, Toolset};
 
@@ -57,7 +57,7 @@ fn problems(set: &Toolset, registry: &Registry) -> Vec<ToolsetProblem> {
             if registry.get(member).is_some() || known().any(|name| member == name) {
                 continue;
             }
-            (ToolsetProblemKind::Unknown, meant(member, known()).map(Text::copy_of))
+            (ToolsetProblemKind::Unknown, closest_match(member, known()).map(Text::copy_of))
         } else if twice.insert(member) {
             (ToolsetProblemKind::Duplicate, None)
         } else {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use toolgen_core::internal::hosts;
 
-use super::{Bounds, Inner, Toolbox, ToolboxContext, ToolboxError, Slot};
+use super::{Bounds, Inner, Slot, Toolbox, ToolboxContext, ToolboxError};
 use crate::base::frozen::Text;
 use crate::call::store::Store;
 use crate::call::tool::AgentTool;
@@ -25,16 +25,16 @@ use crate::layers::hooks::Hooks;
 use crate::layers::layer::{Layer, Stage};
 use crate::layers::middleware::{Decides, Middleware};
 use crate::layers::pages::{Pages, READ_RESULT};
-use crate::layers::policy::{Policy, Rules};
+use crate::layers::policy::{Policy, PolicyRules};
 use crate::layers::rate::{Limited, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
 use crate::layers::voice::Voice;
-use crate::toolbox::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
 use crate::registry::{Registry, RegistryError};
 use crate::spec::Network;
+use crate::toolbox::pipeline::Layers;
 
 /// Builds a [`Toolbox`]: which tools it has, in which context, and behind which layers. A layer that is not set is
 /// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
@@ -42,7 +42,7 @@ pub struct ToolboxBuilder {
     registry: Registry,
     context: ToolboxContext,
     allowed: Option<BTreeSet<String>>,
-    rules: Rules,
+    rules: PolicyRules,
     /// The bounds of the toolbox that this one is derived from.
     inherited: Vec<Arc<Bounds>>,
     toolsets: Vec<Toolset>,
@@ -63,7 +63,7 @@ impl ToolboxBuilder {
             registry,
             context: ToolboxContext::default(),
             allowed: None,
-            rules: Rules::default(),
+            rules: PolicyRules::default(),
             inherited: Vec::new(),
             toolsets: Vec::new(),
             contexts: Vec::new(),
@@ -105,7 +105,7 @@ impl ToolboxBuilder {
     /// Sets the rules on names, categories and effects that decide which tools are available. They also hold for the
     /// tools of sub-agents.
     #[must_use]
-    pub fn rules(mut self, rules: Rules) -> ToolboxBuilder {
+    pub fn rules(mut self, rules: PolicyRules) -> ToolboxBuilder {
         self.rules = rules;
         self
     }
@@ -135,7 +135,7 @@ impl ToolboxBuilder {
     /// [`NESTED_CALLS`](crate::call::context::NESTED_CALLS) by default. Further ones fail with the code
     /// `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; its turns limit them.
     #[must_use]
-    pub fn nested_calls(mut self, most: u32) -> ToolboxBuilder {
+    pub fn max_nested_calls(mut self, most: u32) -> ToolboxBuilder {
         self.layers.nested_calls = most;
         self
     }
@@ -157,7 +157,7 @@ impl ToolboxBuilder {
     /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
     /// are counted per principal, agent and session; a call without any of them is not counted.
     #[must_use]
-    pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ToolboxBuilder {
+    pub fn max_repeated_failures(mut self, limit: Option<NonZeroU32>) -> ToolboxBuilder {
         self.layers.change(|repeats: &mut Repeats| repeats.set_limit(limit));
         self
     }
@@ -168,7 +168,7 @@ impl ToolboxBuilder {
     ///
     /// A call costs one request before it, and one after it if it fails, or succeeds after it failed before.
     #[must_use]
-    pub fn repeat_store(mut self, store: impl Store + 'static) -> ToolboxBuilder {
+    pub fn failure_store(mut self, store: impl Store + 'static) -> ToolboxBuilder {
         self.layers.change(|repeats: &mut Repeats| repeats.share(Arc::new(store)));
         self
     }
@@ -198,13 +198,13 @@ impl ToolboxBuilder {
     /// each turn; with pages that are set here, it is listed from the start. There is no default for a registry that
     /// has another tool of this name.
     #[must_use]
-    pub fn pages(self, pages: Pages) -> ToolboxBuilder {
+    pub fn paging(self, pages: Pages) -> ToolboxBuilder {
         self.layer(pages)
     }
 
     /// Passes on results whatever their size, and adds no tool.
     #[must_use]
-    pub fn without_pages(mut self) -> ToolboxBuilder {
+    pub fn without_paging(mut self) -> ToolboxBuilder {
         self.layers.remove::<Pages>();
         self
     }
@@ -225,7 +225,7 @@ impl ToolboxBuilder {
 
     /// Sets the answerer of the questions of [`AskQuestion`](crate::layers::control::AskQuestion).
     #[must_use]
-    pub fn questions(self, answerer: impl Answerer + 'static) -> ToolboxBuilder {
+    pub fn answerer(self, answerer: impl Answerer + 'static) -> ToolboxBuilder {
         self.effect(ASK_QUESTION, Questions(answerer))
     }
 
@@ -343,7 +343,7 @@ impl ToolboxBuilder {
             Slot {
                 listed: own || bounds.iter().all(lists),
                 found,
-                own,
+                is_builtin: own,
                 on_demand,
                 refused,
                 ..Slot::default()

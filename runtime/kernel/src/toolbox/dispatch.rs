@@ -67,7 +67,7 @@ use footprint::Footprint;
 pub const SKIPPED_BY_MESSAGE: &str = "Skipped due to queued user message.";
 
 /// How many calls of a turn are run by default: 128.
-pub const MAX_CALLS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
+pub const DEFAULT_MAX_CALLS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
 /// The code of the answer to a call that is not run because its turn has too many calls.
 pub const TOO_MANY_CALLS: &str = "TOO_MANY_CALLS";
@@ -126,7 +126,7 @@ impl Default for DispatchOptions {
             strategy: Strategy::default(),
             in_tasks: false,
             steering: None,
-            max_calls: MAX_CALLS,
+            max_calls: DEFAULT_MAX_CALLS,
         }
     }
 }
@@ -217,10 +217,10 @@ impl Toolbox {
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
         let fit = |mut call: ToolCall| {
             call.fit();
-            Some(self.meant(call, turn))
+            Some(self.unwrap_discovery_call(call, turn))
         };
         let calls = calls.into_iter().map(fit).collect();
-        let calls = Calls { toolbox: self, turn, around, options, tasks, calls };
+        let calls = Calls { toolbox: self, turn, turn_context: around, options, tasks, calls };
         let (responses, interrupted) = drive(options.strategy.step(), calls).await;
         Dispatched { responses, interrupted }
     }
@@ -230,7 +230,7 @@ impl Toolbox {
 struct Calls<'a> {
     toolbox: &'a Toolbox,
     turn: &'a ToolContext,
-    around: Arc<TurnContext>,
+    turn_context: Arc<TurnContext>,
     options: &'a DispatchOptions,
     /// The runtime, if each call runs in its own task.
     tasks: Option<Handle>,
@@ -259,19 +259,21 @@ impl<'a> Turn for Calls<'a> {
             return self.refuse(index, Refusal::TooMany);
         }
         let call = self.calls.get_mut(index)?.take()?;
-        let (toolbox, around) = (self.toolbox, Arc::clone(&self.around));
+        let (toolbox, around) = (self.toolbox, Arc::clone(&self.turn_context));
         let (id, name) = (call.id.clone(), call.via.as_ref().unwrap_or(&call.name).clone());
         // The layers catch panics; should one of them fail to, the call is still answered.
-        let broken = || ToolResponse::new(&ToolCall::named(id, name), Err(ToolError::panicked(Box::new(()))));
+        let broken = || {
+            ToolResponse::new(&ToolCall::without_arguments(id, name), Err(ToolError::panicked(Box::new(()))))
+        };
         let Some(tasks) = &self.tasks else {
             let turn = self.turn;
             return Some(Box::pin(async move {
-                caught(toolbox.answer(call, turn, around, Reader::Model)).await.unwrap_or_else(broken)
+                caught(toolbox.run_call(call, turn, around, Reader::Model)).await.unwrap_or_else(broken)
             }));
         };
         let (toolbox, turn) = (toolbox.clone(), self.turn.clone());
         let mut task =
-            Task(tasks.spawn(async move { toolbox.answer(call, &turn, around, Reader::Model).await }));
+            Task(tasks.spawn(async move { toolbox.run_call(call, &turn, around, Reader::Model).await }));
         Some(Box::pin(async move { (&mut task.0).await.map_err(discard).unwrap_or_else(|()| broken()) }))
     }
 
@@ -290,7 +292,7 @@ impl<'a> Turn for Calls<'a> {
                 ToolResponse { skipped: true, ..ToolResponse::new(&call, Err(why)) }
             }
         };
-        Some(Box::pin(self.toolbox.pass_over(call, self.turn, Arc::clone(&self.around), response)))
+        Some(Box::pin(self.toolbox.pass_over(call, self.turn, Arc::clone(&self.turn_context), response)))
     }
 
     fn is_cancelled(&self) -> bool {

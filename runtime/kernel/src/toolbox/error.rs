@@ -21,7 +21,7 @@ pub enum ToolboxError {
         /// The tool.
         name: String,
         /// What the factory reported.
-        why: FactoryError,
+        source: FactoryError,
     },
     /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with
     /// `; did you mean '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
@@ -52,7 +52,7 @@ impl fmt::Display for ToolboxError {
         match self {
             ToolboxError::NotAllowed(name) => write!(f, "tool '{name}' not allowed in this context"),
             ToolboxError::NotRegistered(name) => write!(f, "tool '{name}' not registered"),
-            ToolboxError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
+            ToolboxError::Create { name, source: why } => write!(f, "failed to create tool '{name}': {why}"),
             ToolboxError::Toolset(why) => why.fmt(f),
             ToolboxError::UnknownTools(names) => {
                 lines(f, names, |name| match name.contains(['*', '?', ':']) {
@@ -63,9 +63,7 @@ impl fmt::Display for ToolboxError {
                     false => format!("tool '{name}' not registered"),
                 })
             }
-            ToolboxError::UnusedRules(rules) => {
-                lines(f, rules, |rule| format!("rule '{rule}' fits no tool"))
-            }
+            ToolboxError::UnusedRules(rules) => lines(f, rules, |rule| format!("rule '{rule}' fits no tool")),
             ToolboxError::Discovery(why) => {
                 write!(f, "discovery: {why}; choose other names with `Discovery::names`")
             }

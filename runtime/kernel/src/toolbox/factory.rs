@@ -89,7 +89,7 @@ impl AgentTool for ToolFactory {
         Some((self.create)(ctx))
     }
 
-    fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
+    fn effects_in_context(&self, ctx: &ToolboxContext) -> Effects {
         if self.confined { ctx.limits.confine(&self.spec.effects) } else { self.spec.effects.clone() }
     }
 }

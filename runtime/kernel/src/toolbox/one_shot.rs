@@ -28,21 +28,21 @@ use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::structured::Structured;
 use crate::call::{ToolCall, ToolResponse};
-use crate::toolbox::Toolbox;
 use crate::schema::shape::decode::ArgumentProblem;
+use crate::toolbox::Toolbox;
 
 /// The most bytes of arguments that are read: 16 MiB.
-pub const MAX_INPUT: usize = 16 << 20;
+pub const MAX_INPUT_BYTES: usize = 16 << 20;
 
 /// The answer of a one-shot program.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct OneShotOutput {
     json: Value,
     status: u8,
     detail: String,
 }
 
-impl Answer {
+impl OneShotOutput {
     /// The JSON object that goes to the standard output.
     #[must_use]
     pub fn json(&self) -> &Value {
@@ -62,24 +62,24 @@ impl Answer {
         &self.detail
     }
 
-    fn new(json: Value, status: u8) -> Answer {
-        Answer { json, status, detail: String::new() }
+    fn new(json: Value, status: u8) -> OneShotOutput {
+        OneShotOutput { json, status, detail: String::new() }
     }
 
-    fn failed(why: &ToolError) -> Answer {
+    fn failed(why: &ToolError) -> OneShotOutput {
         let status = if *why == ToolError::Cancelled { 130 } else { 1 };
         let detail = match why {
             ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } => detail.clone(),
             _ => String::new(),
         };
-        Answer { detail, ..Answer::new(error(why), status) }
+        OneShotOutput { detail, ..OneShotOutput::new(error(why), status) }
     }
 
-    fn of(response: &ToolResponse) -> Answer {
+    fn of(response: &ToolResponse) -> OneShotOutput {
         match &response.outcome {
-            Err(why) => Answer::failed(why),
-            Ok(result) if reports_failure(result) => Answer::new(own_error(result), 1),
-            Ok(result) => Answer::new(success(result, response.declared.is_some()), 0),
+            Err(why) => OneShotOutput::failed(why),
+            Ok(result) if reports_failure(result) => OneShotOutput::new(own_error(result), 1),
+            Ok(result) => OneShotOutput::new(success(result, response.declared.is_some()), 0),
         }
     }
 }
@@ -110,24 +110,25 @@ impl Answer {
 /// # Ok(())
 /// # }
 /// ```
-pub async fn answer(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolContext) -> Answer {
+pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolContext) -> OneShotOutput {
     let arguments = match std::str::from_utf8(input) {
-        _ if input.len() > MAX_INPUT => Err(format!("it is longer than {MAX_INPUT} bytes")),
+        _ if input.len() > MAX_INPUT_BYTES => Err(format!("it is longer than {MAX_INPUT_BYTES} bytes")),
         Ok(text) => Ok(Value::from(text)),
         Err(_) => Err("it is not UTF-8".to_owned()),
     };
     let arguments = match arguments {
         Ok(arguments) => arguments,
-        Err(why) => return Answer::failed(&unreadable(&why)),
+        Err(why) => return OneShotOutput::failed(&unreadable(&why)),
     };
-    let answer = Answer::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
+    let answer =
+        OneShotOutput::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
     // Most answers have no detail, and need no second look at the arguments.
     if answer.detail.is_empty() {
         return answer;
     }
     let redactor = toolbox.inner().redactor(toolbox.inner().registry.index(tool));
     let (_, secrets) = redactor.arguments(arguments);
-    Answer { detail: redactor.text(&answer.detail, &secrets).into_owned(), ..answer }
+    OneShotOutput { detail: redactor.text(&answer.detail, &secrets).into_owned(), ..answer }
 }
 
 /// The error for an input that holds no arguments at all.

@@ -25,11 +25,11 @@ use tokio::time::Instant;
 use toolgen_core::internal::hosts;
 
 use crate::base::exclusion::Exclusion;
-use crate::call::callback::Patience;
-use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
+use crate::call::callback::CallbackTimeouts;
+use crate::call::context::{DEFAULT_MAX_NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
-use crate::call::toolbox_context::FactoryError;
 use crate::call::tool::{exact_text, guarded, parsed, read};
+use crate::call::toolbox_context::FactoryError;
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers;
 use crate::layers::approval::Seals;
@@ -39,14 +39,14 @@ use crate::layers::hooks::Hooks;
 use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided, of_type};
 use crate::layers::middleware::Approver;
 use crate::layers::redact::Redactor;
-use crate::toolbox::{Admitted, Toolbox, ToolboxError};
 use crate::spec::ToolSpec;
+use crate::toolbox::{Admitted, Toolbox, ToolboxError};
 use toolgen_core::internal::BorrowedValue;
 
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
 use spanned::Spanned;
-use watch::{Begun, Watch};
+use watch::{CallGuard, Observers};
 
 /// The layers of a toolbox that are set.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ pub(crate) struct Layers {
     pub(crate) controls: Controls,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) seals: Seals,
-    pub(crate) patience: Patience,
+    pub(crate) callback_timeouts: CallbackTimeouts,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
     pub(crate) redactor: Redactor,
@@ -70,13 +70,13 @@ impl Layers {
     pub(crate) fn new(default_timeout: Duration) -> Layers {
         Layers {
             default_timeout,
-            nested_calls: NESTED_CALLS,
+            nested_calls: DEFAULT_MAX_NESTED_CALLS,
             exclusion: None,
             layers: layers::defaults(),
             controls: Controls::default(),
             approver: None,
             seals: Seals::default(),
-            patience: Patience::default(),
+            callback_timeouts: CallbackTimeouts::default(),
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
@@ -140,21 +140,21 @@ impl Toolbox {
     /// This never fails: an error is the answer.
     pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
         call.fit();
-        let call = self.meant(call, turn);
-        self.answer(call, turn, self.turn_context(turn), Reader::Model).await
+        let call = self.unwrap_discovery_call(call, turn);
+        self.run_call(call, turn, self.turn_context(turn), Reader::Model).await
     }
 
     /// Answers a call that a tool makes, with its whole result.
     pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
         call.fit();
-        let call = self.meant(call, caller);
-        self.answer(call, caller, self.turn_context(caller), Reader::Tool).await
+        let call = self.unwrap_discovery_call(call, caller);
+        self.run_call(call, caller, self.turn_context(caller), Reader::Tool).await
     }
 
     /// Returns the call that a model means by a call of `call_tool`, which is then handled like any call of its tool.
     /// Other calls are returned unchanged, and so are calls of `call_tool` with wrong arguments, which are answered as
     /// such.
-    pub(crate) fn meant(&self, mut call: ToolCall, turn: &ToolContext) -> ToolCall {
+    pub(crate) fn unwrap_discovery_call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolCall {
         let Some(discovery) = &self.inner().discovery else { return call };
         while call.blocked.is_none() && call.resumption.is_none() && discovery.calls(&call.name) {
             let Some((name, arguments)) = discovery.inner(&call.arguments, turn.dialect()) else {
@@ -188,7 +188,7 @@ impl Toolbox {
     }
 
     /// Answers one call that [fits](ToolCall::fit).
-    pub(crate) async fn answer(
+    pub(crate) async fn run_call(
         &self,
         mut call: ToolCall,
         turn: &ToolContext,
@@ -204,8 +204,8 @@ impl Toolbox {
             // A tool made up the name of a secret: nothing has it, and nobody is to read it.
             call.name = shown.into();
         }
-        let watch = Watch::of(self, &call, index, &around);
-        let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
+        let watch = Observers::of(self, &call, index, &around);
+        let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.instrument(&around));
         let mut ctx = turn.child_in(around, call.id.clone(), call.name.clone());
         if let Some(redactor) = index.and_then(|index| inner.redactor_at(index)) {
             redactor.hide_secrets(&call.arguments, &ctx);
@@ -221,7 +221,7 @@ impl Toolbox {
             return *response;
         }
         let mut spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
-        let begun = Begun::new(watch.as_deref(), &ctx, clock);
+        let begun = CallGuard::new(watch.as_deref(), &ctx, clock);
         let outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             Spanned { spans: &mut spans, run: pin!(guarded(run)) }.await
@@ -268,7 +268,9 @@ impl Toolbox {
         let mut ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         let index = self.inner().registry.index(&call.name);
         self.record(&call, index, SystemTime::now(), &mut ctx).finish(&response.outcome, ctx.secrets()).await;
-        if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), index, &around) {
+        if let Some(watch) =
+            Observers::of(self, &ToolCall::without_arguments(call.id, call.name), index, &around)
+        {
             watch.passed_over(&response, &ctx);
         }
         response.made_through(call.via);
@@ -282,7 +284,7 @@ impl Toolbox {
         index: Option<usize>,
         ctx: &ToolContext,
         record: &mut Record,
-        (watch, reader): (Option<&Watch>, Reader),
+        (watch, reader): (Option<&Observers>, Reader),
     ) -> Outcome {
         let inner = self.inner();
         let admitted = match &call.blocked {
@@ -312,7 +314,7 @@ impl Toolbox {
         admitted: Admitted<'_>,
         call: &ToolCall,
         record: &mut Record,
-        (watch, seen): (Option<&Watch>, &Invocation<'_>),
+        (watch, seen): (Option<&Observers>, &Invocation<'_>),
     ) -> Outcome {
         let inner = self.inner();
         let (layers, ctx) = (&inner.layers, seen.ctx());
@@ -355,7 +357,7 @@ impl Toolbox {
         admitted: Admitted<'_>,
         call: &ToolCall,
         seen: &Invocation<'_>,
-        (record, watch): (&mut Record, Option<&Watch>),
+        (record, watch): (&mut Record, Option<&Observers>),
     ) -> Outcome {
         let inner = self.inner();
         let (spec, ctx) = (admitted.spec, seen.ctx());
@@ -396,7 +398,7 @@ impl Toolbox {
         (arguments, was_read): (Value, bool),
         call: &ToolCall,
         seen: &Invocation<'_>,
-        (record, watch): (&mut Record, Option<&Watch>),
+        (record, watch): (&mut Record, Option<&Observers>),
     ) -> Outcome {
         let inner = self.inner();
         let (layers, ctx) = (&inner.layers, seen.ctx());
@@ -426,6 +428,6 @@ fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
         "{why}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
          (`with_named_service`)"
     );
-    let why = ToolboxError::Create { name: spec.name.to_string(), why };
+    let why = ToolboxError::Create { name: spec.name.to_string(), source: why };
     ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::sync::unpoisoned;
 use crate::call::tool::AgentTool;
-use crate::toolbox::{Toolbox, ToolboxContext, ToolboxError};
 use crate::registry::{Registry, RegistryError, RegistryProblem};
+use crate::toolbox::{Toolbox, ToolboxContext, ToolboxError};
 
 /// A registry that threads fill together until the first toolbox is built from it.
 ///

@@ -7,15 +7,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How many failures within the window open the circuit.
-const FAILURES: usize = 5;
+const FAILURE_THRESHOLD: usize = 5;
 /// How long a failure counts.
 const WINDOW: Duration = Duration::from_secs(120);
 /// How long an open circuit refuses all calls.
 const RESET: Duration = Duration::from_secs(60);
 /// The average time until the second attempt; it doubles with each further one.
-const FIRST: Duration = Duration::from_millis(100);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(100);
 /// The longest time between two attempts.
-const LONGEST: Duration = Duration::from_secs(5);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 /// The failures of a server: connections that were not made, and those that broke.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Breaker {
         self.forget(now);
         let Some(doublings) = self.failures.len().checked_sub(1) else { return Ok(Duration::ZERO) };
         let doublings = u32::try_from(doublings.min(16)).unwrap_or(16);
-        let delay = FIRST.saturating_mul(1 << doublings).min(LONGEST);
+        let delay = INITIAL_BACKOFF.saturating_mul(1 << doublings).min(MAX_BACKOFF);
         // Servers that failed together are not started together. Each `RandomState` has keys of its own.
         let jitter = RandomState::new().hash_one(0) % 1000;
         Ok(delay / 2 + delay * u32::try_from(jitter).unwrap_or_default() / 1000)
@@ -48,7 +48,7 @@ impl Breaker {
     pub(super) fn failed(&mut self, now: Instant) {
         self.forget(now);
         self.failures.push_back(now);
-        if self.failures.len() >= FAILURES || self.open.is_some() {
+        if self.failures.len() >= FAILURE_THRESHOLD || self.open.is_some() {
             self.open = Some(now + RESET);
         }
     }
@@ -76,10 +76,10 @@ mod tests {
         let (mut breaker, start) = (Breaker::default(), Instant::now());
         assert_eq!(breaker.attempt(start), Ok(Duration::ZERO));
         let mut longest = Duration::ZERO;
-        for _ in 0..FAILURES - 1 {
+        for _ in 0..FAILURE_THRESHOLD - 1 {
             breaker.failed(start);
             let delay = breaker.attempt(start).unwrap();
-            assert!(delay > longest / 3 && delay < LONGEST * 2, "{delay:?}");
+            assert!(delay > longest / 3 && delay < MAX_BACKOFF * 2, "{delay:?}");
             longest = longest.max(delay);
         }
         assert!(longest >= Duration::from_millis(400), "{longest:?}");

@@ -14,7 +14,7 @@ use toolgen_kernel::spec::ToolSpec;
 use super::reading::{self, Written};
 
 /// How many problems of such a result are reported.
-const TOLD: usize = 5;
+const MAX_PROBLEMS_SHOWN: usize = 5;
 
 /// Returns the result of a tool.
 ///
@@ -63,7 +63,7 @@ pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, T
     let problems = result_problems(&value, declared, &spec.defs);
     if !problems.is_empty() {
         let mut text = "the tool ran, but its result is not what it declares:".to_owned();
-        for problem in problems.iter().take(TOLD) {
+        for problem in problems.iter().take(MAX_PROBLEMS_SHOWN) {
             text.push_str(&format!("\n{}", problem.of_result()));
         }
         return Err(invalid(text, &result));

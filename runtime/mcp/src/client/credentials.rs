@@ -7,14 +7,14 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
 
 /// How many tokens are remembered: a server may repeat an earlier one, too.
-const TOKENS: usize = 4;
+const MAX_TOKENS: usize = 4;
 
 /// The credentials of a server. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Credentials(Arc<Mutex<Known>>);
+pub(super) struct Credentials(Arc<Mutex<SecretValues>>);
 
 #[derive(Default)]
-struct Known {
+struct SecretValues {
     variables: Secrets,
     tokens: std::collections::VecDeque<String>,
     all: Secrets,
@@ -23,7 +23,7 @@ struct Known {
 impl Credentials {
     /// Creates those of a server that is given these.
     pub(super) fn new(variables: Secrets) -> Credentials {
-        Credentials(Arc::new(Mutex::new(Known {
+        Credentials(Arc::new(Mutex::new(SecretValues {
             all: variables.clone(),
             variables,
             tokens: std::collections::VecDeque::new(),
@@ -33,12 +33,12 @@ impl Credentials {
     /// Notes a token that the server is sent.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "programs are given no tokens"))]
     pub(super) fn sends(&self, token: &str) {
-        let Known { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
+        let SecretValues { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
         if tokens.iter().any(|known| known == token) {
             return;
         }
         tokens.push_back(token.to_owned());
-        if tokens.len() > TOKENS {
+        if tokens.len() > MAX_TOKENS {
             tokens.pop_front();
         }
         all.clone_from(variables);

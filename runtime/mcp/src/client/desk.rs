@@ -15,69 +15,73 @@ use toolgen_kernel::call::control::InputRequest;
 use toolgen_kernel::spec::plan::McpServer;
 
 use super::credentials::Credentials;
-use super::inbox::{Inbox, Said};
+use super::inbox::{Inbox, ServerMessage};
 use super::link::{Message, Transport};
-use super::options::{McpAsked, McpOptions};
+use super::options::{McpOptions, McpServerRequest};
 
 /// How many requests of a server are answered at the same time.
-const MOST: usize = 16;
+const MAX_CONCURRENT_REQUESTS: usize = 16;
 /// How many more are refused at the same time. A server that does not read its refusals gets no further answers.
-const REFUSED: usize = 64;
+const MAX_PENDING_REFUSALS: usize = 64;
 
 /// The code of JSON-RPC for a method that does not exist.
-const NO_METHOD: i64 = -32601;
+const METHOD_NOT_FOUND: i64 = -32601;
 /// The code with which a client refuses what it could do.
-const UNWILLING: i64 = -1;
+const REQUEST_DECLINED: i64 = -1;
 
 /// The channel through which the questions of a call are answered.
-pub(super) type Asker = mpsc::Sender<Question>;
+pub(super) type QuestionSender = mpsc::Sender<Question>;
 
 /// A question of a server to the caller; unanswered if it is dropped.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) request: InputRequest,
-    pub(super) answer: oneshot::Sender<Value>,
+    pub(super) reply_to: oneshot::Sender<Value>,
 }
 
 /// Answers the requests of a server.
-pub(super) struct Desk {
+pub(super) struct ServerRequestHandler {
     server: Text,
     /// What the server may ask for.
     capabilities: List<Text>,
     options: Arc<McpOptions>,
     credentials: Credentials,
     /// The calls in flight that take questions.
-    calls: Mutex<BTreeMap<u64, Asker>>,
+    calls: Mutex<BTreeMap<u64, QuestionSender>>,
     next: AtomicU64,
 }
 
 /// A call in flight, which takes no more questions once this is dropped.
-pub(super) struct Open<'d> {
-    desk: &'d Desk,
+pub(super) struct ActiveCall<'d> {
+    desk: &'d ServerRequestHandler,
     number: u64,
 }
 
-impl Drop for Open<'_> {
+impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {
         unpoisoned(self.desk.calls.lock()).remove(&self.number);
     }
 }
 
 /// Why a request of a server is refused: the code and the text.
-pub(super) type No = (i64, String);
+pub(super) type Rejection = (i64, String);
 
-impl Desk {
-    pub(super) fn new(server: &McpServer, options: Arc<McpOptions>, credentials: Credentials) -> Desk {
+impl ServerRequestHandler {
+    pub(super) fn new(
+        server: &McpServer,
+        options: Arc<McpOptions>,
+        credentials: Credentials,
+    ) -> ServerRequestHandler {
         let (server, capabilities) = (server.alias.clone(), server.capabilities.clone());
         let (calls, next) = Default::default();
-        Desk { server, capabilities, options, credentials, calls, next }
+        ServerRequestHandler { server, capabilities, options, credentials, calls, next }
     }
 
     /// Notes a call in flight that takes questions.
-    pub(super) fn open(&self, asker: Asker) -> Open<'_> {
+    pub(super) fn open(&self, asker: QuestionSender) -> ActiveCall<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         unpoisoned(self.calls.lock()).insert(number, asker);
-        Open { desk: self, number }
+        ActiveCall { desk: self, number }
     }
 
     /// Answers a request. A question goes to `asker`, the call that it belongs to, or to the only call there is.
@@ -85,37 +89,41 @@ impl Desk {
     /// # Errors
     ///
     /// The code and the text with which the server is refused.
-    pub(super) async fn answer(
+    pub(super) async fn handle_request(
         &self,
         method: &str,
         mut params: Value,
-        asker: Option<&Asker>,
-    ) -> Result<Value, No> {
+        asker: Option<&QuestionSender>,
+    ) -> Result<Value, Rejection> {
         let (capability, handler) = match method {
             "ping" => return Ok(json!({})),
             "roots/list" => ("roots", &self.options.roots),
             "sampling/createMessage" => ("sampling", &self.options.sampling),
             "elicitation/create" => ("elicitation", &self.options.elicitation),
-            _ => return Err((NO_METHOD, format!("this client has no method `{method}`"))),
+            _ => return Err((METHOD_NOT_FOUND, format!("this client has no method `{method}`"))),
         };
         if !self.capabilities.iter().any(|name| *name == capability) {
-            return Err((NO_METHOD, format!("this client did not declare the capability `{capability}`")));
+            return Err((
+                METHOD_NOT_FOUND,
+                format!("this client did not declare the capability `{capability}`"),
+            ));
         }
         // A person or a model reads it.
         self.credentials.now().hide_in_value(&mut params);
         if let Some(handler) = handler {
-            let asked = McpAsked { server: self.server.clone(), method: method.to_owned().into(), params };
-            return handler(asked).await.map_err(|why| (UNWILLING, why.to_string()));
+            let asked =
+                McpServerRequest { server: self.server.clone(), method: method.to_owned().into(), params };
+            return handler(asked).await.map_err(|why| (REQUEST_DECLINED, why.to_string()));
         }
         match capability {
             "roots" => Ok(json!({ "roots": [] })),
-            "elicitation" => Ok(self.ask(params, asker).await),
-            _ => Err((UNWILLING, "nobody here answers requests for a completion".to_owned())),
+            "elicitation" => Ok(self.forward_question(params, asker).await),
+            _ => Err((REQUEST_DECLINED, "nobody here answers requests for a completion".to_owned())),
         }
     }
 
     /// Passes a question on to the caller that it concerns.
-    async fn ask(&self, mut params: Value, asker: Option<&Asker>) -> Value {
+    async fn forward_question(&self, mut params: Value, asker: Option<&QuestionSender>) -> Value {
         let asker = asker.cloned().or_else(|| {
             let calls = unpoisoned(self.calls.lock());
             // Whose question it is cannot be told if there are several.
@@ -127,7 +135,7 @@ impl Desk {
         let schema = params.get_mut("requestedSchema").map(Value::take).unwrap_or_default();
         let request = InputRequest::new(message, schema);
         let (answer, answered) = oneshot::channel();
-        if asker.send(Question { request, answer }).await.is_err() {
+        if asker.send(Question { request, reply_to: answer }).await.is_err() {
             return json!({ "action": "decline" });
         }
         match answered.await {
@@ -138,10 +146,10 @@ impl Desk {
 }
 
 /// Answers the requests of a server for as long as there is a connection.
-pub(super) async fn attend(
+pub(super) async fn serve_requests(
     transport: Weak<dyn Transport>,
-    mut said: mpsc::Receiver<Said>,
-    desk: Arc<Desk>,
+    mut said: mpsc::Receiver<ServerMessage>,
+    desk: Arc<ServerRequestHandler>,
     inbox: Inbox,
 ) {
     let mut running = JoinSet::new();
@@ -150,26 +158,30 @@ pub(super) async fn attend(
         while running.try_join_next().is_some() {}
         handles.retain(|_, handle| !handle.is_finished());
         match said {
-            Said::Cancelled(id) => {
+            ServerMessage::Cancelled(id) => {
                 if let Some(handle) = handles.remove(&id.to_string()) {
                     handle.abort();
                 }
             }
-            Said::Request { .. } if running.len() >= MOST + REFUSED => inbox.ignore(),
-            Said::Request { id, method, params } => {
-                let busy = running.len() >= MOST;
+            ServerMessage::Request { .. }
+                if running.len() >= MAX_CONCURRENT_REQUESTS + MAX_PENDING_REFUSALS =>
+            {
+                inbox.ignore()
+            }
+            ServerMessage::Request { id, method, params } => {
+                let busy = running.len() >= MAX_CONCURRENT_REQUESTS;
                 let (desk, inbox, transport) = (Arc::clone(&desk), inbox.clone(), Weak::clone(&transport));
                 let name = id.to_string();
                 let work = async move {
-                    let _asked = inbox.asked();
-                    let late = (UNWILLING, "there was no answer in time".to_owned());
+                    let _asked = inbox.begin_server_request();
+                    let late = (REQUEST_DECLINED, "there was no answer in time".to_owned());
                     let answer = match busy {
-                        true => Err((UNWILLING, "too many requests at the same time".to_owned())),
+                        true => Err((REQUEST_DECLINED, "too many requests at the same time".to_owned())),
                         false => {
-                            let answer = desk.answer(&method, params, None);
-                            match caught(timeout(desk.options.total, answer)).await {
+                            let answer = desk.handle_request(&method, params, None);
+                            match caught(timeout(desk.options.call_timeout, answer)).await {
                                 Some(answer) => answer.unwrap_or(Err(late)),
-                                None => Err((UNWILLING, "answering it failed".to_owned())),
+                                None => Err((REQUEST_DECLINED, "answering it failed".to_owned())),
                             }
                         }
                     };

@@ -12,7 +12,7 @@ use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::truncate::cut;
 
 use super::error::rounded;
-use super::link::{Failure, Link, Patience, Request};
+use super::link::{Connection, Failure, Request, RequestTimeouts};
 
 /// The revisions without a handshake.
 const MODERN: [&str; 1] = ["2026-07-28"];
@@ -30,7 +30,7 @@ const TASKS: &str = "tasks";
 
 /// What a client and a server have agreed on.
 #[derive(Clone, Debug)]
-pub(super) struct Agreement {
+pub(super) struct Negotiated {
     /// The revision, such as `2025-11-25`.
     pub(super) revision: String,
     /// The name and the version of the server, as it gives them. Not to be trusted.
@@ -41,14 +41,14 @@ pub(super) struct Agreement {
     meta: Option<Map<String, Value>>,
 }
 
-impl Agreement {
+impl Negotiated {
     /// Whether there was no handshake.
     pub(super) fn is_modern(&self) -> bool {
         self.meta.is_some()
     }
 
     /// Adds to a request what its revision requires.
-    pub(super) fn sign(&self, request: &mut Request) {
+    pub(super) fn add_metadata(&self, request: &mut Request) {
         if let Some(meta) = &self.meta {
             request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
         }
@@ -56,15 +56,15 @@ impl Agreement {
 }
 
 /// Why a client and a server have not agreed on a revision.
-pub(super) struct Disagreement {
-    pub(super) why: String,
+pub(super) struct NegotiationError {
+    pub(super) message: String,
     /// Whether the server went away when it was asked for the newest revisions, as an older one may.
     pub(super) at_probe: bool,
 }
 
-impl From<String> for Disagreement {
-    fn from(why: String) -> Disagreement {
-        Disagreement { why, at_probe: false }
+impl From<String> for NegotiationError {
+    fn from(why: String) -> NegotiationError {
+        NegotiationError { message: why, at_probe: false }
     }
 }
 
@@ -73,12 +73,12 @@ impl From<String> for Disagreement {
 /// # Errors
 ///
 /// Why they cannot agree.
-pub(super) async fn agree(
-    link: &Link,
+pub(super) async fn negotiate(
+    link: &Connection,
     known: &str,
     capabilities: &List<Text>,
     (probe, whole): (Duration, Duration),
-) -> Result<Agreement, Disagreement> {
+) -> Result<Negotiated, NegotiationError> {
     let ends = Instant::now() + whole;
     let left = || ends.saturating_duration_since(Instant::now());
     let mut refused = None;
@@ -94,8 +94,8 @@ pub(super) async fn agree(
         }
         match discovered {
             Ok(agreement) => return Ok(agreement),
-            Err(Failure::Lost(why) | Failure::Unsent(why)) => {
-                return Err(Disagreement { why, at_probe: true });
+            Err(Failure::ConnectionLost(why) | Failure::NotSent(why)) => {
+                return Err(NegotiationError { message: why, at_probe: true });
             }
             Err(why) => refused = Some(why),
         }
@@ -122,14 +122,14 @@ pub(super) async fn agree(
             format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
         }
         Failure::Unread(why) => format!("its answer to the handshake cannot be read: {why}"),
-        Failure::Unsent(why) | Failure::Lost(why) => why,
+        Failure::NotSent(why) | Failure::ConnectionLost(why) => why,
     };
     Err(why.into())
 }
 
 /// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`:
 /// those are an extension of the newest revisions, and something else in older ones.
-fn offered(capabilities: &List<Text>, modern: bool) -> Value {
+fn client_capabilities(capabilities: &List<Text>, modern: bool) -> Value {
     let asked = capabilities.iter().filter(|name| ***name != *TASKS);
     let mut offered: Map<String, Value> = asked.map(|name| (name.to_string(), json!({}))).collect();
     if modern && capabilities.iter().any(|name| **name == *TASKS) {
@@ -143,16 +143,20 @@ fn client() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }
 
-async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) -> Result<Agreement, Failure> {
+async fn discover(
+    link: &Connection,
+    capabilities: &List<Text>,
+    patience: Duration,
+) -> Result<Negotiated, Failure> {
     let revision = MODERN[0];
     link.transport.agreed(revision);
     let key = |name: &str| format!("io.modelcontextprotocol/{name}");
     let meta = Map::from_iter([
         (key("protocolVersion"), Value::from(revision)),
         (key("clientInfo"), client()),
-        (key("clientCapabilities"), offered(capabilities, true)),
+        (key("clientCapabilities"), client_capabilities(capabilities, true)),
     ]);
-    let mut request = Request::new("server/discover", Patience::of(patience));
+    let mut request = Request::new("server/discover", RequestTimeouts::of(patience));
     request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
     let mut result = link.request(request).await?;
     let versions = result["supportedVersions"].as_array().map_or(&[][..], Vec::as_slice);
@@ -162,7 +166,7 @@ async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) ->
     }
     let meta_info = result.get_mut("_meta").and_then(|meta| meta.get_mut(key("serverInfo")));
     let info = meta_info.map(Value::take).unwrap_or_default();
-    Ok(Agreement {
+    Ok(Negotiated {
         revision: revision.to_owned(),
         info: if info.is_null() { result["serverInfo"].take() } else { info },
         capabilities: result["capabilities"].take(),
@@ -171,17 +175,17 @@ async fn discover(link: &Link, capabilities: &List<Text>, patience: Duration) ->
 }
 
 async fn initialize(
-    link: &Link,
+    link: &Connection,
     known: &str,
     capabilities: &List<Text>,
     patience: Duration,
-) -> Result<Agreement, Failure> {
+) -> Result<Negotiated, Failure> {
     let asked = if LEGACY.contains(&known) { known } else { LEGACY[0] };
     link.transport.agreed("");
-    let mut request = Request::new("initialize", Patience::of(patience));
+    let mut request = Request::new("initialize", RequestTimeouts::of(patience));
     request.params = Map::from_iter([
         ("protocolVersion".to_owned(), Value::from(asked)),
-        ("capabilities".to_owned(), offered(capabilities, false)),
+        ("capabilities".to_owned(), client_capabilities(capabilities, false)),
         ("clientInfo".to_owned(), client()),
     ]);
     let mut result = link.request(request).await?;
@@ -196,9 +200,9 @@ async fn initialize(
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     link.transport.agreed(&revision);
-    let ready = link.tell("notifications/initialized", json!({ "method": "notifications/initialized" }));
-    ready.await.map_err(|broken| Failure::Lost(broken.why))?;
-    Ok(Agreement {
+    let ready = link.notify("notifications/initialized", json!({ "method": "notifications/initialized" }));
+    ready.await.map_err(|broken| Failure::ConnectionLost(broken.why))?;
+    Ok(Negotiated {
         revision,
         info: result["serverInfo"].take(),
         capabilities: result["capabilities"].take(),

@@ -29,9 +29,9 @@ const INVALID_PARAMS: i64 = -32602;
 
 /// The server cannot be reached.
 pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
-    let told = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
-    let text = format!("{told}. The call was not made; calling again will not help");
-    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text).with_operator_detail(told)
+    let message = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
+    let text = format!("{message}. The call was not made; calling again will not help");
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text).with_operator_detail(message)
 }
 
 /// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
@@ -75,8 +75,8 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
             let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
             ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
         }
-        Failure::Unsent(why) => unreachable(server, &why),
-        Failure::Lost(why) => {
+        Failure::NotSent(why) => unreachable(server, &why),
+        Failure::ConnectionLost(why) => {
             let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {why}");
             // A request of the protocol itself changes nothing.
             let doubt = "\nWhether it was carried out is not known; look before you call it again";

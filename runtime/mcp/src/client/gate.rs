@@ -13,7 +13,7 @@ use super::session::Listed;
 /// # Errors
 ///
 /// If the tool has changed or is gone, with what to do about it.
-pub(super) fn check(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
+pub(super) fn check_unchanged(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
     let McpPlan { server, tool, descriptor } = plan;
     let what = match listed.descriptor(tool) {
         Some(now) if *now == **descriptor => return Ok(()),

@@ -40,7 +40,7 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::spec::plan::McpServer;
 
 /// How long a notice, an answer to a request of the server or the end of a session may take.
-const BRIEF: Duration = Duration::from_secs(10);
+const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a client of servers over HTTP needs: the settings of its requests, and the sources of tokens.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub(super) struct HttpOptions {
 
 impl Default for HttpOptions {
     fn default() -> HttpOptions {
-        HttpOptions { engine: HttpEngine::builder().private_host_remedy(by_the_options), tokens: Vec::new() }
+        HttpOptions { engine: HttpEngine::builder().private_host_help(by_the_options), tokens: Vec::new() }
     }
 }
 
@@ -124,12 +124,12 @@ impl Http {
             None => {
                 let listens = message.method == "notifications/initialized";
                 tasks.spawn(async move {
-                    let told = timeout(BRIEF, channel.tell(&message)).await;
+                    let delivered = timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await;
                     let late = || Broken {
                         written: true,
-                        why: format!("the server took no notice within {BRIEF:?}"),
+                        why: format!("the server took no notice within {NOTIFICATION_TIMEOUT:?}"),
                     };
-                    let told = told.unwrap_or_else(|_| Err(late()));
+                    let told = delivered.unwrap_or_else(|_| Err(late()));
                     let accepted = told.is_ok();
                     // Who has given up hears nothing.
                     drop(sent.send(told));
@@ -169,7 +169,7 @@ impl Transport for Http {
         let channel = Arc::clone(&self.channel);
         tasks.spawn(async move {
             // A server that cannot be told finds out itself.
-            drop(timeout(BRIEF, channel.tell(&message)).await);
+            drop(timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await);
         });
     }
 
@@ -199,7 +199,7 @@ impl Transport for Http {
         Box::pin(async move {
             unpoisoned(self.tasks.lock()).all.abort_all();
             // A server that does not hear of it ends the session in its own time.
-            drop(timeout(BRIEF / 4, self.channel.end_session()).await);
+            drop(timeout(NOTIFICATION_TIMEOUT / 4, self.channel.end_session()).await);
         })
     }
 }

@@ -14,7 +14,7 @@ use toolgen_kernel::base::truncate::cut;
 use super::reading;
 
 /// How many requests and notices of a server may wait to be handled.
-const WAITING: usize = 64;
+const MAX_QUEUED_MESSAGES: usize = 64;
 
 /// The outcome of a request of the client.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(super) enum Reply {
 
 /// What a server says of its own accord.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum ServerMessage {
     /// A request, which needs an answer.
     Request {
         /// The ID, which the answer repeats.
@@ -59,7 +59,7 @@ pub(super) type OnNotice = Arc<dyn Fn(&Value) + Send + Sync>;
 struct Pending {
     reply: oneshot::Sender<Reply>,
     /// When the server last said something about it.
-    heard: Arc<Mutex<Instant>>,
+    last_activity: Arc<Mutex<Instant>>,
     on_progress: Option<OnNotice>,
     strays: Arc<Mutex<Strays>>,
 }
@@ -82,13 +82,13 @@ const LONGEST_ERROR: usize = 10_000;
 pub(super) struct Inbox(Arc<Shared>);
 
 struct Shared {
-    book: Mutex<Book>,
+    pending: Mutex<PendingRequests>,
     next: AtomicU64,
-    said: mpsc::Sender<Said>,
+    server_messages: mpsc::Sender<ServerMessage>,
     changes: watch::Sender<u64>,
     ignored: AtomicU64,
     /// How many requests of the server are being answered.
-    asked: AtomicU64,
+    active_server_requests: AtomicU64,
     /// When one was answered last.
     answered: Mutex<Option<Instant>>,
     /// The listener that gets each message as it came.
@@ -98,17 +98,17 @@ struct Shared {
 type OnMessage = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// A request of the server that is being answered: meanwhile the server's silence does not count.
-pub(super) struct Asked(Inbox);
+pub(super) struct ServerRequestGuard(Inbox);
 
-impl Drop for Asked {
+impl Drop for ServerRequestGuard {
     fn drop(&mut self) {
         *unpoisoned(self.0.0.answered.lock()) = Some(Instant::now());
-        self.0.0.asked.fetch_sub(1, Ordering::AcqRel);
+        self.0.0.active_server_requests.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 #[derive(Default)]
-struct Book {
+struct PendingRequests {
     pending: HashMap<u64, Pending>,
     /// Why the connection ended, once it has.
     closed: Option<String>,
@@ -119,22 +119,22 @@ pub(super) struct Ticket {
     /// The ID of the request, which is its progress token, too.
     pub(super) id: u64,
     pub(super) reply: oneshot::Receiver<Reply>,
-    heard: Arc<Mutex<Instant>>,
+    last_activity: Arc<Mutex<Instant>>,
     strays: Arc<Mutex<Strays>>,
     inbox: Inbox,
 }
 
 impl Inbox {
     /// Creates an inbox, and the receiver of what the server says of its own accord.
-    pub(super) fn new() -> (Inbox, mpsc::Receiver<Said>) {
-        let (said, heard) = mpsc::channel(WAITING);
+    pub(super) fn new() -> (Inbox, mpsc::Receiver<ServerMessage>) {
+        let (said, heard) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let shared = Shared {
-            book: Mutex::default(),
+            pending: Mutex::default(),
             next: AtomicU64::new(1),
-            said,
+            server_messages: said,
             changes: watch::Sender::new(0),
             ignored: AtomicU64::new(0),
-            asked: AtomicU64::new(0),
+            active_server_requests: AtomicU64::new(0),
             answered: Mutex::default(),
             listener: OnceLock::new(),
         };
@@ -164,26 +164,26 @@ impl Inbox {
     /// Takes a message, or an array of them.
     pub(super) fn message(&self, message: Value) {
         match message {
-            Value::Array(messages) => messages.into_iter().for_each(|message| self.one(message)),
-            message => self.one(message),
+            Value::Array(messages) => messages.into_iter().for_each(|message| self.handle_message(message)),
+            message => self.handle_message(message),
         }
     }
 
     /// Notes that the answer to this request will not come, while the connection goes on: its stream ended.
     #[cfg(feature = "http")]
     pub(super) fn lost(&self, id: u64, why: impl Into<String>) {
-        self.answer(id, Reply::Lost(why.into()));
+        self.complete(id, Reply::Lost(why.into()));
     }
 
     /// Notes that the answer to this request came and cannot be read.
     pub(super) fn unread(&self, id: u64, why: impl Into<String>) {
-        self.answer(id, Reply::Unread(why.into()));
+        self.complete(id, Reply::Unread(why.into()));
     }
 
     /// Notes that the connection has ended, so that no further request will be answered. The first reason counts.
     pub(super) fn closed(&self, why: &str) {
         let lost = {
-            let mut book = unpoisoned(self.0.book.lock());
+            let mut book = unpoisoned(self.0.pending.lock());
             book.closed.get_or_insert_with(|| why.to_owned());
             std::mem::take(&mut book.pending)
         };
@@ -198,18 +198,18 @@ impl Inbox {
 
     /// Why the connection ended, if it has.
     pub(super) fn ended(&self) -> Option<String> {
-        unpoisoned(self.0.book.lock()).closed.clone()
+        unpoisoned(self.0.pending.lock()).closed.clone()
     }
 
     /// Whether somebody waits for the answer to this request.
     pub(super) fn awaits(&self, id: u64) -> bool {
-        unpoisoned(self.0.book.lock()).pending.contains_key(&id)
+        unpoisoned(self.0.pending.lock()).pending.contains_key(&id)
     }
 
     /// Notes that a request of the server is being answered.
-    pub(super) fn asked(&self) -> Asked {
-        self.0.asked.fetch_add(1, Ordering::AcqRel);
-        Asked(self.clone())
+    pub(super) fn begin_server_request(&self) -> ServerRequestGuard {
+        self.0.active_server_requests.fetch_add(1, Ordering::AcqRel);
+        ServerRequestGuard(self.clone())
     }
 
     /// How often the server said that its list of tools has changed.
@@ -241,19 +241,23 @@ impl Inbox {
         let (sender, reply) = oneshot::channel();
         let heard = Arc::new(Mutex::new(Instant::now()));
         let strays = Arc::default();
-        let pending =
-            Pending { reply: sender, heard: Arc::clone(&heard), on_progress, strays: Arc::clone(&strays) };
-        let mut book = unpoisoned(self.0.book.lock());
+        let pending = Pending {
+            reply: sender,
+            last_activity: Arc::clone(&heard),
+            on_progress,
+            strays: Arc::clone(&strays),
+        };
+        let mut book = unpoisoned(self.0.pending.lock());
         match &book.closed {
             Some(why) => Err(why.clone()),
             None => {
                 book.pending.insert(id, pending);
-                Ok(Ticket { id, reply, heard, strays, inbox: self.clone() })
+                Ok(Ticket { id, reply, last_activity: heard, strays, inbox: self.clone() })
             }
         }
     }
 
-    fn one(&self, mut message: Value) {
+    fn handle_message(&self, mut message: Value) {
         if let Some(listener) = self.0.listener.get() {
             listener(&message);
         }
@@ -262,13 +266,13 @@ impl Inbox {
         let params = message.get_mut("params").map(Value::take).unwrap_or_default();
         match (method, id) {
             (Some(Value::String(method)), Some(id)) if !id.is_null() => {
-                self.say(Said::Request { id, method, params });
+                self.enqueue(ServerMessage::Request { id, method, params });
             }
             (Some(Value::String(method)), _) => self.notice(&method, params),
             (None, Some(id)) => {
                 let issued = |id: &u64| *id < self.0.next.load(Ordering::Relaxed);
                 match own_id(&id).filter(issued) {
-                    Some(id) => self.answer(id, reply(message)),
+                    Some(id) => self.complete(id, reply(message)),
                     None => self.stray(&id, message),
                 }
             }
@@ -280,12 +284,12 @@ impl Inbox {
         match method {
             "notifications/progress" => {
                 let id = params.get("progressToken").and_then(own_id);
-                let book = unpoisoned(self.0.book.lock());
+                let book = unpoisoned(self.0.pending.lock());
                 let Some(pending) = id.and_then(|id| book.pending.get(&id)) else {
                     drop(book);
                     return self.ignore();
                 };
-                *unpoisoned(pending.heard.lock()) = Instant::now();
+                *unpoisoned(pending.last_activity.lock()) = Instant::now();
                 let listener = pending.on_progress.clone();
                 drop(book);
                 if let Some(listener) = listener {
@@ -297,7 +301,7 @@ impl Inbox {
             }
             "notifications/cancelled" => {
                 if let Some(id) = params.get_mut("requestId").map(Value::take) {
-                    self.say(Said::Cancelled(id));
+                    self.enqueue(ServerMessage::Cancelled(id));
                 }
             }
             // Log messages and the like: nobody here asked for them.
@@ -306,14 +310,14 @@ impl Inbox {
     }
 
     /// Passes on what the server says of its own accord. Messages beyond what can be handled are dropped.
-    fn say(&self, said: Said) {
-        if self.0.said.try_send(said).is_err() {
+    fn enqueue(&self, said: ServerMessage) {
+        if self.0.server_messages.try_send(said).is_err() {
             self.ignore();
         }
     }
 
-    fn answer(&self, id: u64, reply: Reply) {
-        let pending = unpoisoned(self.0.book.lock()).pending.remove(&id);
+    fn complete(&self, id: u64, reply: Reply) {
+        let pending = unpoisoned(self.0.pending.lock()).pending.remove(&id);
         match pending {
             Some(pending) => drop(pending.reply.send(reply)),
             None => self.ignore(),
@@ -323,7 +327,7 @@ impl Inbox {
     /// Notes an answer to no request for those that wait: one of them may be theirs.
     fn stray(&self, id: &Value, message: Value) {
         self.ignore();
-        let book = unpoisoned(self.0.book.lock());
+        let book = unpoisoned(self.0.pending.lock());
         if book.pending.is_empty() {
             return;
         }
@@ -388,12 +392,12 @@ fn reply(mut message: Value) -> Reply {
 impl Ticket {
     /// When the server last said something about the request, or when it was made; now, while the server itself waits
     /// for an answer.
-    pub(super) fn heard(&self) -> Instant {
+    pub(super) fn last_activity(&self) -> Instant {
         let shared = &self.inbox.0;
-        if shared.asked.load(Ordering::Acquire) > 0 {
+        if shared.active_server_requests.load(Ordering::Acquire) > 0 {
             return Instant::now();
         }
-        let heard = *unpoisoned(self.heard.lock());
+        let heard = *unpoisoned(self.last_activity.lock());
         unpoisoned(shared.answered.lock()).map_or(heard, |answered| heard.max(answered))
     }
 
@@ -418,6 +422,6 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        unpoisoned(self.inbox.0.book.lock()).pending.remove(&self.id);
+        unpoisoned(self.inbox.0.pending.lock()).pending.remove(&self.id);
     }
 }

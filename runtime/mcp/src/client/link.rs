@@ -13,9 +13,9 @@ use toolgen_kernel::base::future::BoxFuture;
 use super::inbox::{Inbox, OnNotice, Reply, Ticket};
 
 /// How long a transport may take to say what became of a message, once the connection is gone.
-const AFTERMATH: Duration = Duration::from_secs(3);
+const WRITE_STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 /// A duration that is never reached.
-const FOREVER: Duration = Duration::from_secs(365 * 86_400);
+const NO_TIMEOUT: Duration = Duration::from_secs(365 * 86_400);
 
 /// Carries messages to a server, and puts those from there into the [`Inbox`] that it was
 /// started with, for as long as it lives; dropping it ends everything it started, at once.
@@ -96,7 +96,7 @@ pub(super) struct Broken {
 /// A connection to a server. Any number of requests can be in flight at the same time, and no lock is held during
 /// one.
 #[derive(Clone)]
-pub(super) struct Link {
+pub(super) struct Connection {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) inbox: Inbox,
 }
@@ -110,27 +110,27 @@ pub(super) struct Request {
     /// See [`Message::headers`].
     pub(super) headers: Vec<(String, String)>,
     /// How long it may take.
-    pub(super) patience: Patience,
+    pub(super) timeouts: RequestTimeouts,
     /// The callback for its progress.
     pub(super) on_progress: Option<OnNotice>,
 }
 
 /// How long a request may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct RequestTimeouts {
     /// How long it may be silent: without an answer and without progress.
     pub(super) idle: Duration,
     /// How long it may take in total.
     pub(super) total: Duration,
 }
 
-impl Patience {
+impl RequestTimeouts {
     /// No limits.
-    pub(super) const ENDLESS: Patience = Patience { idle: FOREVER, total: FOREVER };
+    pub(super) const ENDLESS: RequestTimeouts = RequestTimeouts { idle: NO_TIMEOUT, total: NO_TIMEOUT };
 
     /// This long in total, and as long without a sign of life.
-    pub(super) fn of(total: Duration) -> Patience {
-        Patience { idle: total, total }
+    pub(super) fn of(total: Duration) -> RequestTimeouts {
+        RequestTimeouts { idle: total, total }
     }
 }
 
@@ -147,9 +147,9 @@ pub(super) enum Failure {
         data: Value,
     },
     /// It was never sent, for this reason.
-    Unsent(String),
+    NotSent(String),
     /// It was sent, or a part of it was, and there will be no answer, for this reason.
-    Lost(String),
+    ConnectionLost(String),
     /// Its answer cannot be read, for this reason.
     Unread(String),
     /// The server was silent for this long. What came instead of an answer, if anything did.
@@ -160,8 +160,15 @@ pub(super) enum Failure {
 
 impl Request {
     /// Creates a request without parameters.
-    pub(super) fn new(method: &'static str, patience: Patience) -> Request {
-        Request { method, params: Map::new(), name: None, headers: Vec::new(), patience, on_progress: None }
+    pub(super) fn new(method: &'static str, patience: RequestTimeouts) -> Request {
+        Request {
+            method,
+            params: Map::new(),
+            name: None,
+            headers: Vec::new(),
+            timeouts: patience,
+            on_progress: None,
+        }
     }
 
     /// Writes the request with its ID.
@@ -187,7 +194,7 @@ impl Request {
     }
 }
 
-impl Link {
+impl Connection {
     /// Makes a request. If the future is dropped before the answer is there, the server is notified that no caller is
     /// waiting for it any longer.
     ///
@@ -195,13 +202,13 @@ impl Link {
     ///
     /// Why there is no result.
     pub(super) async fn request(&self, request: Request) -> Result<Value, Failure> {
-        let patience = request.patience;
-        let ticket = self.inbox.expect(request.on_progress.clone()).map_err(Failure::Unsent)?;
+        let patience = request.timeouts;
+        let ticket = self.inbox.expect(request.on_progress.clone()).map_err(Failure::NotSent)?;
         // A handshake cannot be cancelled.
         let cancels = !matches!(request.method, "initialize" | "server/discover");
         let sending = self.transport.send(request.message(ticket.id));
-        let waiting = Waiting { ticket, transport: &self.transport, cancels };
-        wait(waiting, sending, patience).await
+        let waiting = PendingRequest { ticket, transport: &self.transport, cancels };
+        await_response(waiting, sending, patience).await
     }
 
     /// Sends a notice, or an answer to a request of the server.
@@ -209,7 +216,7 @@ impl Link {
     /// # Errors
     ///
     /// Why it was not sent.
-    pub(super) async fn tell(&self, method: &'static str, mut message: Value) -> Result<(), Broken> {
+    pub(super) async fn notify(&self, method: &'static str, mut message: Value) -> Result<(), Broken> {
         message["jsonrpc"] = Value::from("2.0");
         let text = message.to_string();
         self.transport.send(Message { text, id: None, method, name: None, headers: Vec::new() }).await
@@ -217,13 +224,13 @@ impl Link {
 }
 
 /// A request that was made, and is cancelled if this is dropped without an answer.
-struct Waiting<'t> {
+struct PendingRequest<'t> {
     ticket: Ticket,
     transport: &'t Arc<dyn Transport>,
     cancels: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         if self.cancels && self.ticket.is_open() {
             self.transport.cancel(self.ticket.id);
@@ -232,18 +239,19 @@ impl Drop for Waiting<'_> {
 }
 
 /// Waits for the answer while the request is sent, as long as there is patience.
-async fn wait(
-    mut waiting: Waiting<'_>,
+async fn await_response(
+    mut waiting: PendingRequest<'_>,
     sending: impl Future<Output = Result<(), Broken>>,
-    patience: Patience,
+    patience: RequestTimeouts,
 ) -> Result<Value, Failure> {
     let mut sending = pin!(sending);
     let started = Instant::now();
     let mut sleep = pin!(sleep_until(started + patience.idle.min(patience.total)));
     // Whether the message was written, why there is no answer, and whether that is all there is to know.
     let (mut written, mut why, mut known) = (None, None, false);
-    let failed =
-        |written, why| Poll::Ready(Err(if written { Failure::Lost(why) } else { Failure::Unsent(why) }));
+    let failed = |written, why| {
+        Poll::Ready(Err(if written { Failure::ConnectionLost(why) } else { Failure::NotSent(why) }))
+    };
     poll_fn(|cx| {
         if !known && let Poll::Ready(reply) = Pin::new(&mut waiting.ticket.reply).poll(cx) {
             match reply {
@@ -260,7 +268,7 @@ async fn wait(
                 Err(_) => why = Some("the connection was dropped".to_owned()),
             }
             known = true;
-            sleep.as_mut().reset(Instant::now() + AFTERMATH);
+            sleep.as_mut().reset(Instant::now() + WRITE_STATUS_TIMEOUT);
         }
         if written.is_none()
             && let Poll::Ready(outcome) = sending.as_mut().poll(cx)
@@ -269,7 +277,7 @@ async fn wait(
             if let Err(Broken { why: reason, .. }) = outcome {
                 why.get_or_insert(reason);
                 known |= !waiting.transport.breaks();
-                sleep.as_mut().reset(Instant::now() + AFTERMATH);
+                sleep.as_mut().reset(Instant::now() + WRITE_STATUS_TIMEOUT);
             }
         }
         if let (Some(written), true) = (written, known) {
@@ -279,7 +287,7 @@ async fn wait(
             if let Some(why) = why.take() {
                 return failed(written.unwrap_or(true), why);
             }
-            let (now, heard) = (Instant::now(), waiting.ticket.heard());
+            let (now, heard) = (Instant::now(), waiting.ticket.last_activity());
             if now >= started + patience.total {
                 return Poll::Ready(Err(Failure::Late(patience.total, waiting.ticket.strays())));
             }

@@ -18,14 +18,14 @@ use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 use super::breaker::Breaker;
 use super::credentials::Credentials;
 use super::error;
-use super::link::{Failure, Patience};
+use super::link::{Failure, RequestTimeouts};
 use super::options::McpOptions;
-use super::session::{How, Session};
+use super::session::{CallOptions, Session};
 
 /// How often a call is repeated because the server was gone before it was sent.
-const AGAIN: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 /// How long an orderly end may take in total.
-const CLOSING: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of an MCP server, which all its tools share. Clones are the same client; when the last one is dropped, a
 /// server that is a program ends, with everything that it has started.
@@ -39,7 +39,7 @@ pub struct McpClient(pub(super) Arc<Client>);
 pub(super) struct Client {
     pub(super) server: Frozen<McpServer>,
     pub(super) options: Arc<McpOptions>,
-    pub(super) patience: Patience,
+    pub(super) timeouts: RequestTimeouts,
     /// The values of the variables that are credentials by their names, and the tokens that were sent.
     pub(super) credentials: Credentials,
     permits: Arc<Semaphore>,
@@ -72,15 +72,15 @@ impl Drop for Attempt {
 }
 
 /// How the calls of a tool are made.
-pub(super) struct Manner {
-    pub(super) how: How,
+pub(super) struct CallPolicy {
+    pub(super) how: CallOptions,
     /// Whether a call whose answer was lost may be made again.
     pub(super) idempotent: bool,
-    pub(super) place: Place,
+    pub(super) place: PermitSlot,
 }
 
 /// The place of a call among those made at the same time. A call that waits for input gives it up.
-pub(super) type Place = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
+pub(super) type PermitSlot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 impl fmt::Debug for McpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,16 +97,16 @@ impl McpClient {
             0 => options.concurrency,
             own => usize::try_from(own).unwrap_or(usize::MAX),
         };
-        let patience = Patience {
-            idle: server.idle.unwrap_or(options.idle),
-            total: server.total.unwrap_or(options.total),
+        let patience = RequestTimeouts {
+            idle: server.idle.unwrap_or(options.idle_timeout),
+            total: server.total.unwrap_or(options.call_timeout),
         };
         McpClient(Arc::new(Client {
             credentials: Credentials::new(super::transport::credentials(&server.transport)),
             permits: Arc::new(Semaphore::new(cap.clamp(1, Semaphore::MAX_PERMITS))),
             server,
             options: Arc::new(options),
-            patience,
+            timeouts: patience,
             state: Mutex::default(),
         }))
     }
@@ -121,7 +121,7 @@ impl McpClient {
         options: McpOptions,
     ) -> Result<McpClient, ToolError> {
         let client = McpClient::new(server, options);
-        client.0.session().await.map_err(|why| client.0.told(why))?;
+        client.0.session().await.map_err(|why| client.0.redacted(why))?;
         Ok(client)
     }
 
@@ -132,7 +132,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
-        Ok(self.0.listed().await.map_err(|why| self.0.told(why))?.tools.clone())
+        Ok(self.0.listed().await.map_err(|why| self.0.redacted(why))?.tools.clone())
     }
 
     /// Returns the tools that [`tools`](McpClient::tools) leaves out, each with the reason.
@@ -140,8 +140,8 @@ impl McpClient {
     /// # Errors
     ///
     /// Why there is no list.
-    pub async fn left_out(&self) -> Result<Vec<mcp::Refused>, ToolError> {
-        let listed = self.0.listed().await.map_err(|why| self.0.told(why))?;
+    pub async fn left_out(&self) -> Result<Vec<mcp::RejectedDescriptor>, ToolError> {
+        let listed = self.0.listed().await.map_err(|why| self.0.redacted(why))?;
         let refused = mcp::tools(&self.0.server, &listed.tools, false).into_iter().filter_map(Result::err);
         Ok(listed.left_out.iter().cloned().chain(refused).collect())
     }
@@ -152,7 +152,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn remarks(&self) -> Result<Vec<String>, ToolError> {
-        Ok(self.0.listed().await.map_err(|why| self.0.told(why))?.remarks.clone())
+        Ok(self.0.listed().await.map_err(|why| self.0.redacted(why))?.remarks.clone())
     }
 
     /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. The arguments
@@ -168,9 +168,9 @@ impl McpClient {
             tool: tool.to_owned().into(),
             descriptor: toolgen_kernel::base::frozen::Text::EMPTY,
         };
-        let how = How { patience: self.0.patience, on_progress: None, asker: None };
-        let manner = Manner { how, idempotent: false, place: Place::default() };
-        self.0.call(&plan, &arguments, &manner).await.map_err(|why| self.0.told(why))
+        let how = CallOptions { timeouts: self.0.timeouts, on_progress: None, asker: None };
+        let manner = CallPolicy { how, idempotent: false, place: PermitSlot::default() };
+        self.0.call(&plan, &arguments, &manner).await.map_err(|why| self.0.redacted(why))
     }
 
     /// Waits until the server says that its list of tools has changed, or the connection has ended: then the list has
@@ -180,7 +180,7 @@ impl McpClient {
     ///
     /// Why there is no connection.
     pub async fn changed(&self) -> Result<(), ToolError> {
-        self.0.session().await.map_err(|why| self.0.told(why))?.changed().await;
+        self.0.session().await.map_err(|why| self.0.redacted(why))?.changed().await;
         Ok(())
     }
 
@@ -195,17 +195,17 @@ impl McpClient {
     /// connection.
     #[must_use]
     pub fn server_info(&self) -> Option<Value> {
-        Some(self.shown(&self.0.current()?.agreement.info))
+        Some(self.redact(&self.0.current()?.agreement.info))
     }
 
     /// Returns what the server can do, as it says; `None` if there is no connection.
     #[must_use]
     pub fn capabilities(&self) -> Option<Value> {
-        Some(self.shown(&self.0.current()?.agreement.capabilities))
+        Some(self.redact(&self.0.current()?.agreement.capabilities))
     }
 
     /// Returns what a server said, without the credentials that it was given.
-    fn shown(&self, said: &Value) -> Value {
+    fn redact(&self, said: &Value) -> Value {
         let mut said = said.clone();
         self.0.credentials.now().hide_in_value(&mut said);
         said
@@ -228,7 +228,7 @@ impl McpClient {
         drop(attempt);
         if let Some(session) = session {
             // A program that does not end is killed with the last handle of the session.
-            let _ = timeout(CLOSING, session.close()).await;
+            let _ = timeout(CLOSE_TIMEOUT, session.close()).await;
         }
     }
 }
@@ -325,7 +325,7 @@ impl Client {
         }
     }
 
-    pub(super) fn told(&self, mut why: ToolError) -> ToolError {
+    pub(super) fn redacted(&self, mut why: ToolError) -> ToolError {
         self.hide_in_error(&mut why);
         why
     }
@@ -335,9 +335,9 @@ impl Client {
         &self,
         plan: &McpPlan,
         arguments: &Map<String, Value>,
-        manner: &Manner,
+        manner: &CallPolicy,
     ) -> Result<Value, ToolError> {
-        let total = self.patience.total;
+        let total = self.timeouts.total;
         let whole = async {
             // Its holders are done within their time.
             *unpoisoned(manner.place.lock()) = Arc::clone(&self.permits).acquire_owned().await.ok();
@@ -354,7 +354,7 @@ impl Client {
         &self,
         plan: &McpPlan,
         arguments: &Map<String, Value>,
-        manner: &Manner,
+        manner: &CallPolicy,
     ) -> Result<Value, ToolError> {
         let mut tries = 0;
         loop {
@@ -362,8 +362,10 @@ impl Client {
             let session = self.session().await?;
             if !plan.descriptor.is_empty() {
                 match session.tools().await {
-                    Ok(listed) => super::gate::check(plan, &listed)?,
-                    Err(Failure::Unsent(_) | Failure::Lost(_)) if tries < AGAIN && !session.is_alive() => {
+                    Ok(listed) => super::gate::check_unchanged(plan, &listed)?,
+                    Err(Failure::NotSent(_) | Failure::ConnectionLost(_))
+                        if tries < MAX_ATTEMPTS && !session.is_alive() =>
+                    {
                         continue;
                     }
                     Err(why) => return Err(error::unverified(plan, why)),
@@ -371,8 +373,9 @@ impl Client {
             }
             match session.call(&plan.tool, arguments, &manner.how).await {
                 Ok(answer) => return Ok(answer),
-                Err(Failure::Unsent(_)) if tries < AGAIN && !session.is_alive() => {}
-                Err(Failure::Lost(_)) if tries < AGAIN && manner.idempotent && !session.is_alive() => {}
+                Err(Failure::NotSent(_)) if tries < MAX_ATTEMPTS && !session.is_alive() => {}
+                Err(Failure::ConnectionLost(_))
+                    if tries < MAX_ATTEMPTS && manner.idempotent && !session.is_alive() => {}
                 Err(why) => return Err(error::failure(&self.server, &plan.tool, why)),
             }
         }

@@ -10,16 +10,16 @@ use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::engine::tape::Interceptor;
 
 /// Answers a request of a server.
 pub(super) type Answerer =
-    Arc<dyn Fn(McpAsked) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
+    Arc<dyn Fn(McpServerRequest) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
 /// A request that a server makes of its client, such as `elicitation/create`.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub struct McpAsked {
+pub struct McpServerRequest {
     /// The alias of the server.
     pub server: Text,
     /// The method.
@@ -28,7 +28,7 @@ pub struct McpAsked {
     pub params: Value,
 }
 
-discreet_debug!(McpAsked: server, method; params);
+discreet_debug!(McpServerRequest: server, method; params);
 
 /// How a client of MCP servers behaves, whatever the server says about itself.
 #[derive(Clone)]
@@ -37,13 +37,13 @@ pub struct McpOptions {
     /// The most calls of a server at the same time, unless the server has its own number: 8.
     pub concurrency: usize,
     /// How long a call may be silent, without an answer and without progress: 60 s.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// How long a call may take in total: 10 minutes.
-    pub total: Duration,
+    pub call_timeout: Duration,
     /// How long it may take to start a server and to agree on a revision of the protocol with it: 30 s.
-    pub connect: Duration,
+    pub connect_timeout: Duration,
     /// How long a server may take to say whether it speaks the newest revisions, before the older ones are tried: 5 s.
-    pub probe: Duration,
+    pub probe_timeout: Duration,
     /// The most bytes of a message of a server: 16 MiB. A longer answer fails its call.
     pub max_message: usize,
     /// The most pages of a list of tools: 256.
@@ -51,7 +51,7 @@ pub struct McpOptions {
     pub(super) sampling: Option<Answerer>,
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
-    pub(super) tape: Option<Tape>,
+    pub(super) tape: Option<Interceptor>,
     /// Whether calls pass the trace on.
     pub(super) passes_on: bool,
     pub(super) also_passed: Vec<String>,
@@ -62,10 +62,10 @@ impl Default for McpOptions {
     fn default() -> McpOptions {
         McpOptions {
             concurrency: 8,
-            idle: Duration::from_secs(60),
-            total: Duration::from_secs(600),
-            connect: Duration::from_secs(30),
-            probe: Duration::from_secs(5),
+            idle_timeout: Duration::from_secs(60),
+            call_timeout: Duration::from_secs(600),
+            connect_timeout: Duration::from_secs(30),
+            probe_timeout: Duration::from_secs(5),
             max_message: 16 << 20,
             max_pages: 256,
             sampling: None,
@@ -83,10 +83,10 @@ impl fmt::Debug for McpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpOptions")
             .field("concurrency", &self.concurrency)
-            .field("idle", &self.idle)
-            .field("total", &self.total)
-            .field("connect", &self.connect)
-            .field("probe", &self.probe)
+            .field("idle", &self.idle_timeout)
+            .field("total", &self.call_timeout)
+            .field("connect", &self.connect_timeout)
+            .field("probe", &self.probe_timeout)
             .field("sampling", &self.sampling.is_some())
             .field("elicitation", &self.elicitation.is_some())
             .field("roots", &self.roots.is_some())
@@ -104,29 +104,29 @@ impl McpOptions {
 
     /// Sets how long a call may be silent, without an answer and without progress.
     #[must_use]
-    pub fn idle(mut self, idle: Duration) -> McpOptions {
-        self.idle = idle;
+    pub fn idle_timeout(mut self, idle: Duration) -> McpOptions {
+        self.idle_timeout = idle;
         self
     }
 
     /// Sets how long a call may take in total.
     #[must_use]
-    pub fn total(mut self, total: Duration) -> McpOptions {
-        self.total = total;
+    pub fn call_timeout(mut self, total: Duration) -> McpOptions {
+        self.call_timeout = total;
         self
     }
 
     /// Sets how long it may take to start a server and to agree on a revision with it.
     #[must_use]
-    pub fn connect(mut self, connect: Duration) -> McpOptions {
-        self.connect = connect;
+    pub fn connect_timeout(mut self, connect: Duration) -> McpOptions {
+        self.connect_timeout = connect;
         self
     }
 
     /// Sets how long a server may take to say whether it speaks the newest revisions.
     #[must_use]
-    pub fn probe(mut self, probe: Duration) -> McpOptions {
-        self.probe = probe;
+    pub fn probe_timeout(mut self, probe: Duration) -> McpOptions {
+        self.probe_timeout = probe;
         self
     }
 
@@ -141,7 +141,7 @@ impl McpOptions {
     /// program sets for OpenTelemetry; the default is yes. Its other members are sent only if
     /// [`pass_on_also`](Self::pass_on_also) names them.
     #[must_use]
-    pub fn pass_trace_on(mut self, passed_on: bool) -> McpOptions {
+    pub fn propagate_trace(mut self, passed_on: bool) -> McpOptions {
         self.passes_on = passed_on;
         self
     }
@@ -149,7 +149,7 @@ impl McpOptions {
     /// Also sends this member of the propagator where calls name their trace: such as `baggage`, which shows every
     /// server what the program notes there.
     #[must_use]
-    pub fn pass_on_also(mut self, member: impl Into<String>) -> McpOptions {
+    pub fn propagate_meta(mut self, member: impl Into<String>) -> McpOptions {
         self.also_passed.push(member.into());
         self
     }
@@ -157,7 +157,7 @@ impl McpOptions {
     /// Sets the function that answers `sampling/createMessage`, with a completion by a model of the program in the
     /// form that MCP gives it: `{"role", "content", "model"}`. Without it, servers are refused.
     #[must_use]
-    pub fn sampling<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
+    pub fn sampling<F>(mut self, answer: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
@@ -170,7 +170,10 @@ impl McpOptions {
     /// becomes an input request of the call that it belongs to, see [`Control::NeedInput`](toolgen_kernel::Control::NeedInput),
     /// or is declined.
     #[must_use]
-    pub fn elicitation<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
+    pub fn elicitation<F>(
+        mut self,
+        answer: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
+    ) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
@@ -180,7 +183,7 @@ impl McpOptions {
 
     /// Sets the function that answers `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, there are none.
     #[must_use]
-    pub fn roots<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
+    pub fn roots<F>(mut self, answer: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
@@ -191,7 +194,7 @@ impl McpOptions {
     /// Records all messages on a `layers::cassette::Cassette`, or plays back what servers say from
     /// it, without starting or reaching any.
     #[must_use]
-    pub fn cassette(mut self, cassette: impl Into<Tape>) -> McpOptions {
+    pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> McpOptions {
         self.tape = Some(cassette.into());
         self
     }

@@ -29,10 +29,10 @@ use toolgen_kernel::spec::plan::{Call, McpServer};
 pub use progress::Progress;
 
 /// The most pages of a list.
-const PAGES: usize = 100;
+const MAX_PAGES: usize = 100;
 
 /// How long listing may take.
-const LISTING: Duration = Duration::from_secs(60);
+const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Lists the tools of a server and returns them as `alias__tool`, as [`McpClient::tools`](super::McpClient::tools)
 /// does: without a lock, so the worst is assumed of each, and without those that cannot be offered to a model. The
@@ -83,8 +83,8 @@ pub async fn reporting(
     peer: &Peer<RoleClient>,
     progress: &Progress,
 ) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-    let listed = tokio::time::timeout(LISTING, list(alias, peer)).await;
-    let listed = listed.map_err(|_| ToolError::Timeout { duration: LISTING })??;
+    let listed = tokio::time::timeout(LIST_TIMEOUT, list(alias, peer)).await;
+    let listed = listed.map_err(|_| ToolError::Timeout { duration: LIST_TIMEOUT })??;
     let descriptors: Vec<Value> = mcp::distinct(&listed).into_iter().map(|(_, one)| one).collect();
     let server = Frozen::from(McpServer { alias: alias.to_owned().into(), ..McpServer::EMPTY });
     let made = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
@@ -99,7 +99,7 @@ pub async fn reporting(
 /// Returns all pages of the list.
 async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolError> {
     let (mut descriptors, mut cursors, mut cursor) = (Vec::new(), BTreeSet::new(), None);
-    for _ in 0..PAGES {
+    for _ in 0..MAX_PAGES {
         let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let page = peer.list_tools(params).await.map_err(|why| refused(alias, &why))?;
         descriptors.extend(page.tools.iter().map(|tool| json!(tool)));
@@ -109,7 +109,7 @@ async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolEr
         }
         cursor = Some(next);
     }
-    Err(refused(alias, &format!("its list of tools has more than {PAGES} pages")))
+    Err(refused(alias, &format!("its list of tools has more than {MAX_PAGES} pages")))
 }
 
 fn refused(alias: &str, why: &dyn Display) -> ToolError {

@@ -11,27 +11,27 @@ use tokio::time::{Instant, timeout};
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::base::truncate::cut;
-use toolgen_kernel::spec::mcp::{Refused, canonical};
+use toolgen_kernel::spec::mcp::{RejectedDescriptor, canonical};
 use toolgen_kernel::spec::plan::McpServer;
 
 use super::credentials::{Credentials, hide_in_descriptor};
-use super::desk::{Asker, Desk, attend};
-use super::era::{Agreement, Disagreement, LEGACY, agree};
+use super::desk::{QuestionSender, ServerRequestHandler, serve_requests};
+use super::era::{LEGACY, Negotiated, NegotiationError, negotiate};
 use super::inbox::{Inbox, OnNotice};
-use super::link::{Failure, Link, Patience, Request};
+use super::link::{Connection, Failure, Request, RequestTimeouts};
 use super::options::McpOptions;
 use super::transport;
 
 /// How often a call may need input before it gives a result.
-const ROUNDS: usize = 10;
+const MAX_INPUT_ROUNDS: usize = 10;
 /// The error of a server for missing or different headers.
 const HEADER_MISMATCH: i64 = -32020;
 /// The most tools of a server.
-const MOST_TOOLS: usize = 10_000;
+const MAX_TOOLS: usize = 10_000;
 /// The maximum size of all tools of a server together, as a multiple of the longest message.
-const MOST_LISTED: usize = 4;
+const MAX_LIST_SIZE_FACTOR: usize = 4;
 /// The minimum and maximum time for which a list is valid, if the server does not say when it changes.
-const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
+const LIST_TTL_BOUNDS: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
 
 /// How many characters of what is odd are shown.
 const SHOWN: usize = 100;
@@ -41,9 +41,9 @@ const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, w
 
 /// A connection to a server that has agreed on a revision; it ends at once when dropped.
 pub(super) struct Session {
-    pub(super) link: Link,
-    pub(super) agreement: Agreement,
-    desk: Arc<Desk>,
+    pub(super) link: Connection,
+    pub(super) agreement: Negotiated,
+    desk: Arc<ServerRequestHandler>,
     options: Arc<McpOptions>,
     credentials: Credentials,
     /// The list that was requested last. Every call of a locked tool reads it, so no call waits for another to do so.
@@ -51,7 +51,7 @@ pub(super) struct Session {
     /// Held while the list is requested, or forgotten.
     listing: tokio::sync::Mutex<()>,
     /// Whether the server tells when its list changes.
-    told: Arc<Mutex<bool>>,
+    notifies_changes: Arc<Mutex<bool>>,
     _tasks: Tasks,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Listed {
     /// The descriptors, in the server's order.
     pub(super) tools: Vec<Value>,
     /// Those that cannot be called over this transport.
-    pub(super) left_out: Vec<Refused>,
+    pub(super) left_out: Vec<RejectedDescriptor>,
     /// What is odd about the list itself.
     pub(super) remarks: Vec<String>,
     /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
@@ -89,12 +89,12 @@ impl Drop for Tasks {
 }
 
 /// How a tool is called.
-pub(super) struct How {
-    pub(super) patience: Patience,
+pub(super) struct CallOptions {
+    pub(super) timeouts: RequestTimeouts,
     /// The callback for its progress.
     pub(super) on_progress: Option<OnNotice>,
     /// Where its questions go.
-    pub(super) asker: Option<Asker>,
+    pub(super) asker: Option<QuestionSender>,
 }
 
 impl Session {
@@ -110,12 +110,12 @@ impl Session {
         known: &str,
     ) -> Result<Session, String> {
         let connected = match Session::connect_as(server, options, credentials, known).await {
-            Err(Disagreement { at_probe: true, .. }) => {
+            Err(NegotiationError { at_probe: true, .. }) => {
                 Session::connect_as(server, options, credentials, LEGACY[0]).await
             }
             connected => connected,
         };
-        connected.map_err(|Disagreement { why, .. }| why)
+        connected.map_err(|NegotiationError { message: why, .. }| why)
     }
 
     async fn connect_as(
@@ -123,25 +123,35 @@ impl Session {
         options: &Arc<McpOptions>,
         credentials: &Credentials,
         known: &str,
-    ) -> Result<Session, Disagreement> {
+    ) -> Result<Session, NegotiationError> {
         let (inbox, said) = Inbox::new();
         let started = Instant::now();
         let transport = transport::start(server, options, credentials, inbox.clone())?;
-        let desk = Desk::new(server, Arc::clone(options), credentials.clone());
+        let desk = ServerRequestHandler::new(server, Arc::clone(options), credentials.clone());
         let desk = Arc::new(desk);
-        let attending = attend(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
+        let attending = serve_requests(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
         let mut tasks = Tasks(vec![tokio::spawn(attending).abort_handle()]);
-        let link = Link { transport, inbox };
-        let left = options.connect.saturating_sub(started.elapsed());
-        let agreement = agree(&link, known, &server.capabilities, (options.probe, left)).await?;
+        let link = Connection { transport, inbox };
+        let left = options.connect_timeout.saturating_sub(started.elapsed());
+        let agreement = negotiate(&link, known, &server.capabilities, (options.probe_timeout, left)).await?;
         let tells = agreement.capabilities["tools"]["listChanged"] == true;
-        let told = Arc::new(Mutex::new(tells && !agreement.is_modern()));
+        let notifies_changes = Arc::new(Mutex::new(tells && !agreement.is_modern()));
         if tells && agreement.is_modern() {
-            tasks.0.push(subscribe(&link, &agreement, &told));
+            tasks.0.push(subscribe(&link, &agreement, &notifies_changes));
         }
         let (options, credentials) = (Arc::clone(options), credentials.clone());
         let (list, listing) = Default::default();
-        Ok(Session { link, agreement, desk, options, credentials, list, listing, told, _tasks: tasks })
+        Ok(Session {
+            link,
+            agreement,
+            desk,
+            options,
+            credentials,
+            list,
+            listing,
+            notifies_changes,
+            _tasks: tasks,
+        })
     }
 
     /// Whether requests can still be answered.
@@ -176,12 +186,12 @@ impl Session {
     ///
     /// Why there is no complete list.
     pub(super) async fn tools(&self) -> Result<Arc<Listed>, Failure> {
-        if let Some(known) = self.known() {
+        if let Some(known) = self.cached_list() {
             return Ok(known);
         }
         let _listing = self.listing.lock().await;
         // Another call may have asked meanwhile.
-        if let Some(known) = self.known() {
+        if let Some(known) = self.cached_list() {
             return Ok(known);
         }
         // What was known is not true any more, whatever becomes of this.
@@ -192,30 +202,30 @@ impl Session {
     }
 
     /// The list, if it cannot have changed since.
-    fn known(&self) -> Option<Arc<Listed>> {
+    fn cached_list(&self) -> Option<Arc<Listed>> {
         let known = unpoisoned(self.list.lock()).clone()?;
         let current = known.changes == self.link.inbox.changes()
             && (Instant::now() < known.stale
-                || (*unpoisoned(self.told.lock()) && self.link.transport.hears()));
+                || (*unpoisoned(self.notifies_changes.lock()) && self.link.transport.hears()));
         current.then_some(known)
     }
 
     async fn read_list(&self, changes: u64) -> Result<Listed, Failure> {
-        let ends = Instant::now() + self.options.connect;
+        let ends = Instant::now() + self.options.connect_timeout;
         let (mut tools, mut left_out, mut seen, mut ttl) =
             (Vec::new(), Vec::new(), HashSet::new(), Duration::MAX);
         let (mut cursor, mut by_name, mut size, mut remarks) = (None, BTreeMap::new(), 0, Vec::new());
-        let largest = self.options.max_message.saturating_mul(MOST_LISTED);
+        let largest = self.options.max_message.saturating_mul(MAX_LIST_SIZE_FACTOR);
         for _ in 0..self.options.max_pages.max(1) {
             let left = ends.saturating_duration_since(Instant::now());
-            let mut request = Request::new("tools/list", Patience::of(left));
+            let mut request = Request::new("tools/list", RequestTimeouts::of(left));
             if let Some(cursor) = cursor.take() {
                 request.params.insert("cursor".to_owned(), Value::String(cursor));
             }
-            self.agreement.sign(&mut request);
+            self.agreement.add_metadata(&mut request);
             let mut page = self.link.request(request).await?;
             let Value::Array(mut found) = page["tools"].take() else {
-                return Err(odd("its answer to `tools/list` has no list `tools`"));
+                return Err(protocol_violation("its answer to `tools/list` has no list `tools`"));
             };
             found.retain(|tool| {
                 let repeated = self.link.transport.repeated(&tool["inputSchema"], &Value::Null);
@@ -246,32 +256,34 @@ impl Session {
                 true
             });
             if size > largest {
-                return Err(odd(format!("its list of tools has more than {largest} bytes")));
+                return Err(protocol_violation(format!("its list of tools has more than {largest} bytes")));
             }
             tools.extend(found);
             ttl = ttl.min(Duration::from_millis(page["ttlMs"].as_u64().unwrap_or_default()));
-            if tools.len() > MOST_TOOLS {
-                return Err(odd(format!("it lists more than {MOST_TOOLS} tools")));
+            if tools.len() > MAX_TOOLS {
+                return Err(protocol_violation(format!("it lists more than {MAX_TOOLS} tools")));
             }
             match next {
                 Value::String(next) if !begins_again && !seen.insert(next.clone()) => {
-                    return Err(odd("its list of tools repeats: the same `nextCursor` came twice"));
+                    return Err(protocol_violation(
+                        "its list of tools repeats: the same `nextCursor` came twice",
+                    ));
                 }
                 Value::String(next) if !begins_again => cursor = Some(next),
                 Value::String(_) | Value::Null => {
-                    let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
+                    let stale = Instant::now() + ttl.clamp(LIST_TTL_BOUNDS[0], LIST_TTL_BOUNDS[1]);
                     return Ok(Listed { tools, left_out, remarks, by_name, changes, stale });
                 }
                 other => {
                     let other = cut(&visible(&other.to_string()), SHOWN);
-                    return Err(odd(format!(
+                    return Err(protocol_violation(format!(
                         "its list of tools cannot be read to the end: `nextCursor` is {other}, and not a text"
                     )));
                 }
             }
         }
         let pages = self.options.max_pages;
-        Err(odd(format!("its list of tools has more than {pages} pages")))
+        Err(protocol_violation(format!("its list of tools has more than {pages} pages")))
     }
 
     /// Calls a tool, and answers what it asks for before it gives a result.
@@ -283,20 +295,20 @@ impl Session {
         &self,
         tool: &str,
         arguments: &Map<String, Value>,
-        how: &How,
+        how: &CallOptions,
     ) -> Result<Value, Failure> {
         let _open = how.asker.clone().map(|asker| self.desk.open(asker));
         let mut headers = self.headers(tool, arguments).await?;
         let (mut more, mut corrected) = (Map::new(), false);
-        for _ in 0..ROUNDS {
-            let mut request = Request::new("tools/call", how.patience);
+        for _ in 0..MAX_INPUT_ROUNDS {
+            let mut request = Request::new("tools/call", how.timeouts);
             request.params.clone_from(&more);
             request.params.insert("name".to_owned(), Value::from(tool));
             request.params.insert("arguments".to_owned(), Value::Object(arguments.clone()));
             request.name = Some(tool.to_owned());
             request.headers.clone_from(&headers);
             request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
-            self.agreement.sign(&mut request);
+            self.agreement.add_metadata(&mut request);
             if self.options.passes_on {
                 super::trace::pass_trace_on(&mut request, &self.options.also_passed);
             }
@@ -324,11 +336,13 @@ impl Session {
                 }
                 Some("task") => return self.finish(result, how).await,
                 Some(other) => {
-                    return Err(odd(format!("its result is of the type `{other}`, which was not asked for")));
+                    return Err(protocol_violation(format!(
+                        "its result is of the type `{other}`, which was not asked for"
+                    )));
                 }
             }
         }
-        Err(odd(format!("it asked for input more than {ROUNDS} times")))
+        Err(protocol_violation(format!("it asked for input more than {MAX_INPUT_ROUNDS} times")))
     }
 
     /// Returns the headers that repeat arguments, if the tool asks for them.
@@ -345,19 +359,28 @@ impl Session {
         let Some(found) = listed.tools.iter().find(|known| known["name"] == tool) else {
             return Ok(Vec::new());
         };
-        transport.repeated(&found["inputSchema"], &Value::Object(arguments.clone())).map_err(odd)
+        transport
+            .repeated(&found["inputSchema"], &Value::Object(arguments.clone()))
+            .map_err(protocol_violation)
     }
 
     /// Answers the requests in a result that is not complete.
-    pub(super) async fn inputs(&self, requests: Value, how: &How) -> Result<Map<String, Value>, Failure> {
+    pub(super) async fn inputs(
+        &self,
+        requests: Value,
+        how: &CallOptions,
+    ) -> Result<Map<String, Value>, Failure> {
         let mut answers = Map::new();
         let Value::Object(requests) = requests else { return Ok(answers) };
         for (key, mut request) in requests {
             let method = request["method"].as_str().unwrap_or_default().to_owned();
             let params = request.get_mut("params").map(Value::take).unwrap_or_default();
-            let answer = timeout(self.options.total, self.desk.answer(&method, params, how.asker.as_ref()));
-            let refused = |(_, why)| odd(format!("it needs an answer to `{method}`: {why}"));
-            let late = |_| Failure::Late(self.options.total, String::new());
+            let answer = timeout(
+                self.options.call_timeout,
+                self.desk.handle_request(&method, params, how.asker.as_ref()),
+            );
+            let refused = |(_, why)| protocol_violation(format!("it needs an answer to `{method}`: {why}"));
+            let late = |_| Failure::Late(self.options.call_timeout, String::new());
             answers.insert(key, answer.await.map_err(late)?.map_err(refused)?);
         }
         Ok(answers)
@@ -365,22 +388,27 @@ impl Session {
 }
 
 /// Returns the failure for a server that breaks the protocol, or the limits of this client.
-pub(super) fn odd(message: impl Into<String>) -> Failure {
+pub(super) fn protocol_violation(message: impl Into<String>) -> Failure {
     Failure::Refused { code: 0, message: message.into(), data: Value::Null }
 }
 
 /// Returns why a tool is left out whose arguments cannot be repeated in headers.
-fn not_repeated(tool: &Value, message: String) -> Refused {
+fn not_repeated(tool: &Value, message: String) -> RejectedDescriptor {
     let tool = tool["name"].as_str().unwrap_or_default().to_owned();
-    Refused { tool, pointer: "/inputSchema", message, help: "ask the authors of the server to correct it" }
+    RejectedDescriptor {
+        tool,
+        pointer: "/inputSchema",
+        message,
+        help: "ask the authors of the server to correct it",
+    }
 }
 
 /// Asks the server to tell when its list of tools changes, for as long as there is a connection.
-fn subscribe(link: &Link, agreement: &Agreement, told: &Arc<Mutex<bool>>) -> AbortHandle {
-    let mut request = Request::new("subscriptions/listen", Patience::ENDLESS);
+fn subscribe(link: &Connection, agreement: &Negotiated, notifies_changes: &Arc<Mutex<bool>>) -> AbortHandle {
+    let mut request = Request::new("subscriptions/listen", RequestTimeouts::ENDLESS);
     request.params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
-    agreement.sign(&mut request);
-    let (told, inbox) = (Arc::clone(told), link.inbox.clone());
+    agreement.add_metadata(&mut request);
+    let (told, inbox) = (Arc::clone(notifies_changes), link.inbox.clone());
     // The connection ends when nobody else has it.
     let transport = Arc::downgrade(&link.transport);
     let listening = async move {

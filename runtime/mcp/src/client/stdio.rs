@@ -30,15 +30,16 @@ use super::inbox::Inbox;
 use super::link::{Broken, Message, Transport};
 
 /// How many lines in a row may not be messages.
-const MOST_GARBAGE: usize = 256;
+const MAX_INVALID_LINES: usize = 256;
 /// The maximum length of a line that is skipped, as a multiple of the longest message.
-const PASSED_OVER: usize = 4;
+const MAX_SKIPPED_LINE_FACTOR: usize = 4;
 /// How much of what a server says on its standard error is kept.
-const TAIL: usize = 2 << 10;
+const STDERR_TAIL_BYTES: usize = 2 << 10;
 /// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
-const GRACE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
+const SHUTDOWN_GRACE: [Duration; 3] =
+    [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
 /// How long the output of an ended server is still read.
-const LEFTOVERS: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A server that is a program, in a process group of its own, which is killed when this is dropped.
 pub(super) struct Stdio {
@@ -49,7 +50,7 @@ pub(super) struct Stdio {
     tail: Arc<Mutex<Vec<u8>>>,
     tasks: Vec<AbortHandle>,
     /// Fires when the program has ended and nothing of its output is left to read.
-    gone: CancellationToken,
+    exited: CancellationToken,
 }
 
 impl Stdio {
@@ -84,7 +85,7 @@ impl Stdio {
             read: read.clone(),
             drained: drained.clone(),
             broken,
-            gone: gone.clone(),
+            exited: gone.clone(),
         };
         let tasks = vec![
             spawn(writing),
@@ -92,7 +93,7 @@ impl Stdio {
             spawn(drain(stderr, Arc::clone(&tail), drained)),
             spawn(keeper.keep(child)),
         ];
-        Ok(Stdio { input, group, said, tail, tasks, gone })
+        Ok(Stdio { input, group, said, tail, tasks, exited: gone })
     }
 }
 
@@ -137,8 +138,8 @@ impl Transport for Stdio {
     fn close(&self) -> BoxFuture<'_, ()> {
         self.input.end();
         Box::pin(async move {
-            for (step, grace) in GRACE.into_iter().enumerate() {
-                if timeout(grace, self.gone.cancelled()).await.is_ok() {
+            for (step, grace) in SHUTDOWN_GRACE.into_iter().enumerate() {
+                if timeout(grace, self.exited.cancelled()).await.is_ok() {
                     return;
                 }
                 let mut group = unpoisoned(self.group.lock());
@@ -173,7 +174,7 @@ async fn listen(
         let mut unknown = false;
         lines.push(&buffer[..count], |line| match line {
             // What follows is not believed any more.
-            _ if garbage > MOST_GARBAGE || unknown => {}
+            _ if garbage > MAX_INVALID_LINES || unknown => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) => match inbox.text(line) {
                 Ok(()) => (garbage, understood) = (0, true),
@@ -195,9 +196,9 @@ async fn listen(
             // What it wrote before is the banner of a server that speaks the protocol.
             unpoisoned(said.lock()).clear();
         }
-        let why = if garbage > MOST_GARBAGE {
+        let why = if garbage > MAX_INVALID_LINES {
             format!("it writes lines that are not messages: {garbage} in a row")
-        } else if unknown || lines.passed_over() > longest.saturating_mul(PASSED_OVER) {
+        } else if unknown || lines.passed_over() > longest.saturating_mul(MAX_SKIPPED_LINE_FACTOR) {
             format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
         } else {
             continue;
@@ -236,14 +237,14 @@ fn keep(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
     let mut tail = unpoisoned(tail.lock());
     tail.extend_from_slice(bytes);
     // One byte more shows that there was more.
-    let surplus = tail.len().saturating_sub(TAIL + 1);
+    let surplus = tail.len().saturating_sub(STDERR_TAIL_BYTES + 1);
     tail.drain(..surplus);
 }
 
 /// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. That may
 /// be the rest of a credential, which could not be recognised as one.
 fn last_words(tail: &[u8]) -> &[u8] {
-    if tail.len() <= TAIL {
+    if tail.len() <= STDERR_TAIL_BYTES {
         return tail;
     }
     let end = memchr(b'\n', tail).or_else(|| tail.iter().position(u8::is_ascii_whitespace));
@@ -280,7 +281,7 @@ struct Keeper {
     drained: CancellationToken,
     /// Fires when it no longer takes input.
     broken: CancellationToken,
-    gone: CancellationToken,
+    exited: CancellationToken,
 }
 
 impl Keeper {
@@ -290,7 +291,7 @@ impl Keeper {
         let status = match self.broken.run_until_cancelled(ended).await {
             Some(Some(status)) => status.ok(),
             // The program has closed its output or its input: there is nothing more to say.
-            Some(None) | None => match timeout(LEFTOVERS, child.wait()).await {
+            Some(None) | None => match timeout(DRAIN_TIMEOUT, child.wait()).await {
                 Ok(status) => status.ok(),
                 Err(_) => None,
             },
@@ -300,18 +301,18 @@ impl Keeper {
         let status = match status {
             None => {
                 // A process that does not even die is left to the system.
-                let _ = timeout(GRACE[2], child.wait()).await;
+                let _ = timeout(SHUTDOWN_GRACE[2], child.wait()).await;
                 None
             }
             status => status,
         };
-        let _ = timeout(LEFTOVERS, self.read.cancelled()).await;
-        let _ = timeout(LEFTOVERS, self.drained.cancelled()).await;
-        self.inbox.closed(&self.why(status));
-        self.gone.cancel();
+        let _ = timeout(DRAIN_TIMEOUT, self.read.cancelled()).await;
+        let _ = timeout(DRAIN_TIMEOUT, self.drained.cancelled()).await;
+        self.inbox.closed(&self.exit_message(status));
+        self.exited.cancel();
     }
 
-    fn why(&self, status: Option<ExitStatus>) -> String {
+    fn exit_message(&self, status: Option<ExitStatus>) -> String {
         let mut why = match status {
             Some(status) => format!("its program ended ({status})"),
             None => "its program closed its input or its output, and was killed".to_owned(),
@@ -324,7 +325,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.inbox.closed("the connection was closed");
-        self.gone.cancel();
+        self.exited.cancel();
     }
 }
 
@@ -345,11 +346,11 @@ mod tests {
 
     #[tokio::test]
     async fn of_the_last_words_none_is_cut() {
-        let lines = "word ".repeat(TAIL / 5 - 2);
+        let lines = "word ".repeat(STDERR_TAIL_BYTES / 5 - 2);
         for (said, told) in [
             (format!("hunter2-s3cr3t\n{lines}"), format!("\n{lines}")),
             (format!("hunter2-s3cr3t {lines}"), format!(" {lines}")),
-            ("s3cr3t".repeat(TAIL), String::new()),
+            ("s3cr3t".repeat(STDERR_TAIL_BYTES), String::new()),
             (lines.clone(), lines.clone()),
         ] {
             let tail = Arc::new(Mutex::new(Vec::new()));

@@ -8,35 +8,35 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
-use super::era::Agreement;
-use super::link::{Failure, Link, Patience, Request};
+use super::era::Negotiated;
+use super::link::{Connection, Failure, Request, RequestTimeouts};
 use super::reading::Written;
-use super::session::{How, Session, odd};
+use super::session::{CallOptions, Session, protocol_violation};
 
 /// The time between two polls, if the server does not say.
-const PAUSE: Duration = Duration::from_secs(1);
+const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The shortest and the longest time between two polls, whatever the server says.
-const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(30)];
+const POLL_INTERVAL_BOUNDS: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(30)];
 /// How long it may take to notify a server that a task is given up.
-const GIVING_UP: Duration = Duration::from_secs(10);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most inputs that one task may ask for.
-const MOST_ASKED: usize = 100;
+const MAX_INPUTS: usize = 100;
 
 /// A task at a server, cancelled there when this is dropped unless it is over.
 struct Task<'s> {
-    link: &'s Link,
-    agreement: &'s Agreement,
+    link: &'s Connection,
+    agreement: &'s Negotiated,
     id: String,
     over: bool,
 }
 
 impl Task<'_> {
-    fn request(&self, method: &'static str, patience: Patience) -> Request {
+    fn request(&self, method: &'static str, patience: RequestTimeouts) -> Request {
         let mut request = Request::new(method, patience);
         request.params.insert("taskId".to_owned(), Value::from(self.id.as_str()));
         request.name = Some(self.id.clone());
-        self.agreement.sign(&mut request);
+        self.agreement.add_metadata(&mut request);
         request
     }
 }
@@ -44,7 +44,8 @@ impl Task<'_> {
 impl Drop for Task<'_> {
     fn drop(&mut self) {
         if let (false, Ok(runtime)) = (self.over, Handle::try_current()) {
-            let (link, request) = (self.link.clone(), self.request("tasks/cancel", Patience::of(GIVING_UP)));
+            let (link, request) =
+                (self.link.clone(), self.request("tasks/cancel", RequestTimeouts::of(CANCEL_TIMEOUT)));
             runtime.spawn(async move { link.request(request).await });
         }
     }
@@ -56,20 +57,20 @@ impl Session {
     /// # Errors
     ///
     /// Why there is no result. The task is cancelled.
-    pub(super) async fn finish(&self, mut state: Value, how: &How) -> Result<Value, Failure> {
+    pub(super) async fn finish(&self, mut state: Value, how: &CallOptions) -> Result<Value, Failure> {
         let Some(id) = state["taskId"].as_str().filter(|id| !id.is_empty()) else {
-            return Err(odd("its result is a task without a `taskId`"));
+            return Err(protocol_violation("its result is a task without a `taskId`"));
         };
         let mut task = Task { link: &self.link, agreement: &self.agreement, id: id.to_owned(), over: false };
-        let until = Instant::now() + how.patience.total;
-        let (mut told, mut answered) = (Value::Null, BTreeSet::new());
+        let until = Instant::now() + how.timeouts.total;
+        let (mut last_message, mut answered) = (Value::Null, BTreeSet::new());
         loop {
             if let (Some(on_progress), message @ Value::String(_)) =
                 (&how.on_progress, &state["statusMessage"])
-                && *message != told
+                && *message != last_message
             {
                 on_progress(&json!({ "message": message }));
-                told = message.clone();
+                last_message = message.clone();
             }
             match state["status"].as_str().unwrap_or_default() {
                 "working" => {}
@@ -85,19 +86,19 @@ impl Session {
                             Ok(result)
                         }
                         "failed" => Err(failed(&state["error"])),
-                        "cancelled" => Err(odd("it has cancelled the task")),
-                        other => Err(odd(format!("its task has the status `{other}`"))),
+                        "cancelled" => Err(protocol_violation("it has cancelled the task")),
+                        other => Err(protocol_violation(format!("its task has the status `{other}`"))),
                     };
                 }
             }
-            let pause = state["pollIntervalMs"].as_u64().map_or(PAUSE, Duration::from_millis);
-            let next = Instant::now() + pause.clamp(PAUSES[0], PAUSES[1]);
+            let pause = state["pollIntervalMs"].as_u64().map_or(DEFAULT_POLL_INTERVAL, Duration::from_millis);
+            let next = Instant::now() + pause.clamp(POLL_INTERVAL_BOUNDS[0], POLL_INTERVAL_BOUNDS[1]);
             sleep_until(next.min(until)).await;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Failure::Late(how.patience.total, String::new()));
+                return Err(Failure::Late(how.timeouts.total, String::new()));
             }
-            let patience = Patience { total: left, ..how.patience };
+            let patience = RequestTimeouts { total: left, ..how.timeouts };
             state = self.link.request(task.request("tasks/get", patience)).await?;
         }
     }
@@ -108,19 +109,19 @@ impl Session {
         task: &Task<'_>,
         state: &mut Value,
         answered: &mut BTreeSet<String>,
-        how: &How,
+        how: &CallOptions,
     ) -> Result<(), Failure> {
         let Value::Object(mut asked) = state["inputRequests"].take() else { return Ok(()) };
         asked.retain(|key, _| !answered.contains(key));
         if asked.is_empty() {
             return Ok(());
         }
-        if answered.len() + asked.len() > MOST_ASKED {
-            return Err(odd(format!("its task asks for more than {MOST_ASKED} inputs")));
+        if answered.len() + asked.len() > MAX_INPUTS {
+            return Err(protocol_violation(format!("its task asks for more than {MAX_INPUTS} inputs")));
         }
         answered.extend(asked.keys().cloned());
         let answers: Map<String, Value> = self.inputs(Value::Object(asked), how).await?;
-        let mut update = task.request("tasks/update", how.patience);
+        let mut update = task.request("tasks/update", how.timeouts);
         update.params.insert("inputResponses".to_owned(), Value::Object(answers));
         self.link.request(update).await.map(drop)
     }

@@ -23,8 +23,8 @@ use toolgen_kernel::spec::{ToolSpec, mcp};
 use super::content;
 use super::desk::Question;
 use super::inbox::OnNotice;
-use super::mcp_client::{Manner, McpClient, Place};
-use super::session::How;
+use super::mcp_client::{CallPolicy, McpClient, PermitSlot};
+use super::session::CallOptions;
 
 /// The most calls of a tool that wait for input.
 const MOST: usize = 64;
@@ -48,7 +48,7 @@ struct Running {
     used: usize,
     /// The context that receives progress: that of the last time the call was made.
     ctx: Arc<Mutex<Option<ToolContext>>>,
-    place: Place,
+    place: PermitSlot,
     until: Instant,
 }
 
@@ -139,7 +139,7 @@ impl McpTool {
                 Step::Question(_) if running.used < inputs.len() => {}
                 Step::Question(request) => {
                     *unpoisoned(running.ctx.lock()) = None;
-                    self.park(self.key(&arguments, ctx), running);
+                    self.suspend(self.key(&arguments, ctx), running);
                     return Ok(ToolResult::empty().with_control(Control::NeedInput(request)));
                 }
             }
@@ -161,19 +161,20 @@ impl McpTool {
             }
         });
         let (asker, questions) = mpsc::channel(1);
-        let how = How { patience: client.patience, on_progress: Some(on_progress), asker: Some(asker) };
+        let how =
+            CallOptions { timeouts: client.timeouts, on_progress: Some(on_progress), asker: Some(asker) };
         let effects = &self.spec.effects;
         let idempotent = effects.read_only || effects.idempotent;
-        let place = Place::default();
-        let manner = Manner { how, idempotent, place: Arc::clone(&place) };
-        let until = Instant::now() + client.patience.total;
+        let place = PermitSlot::default();
+        let manner = CallPolicy { how, idempotent, place: Arc::clone(&place) };
+        let until = Instant::now() + client.timeouts.total;
         let plan = self.plan.clone();
         let answer = async move { client.call(&plan, &arguments, &manner).await };
         Running { answer: Box::pin(answer), questions, open: None, used: 0, ctx: heard, place, until }
     }
 
     /// Keeps a call until its question is answered or its time is up.
-    fn park(&self, key: String, running: Running) {
+    fn suspend(&self, key: String, running: Running) {
         let until = running.until;
         drop(unpoisoned(running.place.lock()).take());
         unpoisoned(self.parked.lock()).put(key, running);
@@ -211,7 +212,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-        let listed = self.0.listed().await.map_err(|why| self.0.told(why))?;
+        let listed = self.0.listed().await.map_err(|why| self.0.redacted(why))?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
         let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
@@ -226,7 +227,7 @@ async fn step(running: &mut Running) -> Step {
         }
         match running.questions.poll_recv(cx) {
             Poll::Ready(Some(question)) => {
-                running.open = Some(question.answer);
+                running.open = Some(question.reply_to);
                 Poll::Ready(Step::Question(question.request))
             }
             Poll::Ready(None) | Poll::Pending => Poll::Pending,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::secrets::Secrets;
-use toolgen_kernel::engine::tape::Tape;
+use toolgen_kernel::engine::tape::Interceptor;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::credentials::Credentials;
@@ -56,9 +56,14 @@ fn reach(
         program @ McpTransport::Stdio { .. } => {
             Ok(Arc::new(Stdio::start(program, options.max_message, inbox)?))
         }
-        McpTransport::Http { .. } => {
-            http::start(server, &options.http, options.connect, options.max_message, credentials, inbox)
-        }
+        McpTransport::Http { .. } => http::start(
+            server,
+            &options.http,
+            options.connect_timeout,
+            options.max_message,
+            credentials,
+            inbox,
+        ),
     }
 }
 
@@ -73,7 +78,7 @@ pub(super) fn credentials(transport: &McpTransport) -> Secrets {
 /// A connection on a tape.
 #[derive(Clone)]
 struct End {
-    tape: Tape,
+    tape: Interceptor,
     alias: String,
     number: usize,
 }

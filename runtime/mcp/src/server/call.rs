@@ -16,25 +16,25 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::principal::Principal;
 use toolgen_kernel::call::session::Session;
 use toolgen_kernel::call::{ToolCall, ToolResponse, shown_id};
-use toolgen_kernel::layers::control::INPUT_ROUNDS;
-use toolgen_wire::{AnswerOptions, WireFormat, mcp};
+use toolgen_kernel::layers::control::MAX_INPUT_ROUNDS;
+use toolgen_wire::{ToolResultOptions, WireFormat, mcp};
 
 use super::Served;
 use super::otel::RequestSpan;
-use super::question::Question;
+use super::question::ClientQuestion;
 
 /// How many reports wait for a slow client before later ones are left out.
-const REPORTS: usize = 64;
+const MAX_QUEUED_REPORTS: usize = 64;
 
 /// Why a client is not asked.
-const NOBODY: &str =
+const NO_ELICITATION: &str =
     "The client cannot be asked: it does not declare that it supports elicitation with forms.";
 
 /// Why a client that was asked will not answer.
-const GONE: &str = "The client was asked and did not answer: it has closed its output.";
+const CLIENT_CLOSED: &str = "The client was asked and did not answer: it has closed its output.";
 
 /// How long an answer waits for reports that are still being sent.
-const LAST_REPORTS: Duration = Duration::from_secs(1);
+const REPORT_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The caller of a request: on whose behalf, and in which session, it comes.
 pub(super) struct Caller {
@@ -91,7 +91,7 @@ async fn reported(
     let Some(token) = context.meta.get_progress_token() else {
         return converse(served, caller, request, &turn, context).await;
     };
-    let (sender, reports) = mpsc::channel(REPORTS);
+    let (sender, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
     let updates = sender.clone();
     let turn = turn
         // A report that finds no room is lost; the next one says more anyway.
@@ -106,7 +106,7 @@ async fn reported(
     };
     done.cancel();
     // A client that does not read does not hold up the call for ever.
-    let _ = tokio::time::timeout(LAST_REPORTS, forwarded).await;
+    let _ = tokio::time::timeout(REPORT_DRAIN_TIMEOUT, forwarded).await;
     answer
 }
 
@@ -149,27 +149,27 @@ async fn converse(
     let was_asked = request.request_state.is_some();
     let mut response = match &request.request_state {
         // What the client returns with is not called anew.
-        Some(state) => Question::read(state, &request.name)?.waiting(),
+        Some(state) => ClientQuestion::read(state, &request.name)?.waiting(),
         None => {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
             let call = ToolCall::new(turn.tool_call_id.as_str(), request.name, arguments);
             toolbox.call(call, turn).await
         }
     };
-    for _ in 0..=INPUT_ROUNDS {
-        let Some(question) = Question::of(&response, served.client_approves) else { break };
+    for _ in 0..=MAX_INPUT_ROUNDS {
+        let Some(question) = ClientQuestion::of(&response, served.client_approves) else { break };
         let answer = match question.answer_among(&brought, was_asked)? {
             Some(answer) => {
                 // One answer is for one question.
                 brought.clear();
                 answer
             }
-            None if !Question::can_be_put_to(context) => {
+            None if !ClientQuestion::can_be_put_to(context) => {
                 // The era without sessions has an error for it, by which the client learns what to declare.
                 return if caller.stands_alone {
-                    Err(Question::nobody())
+                    Err(ClientQuestion::nobody())
                 } else {
-                    Ok(refused(&response, NOBODY))
+                    Ok(refused(&response, NO_ELICITATION))
                 };
             }
             None if caller.stands_alone => {
@@ -182,7 +182,7 @@ async fn converse(
                     biased;
                     asked = asked => asked,
                     () = context.ct.cancelled() => Err("Cancelled".to_owned()),
-                    () = caller.gone.cancelled() => Err(GONE.to_owned()),
+                    () = caller.gone.cancelled() => Err(CLIENT_CLOSED.to_owned()),
                 };
                 match asked {
                     Ok(answer) => answer,
@@ -192,7 +192,7 @@ async fn converse(
         };
         response = question.resume(&toolbox, answer, turn).await;
         if let Err(why) = &response.outcome
-            && Question::is_forged(why)
+            && ClientQuestion::is_forged(why)
         {
             return Err(ErrorData::invalid_params(why.to_string(), None));
         }
@@ -205,7 +205,7 @@ fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     if let Some(text) = mcp::refusal(response) {
         return Err(ErrorData::invalid_params(text, None));
     }
-    let result = mcp::result(response, &AnswerOptions::default());
+    let result = mcp::result(response, &ToolResultOptions::default());
     let mut result: CallToolResult = serde_json::from_value(result)
         .map_err(|why| ErrorData::internal_error(format!("The result cannot be sent: {why}"), None))?;
     result.result_type = Some(ResultType::COMPLETE);

@@ -186,7 +186,7 @@ impl rmcp::ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.served.tools.changes();
-        let told = async {
+        let notifying = async {
             // The filter may have left out the only thing there is to tell.
             let wanted = subscription.accepted().tools_list_changed == Some(true);
             while changes.changed().await.is_ok() {
@@ -199,7 +199,7 @@ impl rmcp::ServerHandler for Handler {
             () = subscription.cancelled() => {}
             // The answer tells the client that there is nothing more to come.
             () = self.over.cancelled() => {}
-            () = told => {}
+            () = notifying => {}
         }
         Ok(())
     }

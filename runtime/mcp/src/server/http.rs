@@ -22,7 +22,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::net::{TcpListener, ToSocketAddrs};
 
-use self::limits::Limits;
+use self::limits::ServerLimits;
 use self::places::place;
 use self::sessions::Sessions;
 use super::handler::{Ended, Handler};
@@ -46,7 +46,7 @@ type PrincipalOf = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
 
 /// The rules for requests over HTTP.
 #[derive(Clone, Default)]
-pub(super) struct Gate {
+pub(super) struct AccessRules {
     /// The digest of the token.
     bearer: Option<[u8; 32]>,
     principal: Option<Arc<PrincipalOf>>,
@@ -54,10 +54,10 @@ pub(super) struct Gate {
     origins: Vec<String>,
     /// The key that seals the IDs of sessions.
     key: Option<Arc<SealKey>>,
-    limits: Limits,
+    limits: ServerLimits,
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for AccessRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gate")
             .field("bearer", &self.bearer.is_some())
@@ -69,7 +69,7 @@ impl fmt::Debug for Gate {
     }
 }
 
-impl Gate {
+impl AccessRules {
     fn is_open(&self) -> bool {
         self.bearer.is_none() && self.principal.is_none()
     }
@@ -87,22 +87,22 @@ impl Gate {
 
 /// The ID of a session holds a seal that says whose it is. So another principal who learns it can neither use nor end the
 /// session, nor read its stream, nor cancel its calls.
-impl Gate {
+impl AccessRules {
     /// Puts the ID that the session has here into the headers of a request, and returns the one that its client knows.
     ///
     /// # Errors
     ///
     /// If the session is not this principal's.
     fn owned(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
-        let Some(told) = headers.get(SESSION).cloned() else { return Ok(None) };
-        let parts = told.to_str().ok().and_then(|told| told.split_once('.'));
+        let Some(session_id) = headers.get(SESSION).cloned() else { return Ok(None) };
+        let parts = session_id.to_str().ok().and_then(|told| told.split_once('.'));
         let (Some((id, seal)), Some(key)) = (parts, &self.key) else { return Err(()) };
         if !key.holds(seal, &json!([id, owner])) {
             return Err(());
         }
         let id = HeaderValue::from_str(id).map_err(drop)?;
         headers.insert(SESSION, id);
-        Ok(Some(told))
+        Ok(Some(session_id))
     }
 
     /// Returns the ID of a new session as its client sees it.
@@ -163,7 +163,7 @@ impl Server {
         let make = move || Ok(Handler::new(served.clone()));
         let sessions = Sessions::new(gate.limits);
         let service = StreamableHttpService::new(make, Arc::clone(&sessions.manager), config);
-        let door = Arc::new(Door { gate, sessions, shares: Arc::default() });
+        let door = Arc::new(RequestGate { gate, sessions, shares: Arc::default() });
         Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, admit))
     }
 
@@ -206,16 +206,16 @@ fn own_host(address: SocketAddr) -> Option<String> {
 }
 
 /// The checks that every request passes.
-struct Door {
-    gate: Gate,
+struct RequestGate {
+    gate: AccessRules,
     sessions: Sessions,
     /// The requests of each caller that are being answered.
     shares: Arc<Shares>,
 }
 
 /// Lets a request in, with its principal.
-async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    let Door { gate, sessions, shares } = &*door;
+async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Next) -> Response {
+    let RequestGate { gate, sessions, shares } = &*door;
     if !gate.admits(request.headers()) {
         return refusal("a valid bearer token is required");
     }
@@ -223,10 +223,10 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     if let Some((status, why)) = ambiguous(&parts) {
         return (status, why).into_response();
     }
-    let (mut owner, mut told) = (None, None);
+    let (mut owner, mut session_id) = (None, None);
     if let Some(principal) = &gate.principal {
         let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
-        told = match gate.owned(&mut parts.headers, &principal.id) {
+        session_id = match gate.owned(&mut parts.headers, &principal.id) {
             Ok(told) => told,
             Err(()) => {
                 return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
@@ -281,7 +281,7 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         return refusal;
     }
     if let Some(owner) = owner {
-        let Some(told) = told.or_else(|| gate.sealed(&id, &owner)) else {
+        let Some(told) = session_id.or_else(|| gate.sealed(&id, &owner)) else {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
         response.headers_mut().insert(SESSION, told);

@@ -4,10 +4,10 @@
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcError, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use serde_json::Value;
-use toolgen_core::internal::meant;
+use toolgen_core::internal::closest_match;
 
 /// How much of the name of an unknown method is repeated, in characters.
-const LONGEST_NAME: usize = 100;
+const MAX_METHOD_CHARS: usize = 100;
 
 /// What a parameter must be.
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
 
 /// Returns the error for a request whose ID another one has.
 pub(super) fn taken(id: &Value) -> ErrorData {
-    let id: String = id.to_string().chars().take(LONGEST_NAME).collect();
+    let id: String = id.to_string().chars().take(MAX_METHOD_CHARS).collect();
     let why = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
     ErrorData::invalid_request(why, None)
 }
@@ -71,8 +71,8 @@ pub(super) fn taken(id: &Value) -> ErrorData {
 /// Returns the error for an unknown method.
 pub(super) fn unknown(method: &str) -> ErrorData {
     let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);
-    let hint = meant(method, known).map(|meant| format!("; did you mean {}?", Value::from(meant)));
-    let method = Value::from(method.chars().take(LONGEST_NAME).collect::<String>());
+    let hint = closest_match(method, known).map(|meant| format!("; did you mean {}?", Value::from(meant)));
+    let method = Value::from(method.chars().take(MAX_METHOD_CHARS).collect::<String>());
     let why = format!("There is no method {method} here{}", hint.unwrap_or_default());
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
 }

@@ -20,10 +20,10 @@ const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];
 pub(super) struct RequestSpan {
     context: Context,
     /// The open span, if the toolbox makes spans.
-    open: Option<Open>,
+    open: Option<ActiveSpan>,
 }
 
-struct Open {
+struct ActiveSpan {
     signals: Arc<Signals>,
     /// Whether the context has a span of the request: otherwise no spans are made.
     spanned: bool,
@@ -63,7 +63,7 @@ impl RequestSpan {
         let (outer, inner) = (around.span().span_context().clone(), parent.span().span_context().clone());
         let link = (outer.is_valid() && outer != inner).then(|| Link::with_context(outer));
         let signals = Arc::clone(otel.signals());
-        let begun = signals.begun(&parent, || {
+        let begun = signals.start_span(&parent, || {
             SpanBuilder::from_name(name)
                 .with_kind(SpanKind::Server)
                 .with_attributes(attributes)
@@ -71,7 +71,7 @@ impl RequestSpan {
         });
         let spanned = begun.is_some();
         let context = begun.unwrap_or(parent);
-        let open = Open { signals, spanned, since: Instant::now(), measured, ended: false };
+        let open = ActiveSpan { signals, spanned, since: Instant::now(), measured, ended: false };
         RequestSpan { context, open: Some(open) }
     }
 

@@ -27,21 +27,21 @@ const APPROVE: &str = "approve";
 const PERSON: &str = "the person at the client";
 
 /// What a call waits for. It carries the toolbox's seal, so it can be left to the client until it returns.
-pub(super) struct Question(Waited);
+pub(super) struct ClientQuestion(Waited);
 
 /// What a client said.
-pub(super) enum Answer {
+pub(super) enum ClientReply {
     Given(Value),
     Declined,
 }
 
-impl Question {
+impl ClientQuestion {
     /// Returns what the call waits for that the client may be asked.
-    pub(super) fn of(response: &ToolResponse, client_approves: bool) -> Option<Question> {
+    pub(super) fn of(response: &ToolResponse, client_approves: bool) -> Option<ClientQuestion> {
         match &response.outcome {
-            Err(ToolError::InputRequired(pending)) => Some(Question(Waited::Input(pending.clone()))),
+            Err(ToolError::InputRequired(pending)) => Some(ClientQuestion(Waited::Input(pending.clone()))),
             Err(ToolError::ApprovalRequired(request)) if client_approves => {
-                Some(Question(Waited::Approval(request.clone())))
+                Some(ClientQuestion(Waited::Approval(request.clone())))
             }
             _ => None,
         }
@@ -52,12 +52,12 @@ impl Question {
     /// # Errors
     ///
     /// If it is not a state of a call of this tool.
-    pub(super) fn read(state: &str, tool: &str) -> Result<Question, ErrorData> {
+    pub(super) fn read(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
         let pending = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
         let read = serde_json::from_str(state)
             .map(|request| Waited::Approval(Box::new(request)))
             .or_else(|_| pending());
-        let read = read.ok().map(Question).filter(|question| question.tool() == tool);
+        let read = read.ok().map(ClientQuestion).filter(|question| question.tool() == tool);
         read.ok_or_else(|| {
             let text = "Invalid requestState: pass it back with the same tool, unchanged, or call the tool without it";
             ErrorData::invalid_params(text, None)
@@ -96,7 +96,8 @@ impl Question {
             Waited::Input(pending) => (pending.request.message.clone(), pending.request.schema.clone()),
             Waited::Approval(request) => {
                 let reasons = request.reasons.join(" ");
-                let message = format!("{reasons}\nMay '{}' run with {}?", request.name, request.shown);
+                let message =
+                    format!("{reasons}\nMay '{}' run with {}?", request.name, request.redacted_arguments);
                 let message = visible(&message).into_owned();
                 let approve = json!({ "type": "boolean", "title": "Approve" });
                 (
@@ -144,15 +145,16 @@ impl Question {
     /// # Errors
     ///
     /// Why there is no answer.
-    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<Answer, String> {
+    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<ClientReply, String> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
         let options = PeerRequestOptions::with_timeout(limit);
-        let told = |why: &dyn std::fmt::Display| format!("The client was asked and did not answer: {why}");
-        let asked = peer.send_request_with_option(request, options).await.map_err(|why| told(&why))?;
+        let no_answer =
+            |why: &dyn std::fmt::Display| format!("The client was asked and did not answer: {why}");
+        let asked = peer.send_request_with_option(request, options).await.map_err(|why| no_answer(&why))?;
         match asked.await_response().await {
-            Ok(ClientResult::ElicitResult(result)) => Ok(Answer::of(result)),
-            Ok(_) => Err(told(&"it sent another kind of result")),
-            Err(why) => Err(told(&why)),
+            Ok(ClientResult::ElicitResult(result)) => Ok(ClientReply::of(result)),
+            Ok(_) => Err(no_answer(&"it sent another kind of result")),
+            Err(why) => Err(no_answer(&why)),
         }
     }
 
@@ -166,7 +168,7 @@ impl Question {
         &self,
         answers: &InputResponses,
         was_asked: bool,
-    ) -> Result<Option<Answer>, ErrorData> {
+    ) -> Result<Option<ClientReply>, ErrorData> {
         if matches!(self.0, Waited::Approval(_)) && !was_asked {
             return Ok(None);
         }
@@ -176,29 +178,29 @@ impl Question {
                 format!("Invalid inputResponses: '{}' is not an answer to an elicitation: {why}", self.key());
             ErrorData::invalid_params(text, None)
         })?;
-        Ok(Some(Answer::of(answer)))
+        Ok(Some(ClientReply::of(answer)))
     }
 
     /// Goes on with the call. If the answer does not fit, the call still waits for one.
     pub(super) async fn resume(
         &self,
         toolbox: &Toolbox,
-        answer: Answer,
+        answer: ClientReply,
         turn: &ToolContext,
     ) -> ToolResponse {
         match (&self.0, answer) {
-            (Waited::Input(pending), Answer::Given(answer)) => {
+            (Waited::Input(pending), ClientReply::Given(answer)) => {
                 match toolbox.resume_with_input((**pending).clone(), answer, turn).await {
                     Ok(response) => response,
                     Err(_) => self.waiting(),
                 }
             }
-            (Waited::Input(pending), Answer::Declined) => {
+            (Waited::Input(pending), ClientReply::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
                 let why = ToolError::failed_with("INPUT_DECLINED", text);
                 toolbox.decline(self.0.clone(), PERSON, why, turn).await
             }
-            (Waited::Approval(request), Answer::Given(answer))
+            (Waited::Approval(request), ClientReply::Given(answer))
                 if answer.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
@@ -220,12 +222,12 @@ impl Question {
     }
 }
 
-impl Answer {
-    fn of(result: ElicitResult) -> Answer {
+impl ClientReply {
+    fn of(result: ElicitResult) -> ClientReply {
         match (result.action, result.content) {
-            (ElicitationAction::Accept, Some(content)) => Answer::Given(content),
-            (ElicitationAction::Accept, None) => Answer::Given(json!({})),
-            _ => Answer::Declined,
+            (ElicitationAction::Accept, Some(content)) => ClientReply::Given(content),
+            (ElicitationAction::Accept, None) => ClientReply::Given(json!({})),
+            _ => ClientReply::Declined,
         }
     }
 }

@@ -9,7 +9,7 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::sync::unpoisoned;
 
 /// How many calls run at the same time, unless set.
-const CALLS: usize = 1024;
+const DEFAULT_MAX_CALLS: usize = 1024;
 
 /// Returns the share of one caller, unless set: a quarter, but never so little that a single caller is slowed down.
 pub(super) fn quarter(all: usize) -> usize {
@@ -68,8 +68,8 @@ pub(super) struct Running {
 
 impl Default for Calls {
     fn default() -> Calls {
-        let all = Arc::new(Semaphore::new(CALLS));
-        Calls { all, most: CALLS, each: None, shares: Arc::default() }
+        let all = Arc::new(Semaphore::new(DEFAULT_MAX_CALLS));
+        Calls { all, most: DEFAULT_MAX_CALLS, each: None, shares: Arc::default() }
     }
 }
 

@@ -24,13 +24,13 @@ use super::misfit;
 use super::slots::{self, Slots};
 
 /// The longest message that is read, in bytes.
-pub(super) const LONGEST: usize = 16 << 20;
+pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// How many messages wait for a client that does not read before nothing more is read from it.
-const UNREAD: usize = 1024;
+const MAX_UNREAD_MESSAGES: usize = 1024;
 
 /// How many bytes wait for such a client.
-const UNREAD_BYTES: usize = LONGEST;
+const UNREAD_BYTES: usize = MAX_MESSAGE_BYTES;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 8 << 10;
@@ -43,7 +43,7 @@ pub(super) struct Streams<R, W> {
     input: R,
     chunk: Box<[u8]>,
     lines: Lines,
-    heard: VecDeque<Heard>,
+    received: VecDeque<LineKind>,
     /// The answer to a line that is not a message, while it is being sent; meanwhile nothing is read.
     refusing: Option<BoxFuture<'static, io::Result<()>>>,
     /// `None` once it is closed.
@@ -51,7 +51,7 @@ pub(super) struct Streams<R, W> {
     unread: watch::Sender<Waiting>,
     slots: Slots,
     /// Whether a message has begun the session, or a request stood alone.
-    begun: bool,
+    initialized: bool,
     /// Fires when the input ends.
     ended: CancellationToken,
 }
@@ -86,7 +86,7 @@ impl Drop for Unread {
 }
 
 /// What a line is.
-enum Heard {
+enum LineKind {
     Message(Box<Received>),
     /// Not a message: the answer to its sender.
     Refused(Box<Sent>),
@@ -103,13 +103,13 @@ where
         Streams {
             input,
             chunk: vec![0; CHUNK].into(),
-            lines: Lines::new(LONGEST),
-            heard: VecDeque::new(),
+            lines: Lines::new(MAX_MESSAGE_BYTES),
+            received: VecDeque::new(),
             refusing: None,
             output: Arc::new(Mutex::new(Some(output))),
             unread: watch::Sender::default(),
             slots: Slots::new(),
-            begun: false,
+            initialized: false,
             ended,
         }
     }
@@ -135,7 +135,8 @@ where
     fn room(&self) -> impl Future<Output = ()> + Send + use<R, W> {
         let (mut unread, mut handled) = (self.unread.subscribe(), self.slots.handled());
         async move {
-            let few = |waiting: &Waiting| waiting.messages < UNREAD && waiting.bytes < UNREAD_BYTES;
+            let few =
+                |waiting: &Waiting| waiting.messages < MAX_UNREAD_MESSAGES && waiting.bytes < UNREAD_BYTES;
             let _ = unread.wait_for(few).await;
             let _ = handled.wait_for(|&handled| handled < slots::MOST).await;
         }
@@ -144,9 +145,9 @@ where
     /// Lets a message in, or says why not.
     #[expect(clippy::result_large_err, reason = "it is sent as it is")]
     fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
-        if !self.begun {
+        if !self.initialized {
             match misfit::begins(&message) {
-                Ok(begun) => self.begun = begun,
+                Ok(begun) => self.initialized = begun,
                 Err(why) => {
                     let id =
                         if let JsonRpcMessage::Request(request) = message { Some(request.id) } else { None };
@@ -208,18 +209,18 @@ where
                 self.refusing = None;
                 sent.ok()?;
             }
-            if !self.heard.is_empty() || !self.ended.is_cancelled() {
+            if !self.received.is_empty() || !self.ended.is_cancelled() {
                 self.room().await;
             }
-            match self.heard.pop_front() {
-                Some(Heard::Message(message)) => match self.admit(*message) {
+            match self.received.pop_front() {
+                Some(LineKind::Message(message)) => match self.admit(*message) {
                     Ok(message) => return Some(message),
                     Err(answer) => {
                         self.refusing = Some(self.write(&answer));
                         continue;
                     }
                 },
-                Some(Heard::Refused(answer)) => {
+                Some(LineKind::Refused(answer)) => {
                     self.refusing = Some(self.write(&answer));
                     continue;
                 }
@@ -229,7 +230,7 @@ where
                 return None;
             }
             let read = self.input.read(&mut self.chunk).await.unwrap_or(0);
-            let heard = &mut self.heard;
+            let heard = &mut self.received;
             let hear = |line: Line<'_>| heard.extend(hear(line));
             if read > 0 {
                 self.lines.push(&self.chunk[..read], hear);
@@ -247,12 +248,12 @@ where
 }
 
 /// Reads a line; `None` if there is nothing to do about it.
-fn hear(line: Line<'_>) -> Option<Heard> {
+fn hear(line: Line<'_>) -> Option<LineKind> {
     let line = match line {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => line,
         Line::TooLong(glance) => {
-            let why = format!("The message has more than {LONGEST} bytes: send less at once.");
+            let why = format!("The message has more than {MAX_MESSAGE_BYTES} bytes: send less at once.");
             return refused(glance, ErrorData::invalid_request(why, None));
         }
     };
@@ -260,7 +261,7 @@ fn hear(line: Line<'_>) -> Option<Heard> {
         return refused(glance, why);
     }
     // The codec passes over notifications that the protocol does not have.
-    decoded(line).ok().flatten().map(|message| Heard::Message(Box::new(message)))
+    decoded(line).ok().flatten().map(|message| LineKind::Message(Box::new(message)))
 }
 
 fn decoded(line: &[u8]) -> Result<Option<Received>, JsonRpcMessageCodecError> {
@@ -310,18 +311,18 @@ pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
 }
 
 /// Tells the sender of a line why it is not a message; or, if it seems to answer a question, tells whoever asked it.
-fn refused(glance: Glance, why: ErrorData) -> Option<Heard> {
+fn refused(glance: Glance, why: ErrorData) -> Option<LineKind> {
     match glance {
         Glance::Answer(id) => {
             let error = JsonRpcError::new(request_id(id), why);
-            Some(Heard::Message(Box::new(JsonRpcMessage::Error(error))))
+            Some(LineKind::Message(Box::new(JsonRpcMessage::Error(error))))
         }
         // A notification is not answered, even if it is wrong.
         Glance::Request(None) => None,
         Glance::Odd => refused(Glance::Unknown(None), why),
         Glance::Request(id) | Glance::Unknown(id) => {
             let error = JsonRpcError::new(id.and_then(request_id), why);
-            Some(Heard::Refused(Box::new(JsonRpcMessage::Error(error))))
+            Some(LineKind::Refused(Box::new(JsonRpcMessage::Error(error))))
         }
     }
 }

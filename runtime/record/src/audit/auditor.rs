@@ -15,7 +15,7 @@ use super::{AuditError, AuditSink};
 use toolgen_kernel::layers::redact::Redactor;
 
 /// How many records may wait to be written by default.
-const CAPACITY: usize = 8192;
+const DEFAULT_CAPACITY: usize = 8192;
 
 /// Records calls. Clones share the same auditor.
 ///
@@ -53,7 +53,7 @@ impl AuditorBuilder {
     /// Records the bytes of images, audio and files in results, in place of their length. A
     /// [replay](crate::replay) of such results needs them. They are not searched for secrets.
     #[must_use]
-    pub fn bytes(mut self, recorded: bool) -> AuditorBuilder {
+    pub fn record_bytes(mut self, recorded: bool) -> AuditorBuilder {
         self.bytes = recorded;
         self
     }
@@ -104,7 +104,13 @@ impl Auditor {
     /// Returns a builder for an auditor that writes to this sink.
     pub fn builder(sink: impl AuditSink + 'static) -> AuditorBuilder {
         let redactor = Redactor::new();
-        AuditorBuilder { sink: Box::new(sink), redactor, capacity: CAPACITY, durable: false, bytes: false }
+        AuditorBuilder {
+            sink: Box::new(sink),
+            redactor,
+            capacity: DEFAULT_CAPACITY,
+            durable: false,
+            bytes: false,
+        }
     }
 
     /// Returns whether anything is recorded.

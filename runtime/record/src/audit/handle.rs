@@ -10,7 +10,7 @@ use super::queue::Queue;
 use super::writer::Counts;
 
 /// How long dropping the last handle waits for the writer. Only a sink that hangs takes this long.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The connection to the writer. When the last handle is dropped, the queue is closed and written.
 pub(super) struct Handle {
@@ -31,7 +31,7 @@ impl Drop for Handle {
         self.queue.close();
         // A tool may hold the last handle, and the writer may hold the tool.
         if std::thread::current().id() != self.writer {
-            self.queue.wait_for_end(LAST_WORDS);
+            self.queue.wait_for_end(DROP_TIMEOUT);
         }
     }
 }

@@ -93,14 +93,14 @@ impl AuditSink for JsonLinesSink {
     }
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
-        let mut told = intent.to_json();
+        let mut record = intent.to_json();
         if self.intended.remove(&intent.key)
-            && let Value::Object(told) = &mut told
+            && let Value::Object(told) = &mut record
         {
             // The parameters are in the first line.
             told.shift_remove("parameters");
         }
-        self.line("outcome", intent, &[told, outcome.to_json()])
+        self.line("outcome", intent, &[record, outcome.to_json()])
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {

@@ -12,7 +12,7 @@ pub struct MemorySink(Arc<Mutex<Rows>>);
 
 #[derive(Debug, Default)]
 struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<MemoryRecord>,
     /// The rows of running calls.
     running: BTreeMap<u64, usize>,
 }
@@ -20,14 +20,14 @@ struct Rows {
 /// The record of a call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Row {
+pub struct MemoryRecord {
     /// The intent.
     pub intent: AuditIntent,
     /// The outcome, if it is known.
     pub outcome: Option<AuditOutcome>,
 }
 
-impl Row {
+impl MemoryRecord {
     /// Returns the status of the call.
     #[must_use]
     pub fn status(&self) -> AuditStatus {
@@ -44,7 +44,7 @@ impl MemorySink {
 
     /// Returns the records, in the order in which they were started.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<MemoryRecord> {
         self.lock().rows.clone()
     }
 
@@ -58,7 +58,7 @@ impl AuditSink for MemorySink {
         let mut all = self.lock();
         let index = all.rows.len();
         all.running.insert(intent.key, index);
-        all.rows.push(Row { intent: intent.clone(), outcome: None });
+        all.rows.push(MemoryRecord { intent: intent.clone(), outcome: None });
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl AuditSink for MemorySink {
         let index = all.running.remove(&intent.key);
         match index.and_then(|index| all.rows.get_mut(index)) {
             Some(row) => row.outcome = Some(outcome.clone()),
-            None => all.rows.push(Row { intent: intent.clone(), outcome: Some(outcome.clone()) }),
+            None => all.rows.push(MemoryRecord { intent: intent.clone(), outcome: Some(outcome.clone()) }),
         }
         Ok(())
     }

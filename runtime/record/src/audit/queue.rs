@@ -88,7 +88,7 @@ impl Message {
 
 /// How long the writer lets messages without a waiting caller accumulate. Waking the writer is the most expensive part
 /// of recording a call, and several records at a time are written faster than one by one.
-const GATHER: Duration = Duration::from_millis(1);
+const BATCH_DELAY: Duration = Duration::from_millis(1);
 
 /// A queue with many senders and one taker, which takes all messages at once.
 #[derive(Default)]
@@ -141,7 +141,7 @@ impl Queue {
     pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.closed {
-            let waited = self.more.wait_timeout(state, GATHER);
+            let waited = self.more.wait_timeout(state, BATCH_DELAY);
             state = unpoisoned(waited).0;
         }
         while state.messages.is_empty() {

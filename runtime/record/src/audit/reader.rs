@@ -153,7 +153,7 @@ impl AuditReader {
     /// # Errors
     ///
     /// If it cannot be opened.
-    pub fn again(&self) -> Result<AuditReader, AuditError> {
+    pub fn reopen(&self) -> Result<AuditReader, AuditError> {
         self.0.again().map(AuditReader)
     }
 
@@ -163,7 +163,7 @@ impl AuditReader {
     /// # Errors
     ///
     /// If the log cannot be read, is not one with records of calls, or is a file that was replaced by a shorter one.
-    pub fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
+    pub fn for_each_change(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
         self.0.changes(each)
     }
 

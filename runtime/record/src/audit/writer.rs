@@ -18,10 +18,10 @@ use toolgen_kernel::call::digest::promise;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
+use toolgen_kernel::layers::redact::{FAILED_MASK, Redactor, Secrets, ToolRedactor};
 
 /// How soon a sink that keeps records tries again to write them.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The number of remembered tools at which dropped ones are removed.
 const TOOLS: usize = 4096;
@@ -53,25 +53,25 @@ pub(super) struct Writer {
     bytes: bool,
     counts: Arc<Counts>,
     /// The calls whose intent was handed over.
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, PendingRecord>,
     /// The tools by address, which cannot be reused while the weak pointer exists.
-    tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<Known>)>,
+    tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<ToolInfo>)>,
     /// The redactor for calls of unknown tools.
-    unknown: Arc<Known>,
+    unknown: Arc<ToolInfo>,
     /// The last error since the last requested flush.
     failed: Option<AuditError>,
     /// How many records the sink keeps because it could not write them.
-    kept: usize,
+    buffered: usize,
 }
 
 /// What is needed to write the outcome of a call.
-struct Open {
+struct PendingRecord {
     intent: AuditIntent,
-    known: Arc<Known>,
+    tool_info: Arc<ToolInfo>,
     secrets: Secrets,
 }
 
-struct Known {
+struct ToolInfo {
     redactor: ToolRedactor,
     spec_hash: Text,
 }
@@ -80,7 +80,7 @@ struct Known {
 #[derive(Default)]
 struct Batch {
     /// How many records the sink accepted.
-    taken: usize,
+    accepted: usize,
     /// Callers that wait for their own records.
     acks: Vec<Ack>,
     /// Callers that wait for all records.
@@ -103,16 +103,16 @@ impl Writer {
         counts: Arc<Counts>,
     ) -> Writer {
         let unknown = redactor.for_unknown().keeping_bytes(bytes);
-        let unknown = Arc::new(Known { redactor: unknown, spec_hash: Text::EMPTY });
+        let unknown = Arc::new(ToolInfo { redactor: unknown, spec_hash: Text::EMPTY });
         let (open, tools) = (BTreeMap::new(), BTreeMap::new());
-        Writer { sink, redactor, bytes, counts, open, tools, unknown, failed: None, kept: 0 }
+        Writer { sink, redactor, bytes, counts, open, tools, unknown, failed: None, buffered: 0 }
     }
 
     /// Writes until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         let _end = End(queue);
         let mut spare = Vec::new();
-        while let Some(mut messages) = queue.take(spare, (self.kept > 0).then_some(AGAIN)) {
+        while let Some(mut messages) = queue.take(spare, (self.buffered > 0).then_some(RETRY_INTERVAL)) {
             let mut batch = Batch::default();
             for message in messages.drain(..) {
                 self.message(message, &mut batch);
@@ -120,10 +120,10 @@ impl Writer {
             self.flush(batch);
             spare = messages;
         }
-        if self.kept > 0 {
+        if self.buffered > 0 {
             // The last chance.
             self.flush(Batch::default());
-            self.counts.lose(self.kept);
+            self.counts.lose(self.buffered);
         }
         // Dropped before any caller learns of the end; a panic of the sink while it is dropped must not prevent that.
         discard(self);
@@ -136,7 +136,7 @@ impl Writer {
                 let key = open.intent.key;
                 let result = self.ask(|sink| sink.intent(&open.intent));
                 self.open.insert(key, open);
-                self.taken(result, ack, batch);
+                self.record_result(result, ack, batch);
             }
             Message::Outcome(Ending { key, ended, took, ran, secrets }) => {
                 let Some(mut open) = self.open.remove(&key) else { return };
@@ -155,7 +155,7 @@ impl Writer {
 
     fn outcome(
         &mut self,
-        open: &Open,
+        open: &PendingRecord,
         ended: &Ended,
         took: Duration,
         ran: bool,
@@ -165,14 +165,14 @@ impl Writer {
         let outcome = contained(|| open.outcome(ended, took, ran));
         let outcome = outcome.unwrap_or_else(|| unreadable(ended, took, ran));
         let result = self.ask(|sink| sink.outcome(&open.intent, &outcome));
-        self.taken(result, ack, batch);
+        self.record_result(result, ack, batch);
     }
 
     /// Notes whether the sink accepted a record.
-    fn taken(&mut self, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
+    fn record_result(&mut self, result: Result<(), AuditError>, ack: Option<Ack>, batch: &mut Batch) {
         match result {
             Ok(()) => {
-                batch.taken += 1;
+                batch.accepted += 1;
                 batch.acks.extend(ack);
             }
             Err(why) => {
@@ -185,10 +185,10 @@ impl Writer {
     /// Makes the sink persist what it accepted.
     fn flush(&mut self, batch: Batch) {
         let result = self.ask(|sink| sink.flush());
-        self.kept = 0;
+        self.buffered = 0;
         if let Err(why) = &result {
-            let (kept, lost) = why.kept.unwrap_or((0, batch.taken));
-            self.kept = kept;
+            let (kept, lost) = why.buffered.unwrap_or((0, batch.accepted));
+            self.buffered = kept;
             self.lost(lost, kept, why);
         }
         for ack in batch.acks {
@@ -220,7 +220,7 @@ impl Writer {
     }
 
     /// Creates the redacted intent.
-    fn open(&mut self, raw: Raw) -> Open {
+    fn open(&mut self, raw: Raw) -> PendingRecord {
         let Raw {
             key,
             parent,
@@ -240,7 +240,7 @@ impl Writer {
         } = raw;
         let prepared = contained(|| {
             let known = match &tool {
-                Some(tool) => self.known(tool),
+                Some(tool) => self.tool_info(tool),
                 None => Arc::clone(&self.unknown),
             };
             let above = secrets.unwrap_or_default();
@@ -253,7 +253,7 @@ impl Writer {
             (known, parameters, secrets)
         });
         let (known, parameters, secrets) =
-            prepared.unwrap_or_else(|| (Arc::clone(&self.unknown), Value::from(FAILED), Secrets::all()));
+            prepared.unwrap_or_else(|| (Arc::clone(&self.unknown), Value::from(FAILED_MASK), Secrets::all()));
         let spec_hash = known.spec_hash.clone();
         let timestamp = rfc3339(at);
         // What a model or a tool made up.
@@ -277,10 +277,10 @@ impl Writer {
             approved: approver.is_some(),
             approved_by: named(approver),
         };
-        Open { intent, known, secrets }
+        PendingRecord { intent, tool_info: known, secrets }
     }
 
-    fn known(&mut self, tool: &Arc<dyn AgentTool>) -> Arc<Known> {
+    fn tool_info(&mut self, tool: &Arc<dyn AgentTool>) -> Arc<ToolInfo> {
         let address = Arc::as_ptr(tool).cast::<()>().addr();
         if let Some((_, known)) = self.tools.get(&address) {
             return Arc::clone(known);
@@ -288,7 +288,7 @@ impl Writer {
         if self.tools.len() >= TOOLS {
             self.tools.retain(|_, (tool, _)| tool.strong_count() > 0);
         }
-        let known = Arc::new(Known {
+        let known = Arc::new(ToolInfo {
             redactor: self.redactor.for_tool(tool.spec()).keeping_bytes(self.bytes),
             spec_hash: promise(&**tool).into(),
         });
@@ -304,9 +304,9 @@ fn answer(ack: Option<Ack>, result: Result<(), AuditError>) {
     }
 }
 
-impl Open {
+impl PendingRecord {
     fn outcome(&self, ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
-        let (redactor, secrets) = (&self.known.redactor, &self.secrets);
+        let (redactor, secrets) = (&self.tool_info.redactor, &self.secrets);
         let status = status(ended, ran);
         let (result, error, code) = match ended {
             Ended::With(outcome) => match &**outcome {
@@ -345,8 +345,8 @@ fn unreadable(ended: &Ended, took: Duration, ran: bool) -> AuditOutcome {
     let is_error = status(ended, ran) != AuditStatus::Ok;
     AuditOutcome {
         status: status(ended, ran),
-        result: Value::from(FAILED),
-        error: is_error.then(|| FAILED.to_owned()),
+        result: Value::from(FAILED_MASK),
+        error: is_error.then(|| FAILED_MASK.to_owned()),
         error_code: None,
         is_error,
         duration: took,

@@ -65,7 +65,7 @@ impl Entry {
     }
 
     /// Names the entry in a few words.
-    pub(super) fn named(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         match self {
             Entry::Http { request, .. } => {
                 let text = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use toolgen_kernel::base::needle::{self, Needle};
+use toolgen_kernel::base::needle::{self, SecretPattern};
 use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::layers::redact::{REDACTED, Redactor};
 
 /// The length of the shortest credential that is searched for: shorter ones occur by chance, and the engine that
 /// sends them hides them in their place.
-const SHORTEST: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 
 /// What is known to be secret.
 #[derive(Default)]
-pub(super) struct Hidden {
+pub(super) struct KnownSecrets {
     texts: BTreeSet<String>,
     secrets: Vec<Secrets>,
 }
@@ -24,13 +24,13 @@ pub(super) struct Hiding<'a> {
     redactor: &'a Redactor,
     secrets: &'a [Secrets],
     /// The longest first, so that none is cut in two by one that is a part of it.
-    needles: Vec<Needle>,
+    needles: Vec<SecretPattern>,
 }
 
-impl Hidden {
+impl KnownSecrets {
     /// Adds a credential, which is looked for however it is encoded.
     pub(super) fn add(&mut self, text: &str) {
-        if text.len() >= SHORTEST && !self.texts.contains(text) {
+        if text.len() >= MIN_SECRET_BYTES && !self.texts.contains(text) {
             self.texts.insert(text.to_owned());
         }
     }
@@ -47,7 +47,7 @@ impl Hidden {
     pub(super) fn hiding<'a>(&'a self, redactor: &'a Redactor) -> Hiding<'a> {
         let mut all: Vec<&String> = self.texts.iter().collect();
         all.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        let needles = all.into_iter().map(|text| Needle::new(text, usize::MAX)).collect();
+        let needles = all.into_iter().map(|text| SecretPattern::new(text, usize::MAX)).collect();
         Hiding { redactor, secrets: &self.secrets, needles }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_credential_is_found_in_base64_wherever_it_stands() {
-        let mut hidden = Hidden::default();
+        let mut hidden = KnownSecrets::default();
         hidden.add("s3cr3t?of>the-api");
         let redactor = Redactor::new();
         let hiding = hidden.hiding(&redactor);

@@ -21,7 +21,7 @@ pub(super) fn request(request: &TapedRequest) -> Value {
 }
 
 /// Writes an answer.
-pub(super) fn answer(answer: &TapedAnswer) -> Value {
+pub(super) fn response_json(answer: &TapedAnswer) -> Value {
     let mut out = Map::new();
     out.insert("status".to_owned(), answer.status.into());
     out.insert("headers".to_owned(), headers(&answer.headers));

@@ -40,7 +40,7 @@ impl Playing {
     }
 
     /// Returns what the server says by now, among the entries of the connection.
-    pub(super) fn heard<'e>(
+    pub(super) fn recorded_messages<'e>(
         &mut self,
         entries: impl Iterator<Item = (usize, &'e Entry)>,
         played: &BTreeSet<usize>,

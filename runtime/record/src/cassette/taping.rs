@@ -9,10 +9,10 @@ use super::http;
 use super::mcp;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
-use toolgen_kernel::engine::tape::Taping;
+use toolgen_kernel::engine::tape::TrafficInterceptor;
 use toolgen_kernel::engine::tape::{TapedAnswer, TapedRequest};
 
-impl Taping for Cassette {
+impl TrafficInterceptor for Cassette {
     fn plays(&self) -> bool {
         self.0.plays
     }
@@ -25,7 +25,7 @@ impl Taping for Cassette {
         unpoisoned(self.0.state.lock()).hidden.add_all(secrets);
     }
 
-    fn answer(&self, request: TapedRequest) -> Result<TapedAnswer, String> {
+    fn replay_response(&self, request: TapedRequest) -> Result<TapedAnswer, String> {
         let mut state = unpoisoned(self.0.state.lock());
         let index = self.find(&mut state, &http::request(&request), |entry| match entry {
             Entry::Http { request, .. } => Some(request.clone()),
@@ -38,7 +38,7 @@ impl Taping for Cassette {
         }
     }
 
-    fn asked(&self, request: TapedRequest) -> usize {
+    fn record_request(&self, request: TapedRequest) -> usize {
         let mut state = unpoisoned(self.0.state.lock());
         state.entries.push(Entry::Http { request: http::request(&request), answer: Value::Null });
         state.entries.len() - 1
@@ -47,7 +47,7 @@ impl Taping for Cassette {
     fn answered(&self, number: usize, answer: TapedAnswer) {
         let mut state = unpoisoned(self.0.state.lock());
         if let Some(Entry::Http { answer: place, .. }) = state.entries.get_mut(number) {
-            *place = http::answer(&answer);
+            *place = http::response_json(&answer);
         }
     }
 
@@ -92,6 +92,6 @@ impl Taping for Cassette {
             playing.made(recorded, &message);
         }
         let own = entries.iter().enumerate().filter(|(_, entry)| of_this(entry));
-        Ok(playing.heard(own, played))
+        Ok(playing.recorded_messages(own, played))
     }
 }

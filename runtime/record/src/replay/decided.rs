@@ -16,7 +16,7 @@ impl Replay {
         if state.difference.is_some() {
             return Approval::Later;
         }
-        let inside = state.known.get(&live.key_above()).map(|index| index + 1);
+        let inside = state.recorded_index.get(&live.key_above()).map(|index| index + 1);
         let is_open = |index: &usize| !state.made.contains(index) && !state.decided.contains(index);
         let open = || {
             let calls = self.run.calls.iter().enumerate();

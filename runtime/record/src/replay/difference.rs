@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::pattern::{ValueDifference, brief};
 
 /// The most places and calls that are reported.
-const TOLD: usize = 12;
+const MAX_DIFFERENCES_SHOWN: usize = 12;
 
 /// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its text shows what was expected, what
 /// was found, and where.
@@ -95,20 +95,20 @@ impl fmt::Display for Difference {
             write!(f, "\n+ found    {found}")?;
         }
         match &self.kind {
-            DifferenceKind::NotMade(all) => told(f, all, "calls"),
+            DifferenceKind::NotMade(all) => write_list(f, all, "calls"),
             DifferenceKind::Outcome { expected, found } => {
                 write!(f, "\n  - expected {expected}\n  + found    {found}")
             }
-            _ => told(f, &self.arguments, "places"),
+            _ => write_list(f, &self.arguments, "places"),
         }
     }
 }
 
-fn told(f: &mut fmt::Formatter<'_>, all: &[impl fmt::Display], what: &str) -> fmt::Result {
-    for one in all.iter().take(TOLD) {
+fn write_list(f: &mut fmt::Formatter<'_>, all: &[impl fmt::Display], what: &str) -> fmt::Result {
+    for one in all.iter().take(MAX_DIFFERENCES_SHOWN) {
         write!(f, "\n  {one}")?;
     }
-    match all.len().saturating_sub(TOLD) {
+    match all.len().saturating_sub(MAX_DIFFERENCES_SHOWN) {
         0 => Ok(()),
         more => write!(f, "\n  and {more} more {what}"),
     }

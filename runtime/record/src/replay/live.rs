@@ -46,7 +46,7 @@ enum State {
 }
 
 /// What becomes of a call.
-pub(super) enum Fate {
+pub(super) enum CallDisposition {
     /// Its tool is about to run.
     Runs,
     /// It is answered before that.
@@ -86,7 +86,7 @@ impl Live {
                     Err(why) => (why.code().to_owned(), self.redactor.error(why, &Secrets::default())),
                 };
                 // The call has its answer; the difference is kept for the end of the test.
-                let _ = self.replay.claim(self, &Fate::Refused { code, message });
+                let _ = self.replay.claim(self, &CallDisposition::Refused { code, message });
             }
             State::Known(index) => self.replay.ended(index, self, outcome),
             State::Over => {}
@@ -103,7 +103,7 @@ impl Live {
     }
 
     /// Returns the arguments without their secrets.
-    pub(super) fn shown(&self) -> Value {
+    pub(super) fn redacted_arguments(&self) -> Value {
         self.redactor.arguments(self.arguments.clone()).0
     }
 
@@ -172,7 +172,7 @@ impl Observer for Live {
     fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         if let State::Waiting = self.state {
             self.state = State::Over;
-            self.state = State::Known(self.replay.claim(self, &Fate::Runs)?);
+            self.state = State::Known(self.replay.claim(self, &CallDisposition::Runs)?);
         }
         Ok(None)
     }
@@ -213,26 +213,28 @@ fn read(arguments: &Value) -> Value {
     }
 }
 
-impl Fate {
+impl CallDisposition {
     /// Returns what differs from the recording.
     pub(super) fn differs(&self, recorded: &RecordedOutcome) -> Option<DifferenceKind> {
         let found = match (self, recorded) {
-            (Fate::Runs, RecordedOutcome::Answered(_)) => return None,
-            (Fate::Runs, RecordedOutcome::Refused { .. }) => "it ran".to_owned(),
-            (Fate::Refused { code, .. }, RecordedOutcome::Refused { code: recorded, .. })
+            (CallDisposition::Runs, RecordedOutcome::Answered(_)) => return None,
+            (CallDisposition::Runs, RecordedOutcome::Refused { .. }) => "it ran".to_owned(),
+            (CallDisposition::Refused { code, .. }, RecordedOutcome::Refused { code: recorded, .. })
                 if code == recorded =>
             {
                 return None;
             }
             // Where it was when it was given up is chance.
-            (Fate::Refused { code, .. }, RecordedOutcome::Answered(Err(why))) if why.code() == code => {
+            (CallDisposition::Refused { code, .. }, RecordedOutcome::Answered(Err(why)))
+                if why.code() == code =>
+            {
                 return None;
             }
-            (Fate::Refused { code, message }, _) => format!("refused with {code} ({message})"),
+            (CallDisposition::Refused { code, message }, _) => format!("refused with {code} ({message})"),
         };
         let expected = match recorded {
-            RecordedOutcome::Answered(_) => format!("it ran: {}", recorded.told()),
-            refused => refused.told(),
+            RecordedOutcome::Answered(_) => format!("it ran: {}", recorded.summary()),
+            refused => refused.summary(),
         };
         Some(DifferenceKind::Outcome { expected, found })
     }

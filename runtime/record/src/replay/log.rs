@@ -10,7 +10,7 @@ use super::outcome::{RecordedOutcome, read_result, rebuilt};
 use super::run::{RecordedCall, RecordedRun};
 use crate::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink};
 use toolgen_kernel::base::time::{millis_of, whole_millis};
-use toolgen_kernel::layers::redact::FAILED;
+use toolgen_kernel::layers::redact::FAILED_MASK;
 
 /// The name of the run that began last.
 const LAST: &str = "last";
@@ -110,9 +110,9 @@ impl RecordedRun {
         let name = reader.name();
         let failed = |why: &dyn std::fmt::Display| ReplayError::new(format!("{name}: {why}"));
         let mut entries = Vec::new();
-        let read = reader.changes(&mut |record| entries.push(Entry::from(record)));
+        let read = reader.for_each_change(&mut |record| entries.push(Entry::from(record)));
         read.map_err(|why| failed(&why))?;
-        taken(&entries, selection).map_err(|why| failed(&why))
+        select_run(&entries, selection).map_err(|why| failed(&why))
     }
 
     /// Takes a run from records in memory.
@@ -128,7 +128,7 @@ impl RecordedRun {
             intent: row.intent,
             outcome: row.outcome,
         });
-        taken(&entries.collect::<Vec<_>>(), selection).map_err(ReplayError::new)
+        select_run(&entries.collect::<Vec<_>>(), selection).map_err(ReplayError::new)
     }
 }
 
@@ -139,7 +139,7 @@ impl From<AuditRecord> for Entry {
     }
 }
 
-fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, String> {
+fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, String> {
     if entries.is_empty() {
         return Err("there is no record of a call in it".to_owned());
     }
@@ -209,16 +209,16 @@ fn among(entries: &[Entry]) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         entries.iter().for_each(|entry| *counts.entry(of(entry)).or_default() += 1);
         counts.remove("");
-        let told: Vec<String> = counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
-        (!told.is_empty()).then(|| format!("{name}: {}", told.join(", ")))
+        let counted: Vec<String> = counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
+        (!counted.is_empty()).then(|| format!("{name}: {}", counted.join(", ")))
     };
-    let told = [
+    let notes = [
         all("runs", |entry| &entry.owner),
         all("sessions", |entry| &entry.intent.session_id),
         all("agents", |entry| &entry.intent.agent_id),
         all("principals", |entry| &entry.intent.principal),
     ];
-    let told: Vec<String> = told.into_iter().flatten().collect();
+    let told: Vec<String> = notes.into_iter().flatten().collect();
     if told.is_empty() {
         "they name no session and no agent".to_owned()
     } else {
@@ -235,8 +235,8 @@ fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String
     if found.len() < 2 {
         return Ok(());
     }
-    let told = found.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
-    let (count, told) = (found.len(), told.collect::<String>());
+    let lines = found.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
+    let (count, told) = (found.len(), lines.collect::<String>());
     Err(format!(
         "there are calls of {count} runs of the program; choose one by `RunSelection::run` (`--run`), such as `{LAST}`:{told}"
     ))
@@ -314,7 +314,7 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
         AuditStatus::Refused => return Ok(RecordedOutcome::Refused { code: code(), message }),
         _ => {}
     }
-    if outcome.result == FAILED {
+    if outcome.result == FAILED_MASK {
         return Err(
             "its result could not be redacted when it was written: a rule of `Redactor::builder` panicked"
                 .to_owned(),

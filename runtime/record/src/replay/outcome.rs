@@ -78,7 +78,7 @@ impl RecordedOutcome {
     }
 
     /// Describes the outcome in a few words.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         match self {
             RecordedOutcome::Answered(Ok(result)) if result.is_error() => "an error as its result".to_owned(),
             RecordedOutcome::Answered(Ok(_)) => "a result".to_owned(),

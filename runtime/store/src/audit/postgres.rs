@@ -15,19 +15,19 @@ use tokio::time::Instant;
 
 use crate::postgres::target::Target;
 use link::Setup;
-use log::Remote;
+use log::PostgresLog;
 use rows::Row;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditReader, AuditSink};
 use worker::{BLOCK, Worker};
 
 /// How many records are kept by default while the database cannot be written.
-const KEPT: usize = 8192;
+const DEFAULT_MAX_BUFFERED: usize = 8192;
 
 /// How long a program may be silent by default before others consider its calls ended.
-const LEASE: Duration = Duration::from_secs(60);
+const DEFAULT_LEASE: Duration = Duration::from_secs(60);
 
 /// How long to wait for the database by default.
-const PATIENCE: Duration = Duration::from_secs(5);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Writes records to a PostgreSQL database (14 or later), in the table `tool_executions`, which has the columns of an
 /// `SqliteSink`, with the types that PostgreSQL has for them. Several programs may write to one database, and start at
@@ -67,7 +67,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// ```
 pub struct PostgresSink {
     worker: Worker,
-    shown: String,
+    redacted_url: String,
     /// The rows of running calls.
     ids: BTreeMap<u64, i64>,
     /// The ids that are left.
@@ -76,7 +76,7 @@ pub struct PostgresSink {
     waiting: Vec<Row>,
     /// The places of calls in `waiting`.
     places: BTreeMap<u64, usize>,
-    kept: usize,
+    max_buffered: usize,
     durable: bool,
 }
 
@@ -86,9 +86,9 @@ pub struct PostgresSinkBuilder {
     url: String,
     name: String,
     lease: Duration,
-    patience: Duration,
+    wait_timeout: Duration,
     retention: Option<Duration>,
-    kept: usize,
+    max_buffered: usize,
 }
 
 impl PostgresSinkBuilder {
@@ -113,8 +113,8 @@ impl PostgresSinkBuilder {
     /// waits about as long before it is refused; calls that come while the database is known to be out of reach are
     /// refused at once, until it is reached again.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> PostgresSinkBuilder {
-        self.patience = patience;
+    pub fn wait_timeout(mut self, patience: Duration) -> PostgresSinkBuilder {
+        self.wait_timeout = patience;
         self
     }
 
@@ -129,8 +129,8 @@ impl PostgresSinkBuilder {
     /// Sets how many records are kept in memory while the database cannot be written; 8192 by default. Later ones are
     /// lost and counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call has two records.
     #[must_use]
-    pub fn kept(mut self, records: usize) -> PostgresSinkBuilder {
-        self.kept = records;
+    pub fn max_buffered(mut self, records: usize) -> PostgresSinkBuilder {
+        self.max_buffered = records;
         self
     }
 
@@ -141,12 +141,22 @@ impl PostgresSinkBuilder {
     /// If the URL is not one, the database cannot be reached or written within the [`patience`](Self::patience), its
     /// tables are newer than this program, or another program has the name. No error contains the password.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
-        let PostgresSinkBuilder { url, name, lease, patience, retention, kept } = self;
+        let PostgresSinkBuilder { url, name, lease, wait_timeout: patience, retention, max_buffered: kept } =
+            self;
         let target = Target::of(&url).map_err(AuditError::new)?.writable();
         let shown = target.shown.clone();
-        let worker = Worker::start(Setup { target, name, lease, patience, retention })?;
+        let worker = Worker::start(Setup { target, name, lease, wait_timeout: patience, retention })?;
         let (ids, waiting, places) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Ok(PostgresSink { worker, shown, ids, block: 0..0, waiting, places, kept, durable: false })
+        Ok(PostgresSink {
+            worker,
+            redacted_url: shown,
+            ids,
+            block: 0..0,
+            waiting,
+            places,
+            max_buffered: kept,
+            durable: false,
+        })
     }
 }
 
@@ -166,10 +176,10 @@ impl PostgresSink {
         PostgresSinkBuilder {
             url: url.to_owned(),
             name: String::new(),
-            lease: LEASE,
-            patience: PATIENCE,
+            lease: DEFAULT_LEASE,
+            wait_timeout: DEFAULT_TIMEOUT,
             retention: None,
-            kept: KEPT,
+            max_buffered: DEFAULT_MAX_BUFFERED,
         }
     }
 
@@ -215,7 +225,7 @@ impl PostgresSink {
             self.waiting.retain(Row::is_over);
         }
         let mut kept = 0;
-        let (most, ids) = (self.kept, &mut self.ids);
+        let (most, ids) = (self.max_buffered, &mut self.ids);
         self.waiting.retain(|row| {
             let fits = kept + row.records <= most;
             if fits {
@@ -268,11 +278,11 @@ impl AuditSink for PostgresSink {
                     self.ids.remove(&row.key);
                 }
                 self.places.clear();
-                why.map_or(Ok(()), |why| Err(why.with_kept(0, refused)))
+                why.map_or(Ok(()), |why| Err(why.with_buffered(0, refused)))
             }
             Err(why) => {
                 let (kept, lost) = self.keep();
-                Err(why.with_kept(kept, lost))
+                Err(why.with_buffered(kept, lost))
             }
         }
     }
@@ -286,7 +296,7 @@ impl AuditSink for PostgresSink {
 impl fmt::Debug for PostgresSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresSink")
-            .field("database", &self.shown)
+            .field("database", &self.redacted_url)
             .field("owner", &self.worker.owner)
             .field("waiting", &self.waiting.len())
             .field("durable", &self.durable)
@@ -300,9 +310,9 @@ impl fmt::Debug for PostgresSinkBuilder {
         f.debug_struct("PostgresSinkBuilder")
             .field("name", &self.name)
             .field("lease", &self.lease)
-            .field("patience", &self.patience)
+            .field("patience", &self.wait_timeout)
             .field("retention", &self.retention)
-            .field("kept", &self.kept)
+            .field("kept", &self.max_buffered)
             .finish_non_exhaustive()
     }
 }
@@ -314,5 +324,5 @@ impl fmt::Debug for PostgresSinkBuilder {
 ///
 /// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the password.
 pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
-    Remote::open(url).map(AuditReader::of)
+    PostgresLog::open(url).map(AuditReader::of)
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, params};
 
 use crate::sqlite::file::{prepared, transact};
 pub(super) use log::Log;
-use owner::Owner;
+use owner::OwnerLock;
 /// The version of the crate whose connections [`SqliteSink::new`] accepts.
 pub use rusqlite;
 use toolgen_kernel::base::private;
@@ -49,7 +49,7 @@ const COLUMNS: &[(&str, &str)] = &[
 ];
 
 /// How many records are kept by default while the database cannot be written.
-const KEPT: usize = 8192;
+const DEFAULT_MAX_BUFFERED: usize = 8192;
 
 /// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
 /// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
@@ -69,12 +69,12 @@ const KEPT: usize = 8192;
 #[derive(Debug)]
 pub struct SqliteSink {
     connection: Connection,
-    owner: Owner,
+    owner: OwnerLock,
     /// The rows of running calls.
     rows: BTreeMap<u64, i64>,
     /// The records that are not committed.
     waiting: Vec<Waiting>,
-    kept: usize,
+    max_buffered: usize,
     durable: bool,
 }
 
@@ -107,9 +107,16 @@ impl SqliteSink {
             // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             transact(&connection, migrate)?;
-            let owner = Owner::of(&connection)?;
+            let owner = OwnerLock::of(&connection)?;
             let (rows, waiting) = (BTreeMap::new(), Vec::new());
-            Ok(SqliteSink { connection, owner, rows, waiting, kept: KEPT, durable: false })
+            Ok(SqliteSink {
+                connection,
+                owner,
+                rows,
+                waiting,
+                max_buffered: DEFAULT_MAX_BUFFERED,
+                durable: false,
+            })
         };
         made().map_err(failed)
     }
@@ -127,8 +134,8 @@ impl SqliteSink {
     /// Sets how many records are kept while the database cannot be written; 8192 by default. Later ones are lost and
     /// counted in [`Auditor::errors`](toolgen_record::audit::Auditor::errors). A call has two records.
     #[must_use]
-    pub fn with_kept(mut self, records: usize) -> SqliteSink {
-        self.kept = records;
+    pub fn with_max_buffered(mut self, records: usize) -> SqliteSink {
+        self.max_buffered = records;
         self
     }
 
@@ -316,7 +323,7 @@ impl AuditSink for SqliteSink {
         match self.commit() {
             Ok((refused, why)) => {
                 self.waiting.clear();
-                why.map_or(Ok(()), |why| Err(failed(why).with_kept(0, refused)))
+                why.map_or(Ok(()), |why| Err(failed(why).with_buffered(0, refused)))
             }
             Err(why) => {
                 let before = self.waiting.len();
@@ -324,9 +331,9 @@ impl AuditSink for SqliteSink {
                     // Calls whose intent is not on disk are refused. What the others did stays to be written.
                     self.waiting.retain(|it| self.rows.contains_key(&it.intent.key));
                 }
-                self.waiting.truncate(self.kept);
+                self.waiting.truncate(self.max_buffered);
                 let kept = self.waiting.len();
-                Err(failed(why).with_kept(kept, before - kept))
+                Err(failed(why).with_buffered(kept, before - kept))
             }
         }
     }

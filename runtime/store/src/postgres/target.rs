@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Config, NoTls};
 use super::tls::Tls;
 
 /// How long it may take to make a connection, unless the URL says.
-const CONNECT: Duration = Duration::from_secs(5);
+const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A database. Its password is in `config`, which is shown nowhere.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl Target {
             return Err(format!("the URL of the PostgreSQL database names no host: {FORM}"));
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(DEFAULT_CONNECT_TIMEOUT);
         }
         if config.get_application_name().is_none() {
             config.application_name("toolgen");
@@ -81,7 +81,7 @@ impl Target {
         };
         config.ssl_mode(if secret { SslMode::Require } else { SslMode::Disable });
         let tls = if secret { Some(Tls::trusting(roots.as_deref())?) } else { None };
-        let shown = shown(&config);
+        let shown = redact_url(&config);
         Ok(Target { config, tls, shown })
     }
 
@@ -159,7 +159,7 @@ fn is_here(config: &Config) -> bool {
     })
 }
 
-fn shown(config: &Config) -> String {
+fn redact_url(config: &Config) -> String {
     let ports = config.get_ports();
     let mut hosts = Vec::new();
     for (index, host) in config.get_hosts().iter().enumerate() {

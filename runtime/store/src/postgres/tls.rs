@@ -54,21 +54,21 @@ fn certificates(file: &Path) -> Result<RootCertStore, String> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
     type Stream = Secret<S>;
-    type TlsConnect = Named;
+    type TlsConnect = HostConnector;
     type Error = rustls::pki_types::InvalidDnsNameError;
 
-    fn make_tls_connect(&mut self, host: &str) -> Result<Named, Self::Error> {
-        Ok(Named { connector: self.0.clone(), host: ServerName::try_from(host.to_owned())? })
+    fn make_tls_connect(&mut self, host: &str) -> Result<HostConnector, Self::Error> {
+        Ok(HostConnector { connector: self.0.clone(), host: ServerName::try_from(host.to_owned())? })
     }
 }
 
 /// A connection that is about to be made to a host.
-pub(super) struct Named {
+pub(super) struct HostConnector {
     connector: TlsConnector,
     host: ServerName<'static>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named {
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostConnector {
     type Stream = Secret<S>;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<Secret<S>>> + Send>>;

@@ -24,7 +24,7 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// Where a server is. Its text contains no password.
-pub(super) struct Place {
+pub(super) struct Endpoint {
     host: String,
     port: u16,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
@@ -32,9 +32,9 @@ pub(super) struct Place {
     pub(super) login: RedisConnectionInfo,
 }
 
-impl Place {
+impl Endpoint {
     /// Reads `redis://[[user]:password@]host[:port][/database]`; `rediss` is the same over TLS.
-    pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Place, StoreError> {
+    pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Endpoint, StoreError> {
         // The text itself is not shown: it may contain a password.
         let form = "write redis://HOST:PORT/DATABASE, or rediss:// for TLS";
         let wrong =
@@ -72,7 +72,7 @@ impl Place {
         } else {
             None
         };
-        Ok(Place { host, port: url.port().unwrap_or(PORT), tls, login })
+        Ok(Endpoint { host, port: url.port().unwrap_or(PORT), tls, login })
     }
 
     /// Connects.
@@ -90,7 +90,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls.is_some() { "rediss" } else { "redis" };
         let (open, close) = if self.host.contains(':') { ("[", "]") } else { ("", "") };
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn urls_are_read_and_shown_without_their_password() {
-        let place = Place::parse("redis://app:s%3Acret@[::1]:7000/3", &[]).unwrap();
+        let place = Endpoint::parse("redis://app:s%3Acret@[::1]:7000/3", &[]).unwrap();
         assert_eq!(place.to_string(), "redis://[::1]:7000/3");
         assert_eq!((place.login.username(), place.login.password()), (Some("app"), Some("s:cret")));
         assert_eq!(place.login.db(), 3);
-        let place = Place::parse("valkeys://cache.example", &[]).unwrap();
+        let place = Endpoint::parse("valkeys://cache.example", &[]).unwrap();
         assert_eq!(
             (place.to_string().as_str(), place.tls.is_some()),
             ("rediss://cache.example:6379/0", true)
@@ -123,7 +123,7 @@ mod tests {
             ("s3cret", "write redis://HOST:PORT/DATABASE"),
             ("redis:///", "names no host"),
         ] {
-            let why = Place::parse(text, &[]).err().unwrap().to_string();
+            let why = Endpoint::parse(text, &[]).err().unwrap().to_string();
             assert!(why.contains(said) && !why.contains("s3cret"), "{why}");
         }
     }

@@ -6,18 +6,19 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 /// How long to wait for other writers of the same database.
-pub(crate) const BUSY: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Makes a connection wait for other writers, and lets others read while it writes.
 pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     let began = Instant::now();
     loop {
         // Returns the mode, which is different for a database in memory.
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
             // SQLite does not wait for others that open a new database at the same time: it may not, in this one case.
             Err(why)
-                if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && began.elapsed() < BUSY =>
+                if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < BUSY_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(5));
             }

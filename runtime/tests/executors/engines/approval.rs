@@ -1,7 +1,7 @@
 //! What is shown of a tool that calls others when it needs an approval, and what the approval covers.
 
 use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+    Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest,
 };
 use toolgen_runtime::spec::Effects;
 use toolgen_runtime::spec::plan::{ComposePlan, Step};
@@ -50,9 +50,13 @@ fn sends() -> Tool {
 struct Asks(&'static [&'static str]);
 
 impl Middleware for Asks {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let asked = self.0.contains(&request.spec.name.as_str());
-        let decision = if asked { Decision::NeedApproval("special".to_owned()) } else { Decision::Allow };
+        let decision = if asked {
+            MiddlewareDecision::NeedApproval("special".to_owned())
+        } else {
+            MiddlewareDecision::Allow
+        };
         Box::pin(std::future::ready(decision))
     }
 }

@@ -5,7 +5,7 @@ use toolgen_runtime::spec::plan::CommandOutput;
 use toolgen_runtime::spec::template::Condition;
 use toolgen_runtime::spec::{Files, Timeout};
 
-use crate::engines::{answer, command, one, toolbox_in, reference, spec, text};
+use crate::engines::{answer, command, one, reference, spec, text, toolbox_in};
 use crate::prelude::*;
 
 pub(crate) async fn run(arguments: &[&str], plan: CommandPlan, given: Value) -> ToolResponse {
@@ -17,17 +17,17 @@ pub(crate) async fn refused(arguments: &[&str], plan: CommandPlan, given: Value)
 }
 
 /// Prints each argument in brackets.
-fn show(rest: &[Word]) -> CommandPlan {
+fn show(rest: &[ArgvTemplate]) -> CommandPlan {
     let argv = [one("printf"), one("[%s]")].into_iter().chain(rest.iter().cloned());
     CommandPlan { argv: argv.collect(), ..CommandPlan::EMPTY }
 }
 
-fn list(argument: &str) -> Word {
-    Word::Each { list: text(argument), dash: false }
+fn list(argument: &str) -> ArgvTemplate {
+    ArgvTemplate::Each { list: text(argument), allow_leading_dash: false }
 }
 
-fn group(condition: Option<Condition>, words: Vec<Word>) -> Word {
-    Word::Group { condition, words: words.into() }
+fn group(condition: Option<Condition>, words: Vec<ArgvTemplate>) -> ArgvTemplate {
+    ArgvTemplate::Group { condition, words: words.into() }
 }
 
 #[tokio::test]
@@ -56,7 +56,8 @@ async fn a_value_is_no_option_unless_the_author_says_so() {
                 a name is `./-…`";
     for word in [one("{x}"), one("{x}.txt"), one("{y?}{x}"), list("{x}"), group(None, vec![one("{x}")])] {
         for value in [json!("-rf"), json!("--help"), json!("-")] {
-            let given = if matches!(word, Word::Each { .. }) { json!(["a", value]) } else { value.clone() };
+            let given =
+                if matches!(word, ArgvTemplate::Each { .. }) { json!(["a", value]) } else { value.clone() };
             assert_eq!(
                 refused(&["x", "y?"], show(std::slice::from_ref(&word)), json!({"x": given, "y": ""})).await,
                 text
@@ -72,7 +73,7 @@ async fn a_value_is_no_option_unless_the_author_says_so() {
         text
     );
     let free = [
-        Word::One { text: crate::engines::text("{x}"), dash: true },
+        ArgvTemplate::One { text: crate::engines::text("{x}"), allow_leading_dash: true },
         one("a{x}"),
         one("--"),
         one("{x}"),
@@ -87,7 +88,7 @@ async fn what_no_program_can_be_given_is_refused() {
     let nul = "Invalid arguments: /x: must not hold the character U+0000, which no program can be given";
     let env = |value: &str| CommandPlan { env: vec![("X".into(), text(value))].into(), ..show(&[]) };
     for plan in [show(&[one("a{x}")]), show(&[list("{x}")]), env("{x}")] {
-        let list = matches!(plan.argv.last(), Some(Word::Each { .. }));
+        let list = matches!(plan.argv.last(), Some(ArgvTemplate::Each { .. }));
         let given = if list { json!(["a", "b\0c"]) } else { json!("b\0c") };
         assert_eq!(refused(&["x"], plan, json!({ "x": given })).await, nul);
     }
@@ -231,7 +232,7 @@ async fn a_missing_program_is_told_with_its_remedy() {
                 .is_error()
         );
     }
-    let asked: Vec<usize> = executor.asked().iter().map(|(argv, _)| argv.len()).collect();
+    let asked: Vec<usize> = executor.commands().iter().map(|(argv, _)| argv.len()).collect();
     assert_eq!(asked, [7, 2, 2, 2]);
 }
 
@@ -255,7 +256,7 @@ async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own
         .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
         .await;
     assert!(!answer.is_error(), "{}", answer.text());
-    executor.asked().remove(0).1
+    executor.commands().remove(0).1
 }
 
 #[tokio::test]
@@ -281,10 +282,11 @@ async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
         careful.timeout = Timeout::Millis(700);
         let held = options(careful, plan(), ToolboxContext::new(), own).await;
         assert!(held.read_only && held.network_disabled && held.timeout == Some(Duration::from_millis(700)));
-        let planning = ToolboxContext::new().with_limits(Limits::PLANNING).with_work_dir("/srv");
+        let planning = ToolboxContext::new().with_limits(EffectLimits::PLANNING).with_work_dir("/srv");
         let held = options(spec("run", &[]), plan(), planning, own).await;
         assert!(held.read_only && held.network_disabled && held.work_dir == Some("/srv".into()));
-        let hosts = Limits { network: Network::Hosts(vec!["example.com".into()].into()), ..Limits::ANY };
+        let hosts =
+            EffectLimits { network: Network::Hosts(vec!["example.com".into()].into()), ..EffectLimits::ANY };
         assert!(
             options(spec("run", &[]), plan(), ToolboxContext::new().with_limits(hosts), own)
                 .await
@@ -295,7 +297,7 @@ async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
 
 #[tokio::test]
 async fn a_context_without_programs_refuses_the_tool() {
-    let limits = Limits { spawns: false, ..Limits::ANY };
+    let limits = EffectLimits { spawns: false, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(limits);
     let answer = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
     assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use toolgen_runtime::layers::events::{Event, EventKind};
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Condition;
@@ -230,11 +230,13 @@ async fn a_list_that_is_too_long_or_none_is_told() {
     assert_eq!(error.to_string(), "Invalid arguments: /pattern: step `sizes` needs a list here");
 }
 
-fn refuse(request: &ToolRequest<'_>) -> Decision {
+fn refuse(request: &ToolRequest<'_>) -> MiddlewareDecision {
     match request.spec.name.as_str() {
-        "count" if request.arguments["text"] == "a2" => Decision::NeedApproval("it is special".to_owned()),
-        "count" if request.arguments["text"] == "b2" => Decision::Deny("not that".to_owned()),
-        _ => Decision::Allow,
+        "count" if request.arguments["text"] == "a2" => {
+            MiddlewareDecision::NeedApproval("it is special".to_owned())
+        }
+        "count" if request.arguments["text"] == "b2" => MiddlewareDecision::Deny("not that".to_owned()),
+        _ => MiddlewareDecision::Allow,
     }
 }
 
@@ -286,7 +288,7 @@ async fn one_call_leads_to_a_bounded_number_of_others() {
                     count.fetch_add(1, Ordering::SeqCst);
                 }
             };
-            let toolbox = Toolbox::builder(&registry).nested_calls(most).on_event(count).build().unwrap();
+            let toolbox = Toolbox::builder(&registry).max_nested_calls(most).on_event(count).build().unwrap();
             let turn = ToolContext::new("turn", "");
             // What the calls before used is not counted.
             toolbox.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;

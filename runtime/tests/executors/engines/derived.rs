@@ -6,7 +6,7 @@ use toolgen_runtime::spec::plan::{
     self, BodyField, BodySource, Codec, Encoding, Location, Parameter, RequestPlan, Server,
 };
 
-use crate::engines::{toolbox_in, template};
+use crate::engines::{template, toolbox_in};
 use crate::prelude::*;
 
 fn parameter(name: &'static str, location: Location) -> Parameter {

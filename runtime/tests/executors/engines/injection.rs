@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Map;
 use toolgen_runtime::engine::command::CommandEngine;
 
-use crate::engines::{command, one, toolbox_in, spec, text};
+use crate::engines::{command, one, spec, text, toolbox_in};
 use crate::prelude::*;
 
 /// How many values are generated.
@@ -125,12 +125,12 @@ fn is_bare(value: &str) -> bool {
 }
 
 /// A program that prints its arguments, each with U+0000 at its end.
-fn prints(words: impl Iterator<Item = Word>) -> CommandPlan {
+fn prints(words: impl Iterator<Item = ArgvTemplate>) -> CommandPlan {
     let argv = [one("printf"), one("%s\\0")].into_iter().chain(words).collect();
     CommandPlan { argv, max_output: 16 << 20, ..CommandPlan::EMPTY }
 }
 
-fn each(word: impl Fn(usize) -> Word) -> impl Iterator<Item = Word> {
+fn each(word: impl Fn(usize) -> ArgvTemplate) -> impl Iterator<Item = ArgvTemplate> {
     (0..BATCH).map(word)
 }
 
@@ -148,12 +148,12 @@ fn places() -> Vec<Place> {
         reported: |value| format!("{value}\0"),
     };
     let whole = |index| one(&format!("{{v{index}}}"));
-    let optional = |index| Word::Group {
+    let optional = |index| ArgvTemplate::Group {
         condition: None,
         words: vec![one("-o"), one(&format!("{{v{index}?}}"))].into(),
     };
     let after = || [one("printf"), one("--"), one("%s\\0")].into_iter();
-    let script = |script: String, argv: List<Word>| CommandPlan {
+    let script = |script: String, argv: List<ArgvTemplate>| CommandPlan {
         script: script.into(),
         argv,
         ..prints([].into_iter())
@@ -181,7 +181,10 @@ fn places() -> Vec<Place> {
         Place { reported: |value| format!("-o\0{value}\0"), ..place("group", prints(each(optional))) },
         Place {
             list: true,
-            ..place("spread", prints([Word::Each { list: text("{all}"), dash: false }].into_iter()))
+            ..place(
+                "spread",
+                prints([ArgvTemplate::Each { list: text("{all}"), allow_leading_dash: false }].into_iter()),
+            )
         },
         Place {
             is_refused: has_nul,
@@ -268,7 +271,7 @@ async fn a_value_arrives_as_one_value_or_is_refused() {
                 let error = call(&none, &place, &batch).await.outcome.unwrap_err();
                 assert_eq!(error.code(), "INVALID_PARAMS", "{}: {value:?}", place.name);
             }
-            assert!(executor.asked().is_empty(), "{}", place.name);
+            assert!(executor.commands().is_empty(), "{}", place.name);
         });
     }
     while let Some(place) = running.join_next().await {

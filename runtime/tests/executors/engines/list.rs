@@ -9,7 +9,7 @@ use toolgen_runtime::engine::FunctionTable;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::AgentPlan;
 
-use crate::engines::{command, toolbox_in, spec};
+use crate::engines::{command, spec, toolbox_in};
 use crate::prelude::*;
 
 fn tool(name: &str, call: Call) -> Tool {

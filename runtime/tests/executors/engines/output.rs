@@ -3,7 +3,7 @@
 use toolgen_runtime::spec::plan::{CommandOutput, ExitCode};
 
 use crate::engines::command::{refused, run};
-use crate::engines::{answer, one, toolbox_in, spec, text};
+use crate::engines::{answer, one, spec, text, toolbox_in};
 use crate::prelude::*;
 
 fn printing(stdout: &str, output: CommandOutput) -> CommandPlan {
@@ -13,9 +13,9 @@ fn printing(stdout: &str, output: CommandOutput) -> CommandPlan {
 
 /// A plan without placeholders, whatever braces its text has.
 fn literally(stdout: &str, output: CommandOutput) -> CommandPlan {
-    let constant = |text: &str| Word::One {
+    let constant = |text: &str| ArgvTemplate::One {
         text: toolgen_runtime::spec::template::Template::Constant(json!(text).to_string().into()),
-        dash: false,
+        allow_leading_dash: false,
     };
     CommandPlan { argv: vec![one("printf"), one("%s"), constant(stdout)].into(), ..printing("", output) }
 }

@@ -211,8 +211,9 @@ async fn a_container_that_cannot_be_made_is_an_error_and_not_a_result() {
 #[tokio::test]
 async fn what_a_context_forbids_becomes_flags_of_the_container() {
     let (place, executor) = docker("policy");
-    let planning =
-        GuardedExecutor::new(executor).within(&Limits::PLANNING).limits(ResourceLimits::default().pids(64));
+    let planning = GuardedExecutor::new(executor)
+        .restricted_to(&EffectLimits::PLANNING)
+        .limits(ResourceLimits::default().pids(64));
     run(&planning, &argv(&["true"]), &ExecOptions::default()).await.unwrap();
     let asked = read(&place, "asked");
     for flag in [

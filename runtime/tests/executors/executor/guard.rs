@@ -1,6 +1,6 @@
 //! What a guard lets through, and what reaches the executor behind it.
 
-use toolgen_runtime::engine::executor::{BANNED, STARTERS};
+use toolgen_runtime::engine::executor::{BANNED_PROGRAMS, LAUNCHER_PROGRAMS};
 use toolgen_runtime::spec::Files;
 
 use crate::executor::{argv, run};
@@ -9,9 +9,9 @@ use crate::prelude::*;
 #[tokio::test]
 async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds() {
     let inner = Arc::new(ScriptedExecutor::default());
-    let executor = GuardedExecutor::new(Arc::clone(&inner)).ban(BANNED);
-    assert_eq!(BANNED.len(), 17);
-    for banned in BANNED {
+    let executor = GuardedExecutor::new(Arc::clone(&inner)).ban(BANNED_PROGRAMS);
+    assert_eq!(BANNED_PROGRAMS.len(), 17);
+    for banned in BANNED_PROGRAMS {
         for program in
             [(*banned).to_owned(), format!("/usr/bin/{banned}"), format!("./{banned}"), banned.to_uppercase()]
         {
@@ -20,28 +20,28 @@ async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds()
             assert!(matches!(ToolError::from(error), ToolError::Denied { .. }));
         }
     }
-    assert_eq!(inner.asked(), []);
+    assert_eq!(inner.commands(), []);
     for fine in [["ls", "/usr/include/ncurses.h"], ["echo", "curl"], ["ncal", "2026"]] {
         run(&executor, &argv(&fine), &ExecOptions::default()).await.unwrap();
     }
-    assert_eq!(inner.asked().len(), 3);
+    assert_eq!(inner.commands().len(), 3);
 }
 
 #[tokio::test]
 async fn programs_that_start_others_can_be_banned_too() {
-    let executor = GuardedExecutor::new(ScriptedExecutor::default()).ban(STARTERS).ban(&["git"]);
+    let executor = GuardedExecutor::new(ScriptedExecutor::default()).ban(LAUNCHER_PROGRAMS).ban(&["git"]);
     for words in [&["sh", "-c", "c\"\"url x"][..], &["/usr/bin/env", "curl"], &["xargs", "wget"], &["git"]] {
         let error = run(&executor, &argv(words), &ExecOptions::default()).await.unwrap_err();
         assert!(matches!(error, ExecError::Banned { .. }), "{words:?}");
     }
-    assert!(STARTERS.is_sorted());
+    assert!(LAUNCHER_PROGRAMS.is_sorted());
 }
 
 #[tokio::test]
 async fn what_a_context_forbids_reaches_the_executor_whatever_a_tool_asks_for() {
     let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "a", ""))]));
     let planning = GuardedExecutor::new(Arc::clone(&inner))
-        .within(&Limits::PLANNING)
+        .restricted_to(&EffectLimits::PLANNING)
         .limits(ResourceLimits::default().cpus(2.0).memory(1 << 30).pids(64))
         .timeout(Duration::from_secs(10));
     let careless = ExecOptions::default()
@@ -54,7 +54,7 @@ async fn what_a_context_forbids_reaches_the_executor_whatever_a_tool_asks_for() 
         .max_output(10);
     let output = run(&planning, &argv(&["ls"]), &careless).await.unwrap();
     assert_eq!(output.stdout, "a");
-    let (asked, options) = inner.asked().remove(0);
+    let (asked, options) = inner.commands().remove(0);
     assert_eq!(asked, ["ls"]);
     let expected = careless
         .clone()
@@ -67,17 +67,20 @@ async fn what_a_context_forbids_reaches_the_executor_whatever_a_tool_asks_for() 
     let strict = ExecOptions::default().read_only().without_network().timeout(Duration::from_secs(1));
     let open = GuardedExecutor::new(Arc::clone(&inner)).timeout(Duration::from_secs(60));
     run(&open, &argv(&["ls"]), &strict).await.unwrap();
-    assert_eq!(inner.asked()[1].1, strict);
+    assert_eq!(inner.commands()[1].1, strict);
 }
 
 #[tokio::test]
 async fn limits_that_an_executor_cannot_tell_apart_count_as_the_narrower() {
-    let hosts = Limits { network: Network::Hosts(vec![Text::Static("example.com")].into()), ..Limits::ANY };
-    assert!(ExecOptions::default().within(&hosts).network_disabled);
-    let reads = Limits { files: Files::Read, ..Limits::ANY };
-    assert!(ExecOptions::default().within(&reads).read_only);
-    assert_eq!(ExecOptions::default().within(&Limits::ANY), ExecOptions::default());
-    let executor = GuardedExecutor::new(ScriptedExecutor::default()).within(&Limits::NONE);
+    let hosts = EffectLimits {
+        network: Network::Hosts(vec![Text::Static("example.com")].into()),
+        ..EffectLimits::ANY
+    };
+    assert!(ExecOptions::default().restricted_to(&hosts).network_disabled);
+    let reads = EffectLimits { files: Files::Read, ..EffectLimits::ANY };
+    assert!(ExecOptions::default().restricted_to(&reads).read_only);
+    assert_eq!(ExecOptions::default().restricted_to(&EffectLimits::ANY), ExecOptions::default());
+    let executor = GuardedExecutor::new(ScriptedExecutor::default()).restricted_to(&EffectLimits::NONE);
     let error = run(&executor, &argv(&["ls"]), &ExecOptions::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "cannot start 'ls': this context starts no programs");
 }
@@ -93,8 +96,10 @@ fn a_command_runs_for_thirty_seconds_unless_it_says_otherwise() {
 #[tokio::test]
 async fn a_banned_program_is_missing_and_a_banned_shell_is_no_obstacle() {
     let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "gh\n", ""))]));
-    let executor =
-        GuardedExecutor::new(Arc::clone(&inner)).ban(STARTERS).ban(BANNED).within(&Limits::PLANNING);
+    let executor = GuardedExecutor::new(Arc::clone(&inner))
+        .ban(LAUNCHER_PROGRAMS)
+        .ban(BANNED_PROGRAMS)
+        .restricted_to(&EffectLimits::PLANNING);
     let never = CancellationToken::new();
     let programs = ["git", "curl", "gh", "sh"];
     let there = preflight(&executor, &programs, &ExecOptions::default(), &never).await.unwrap();
@@ -102,7 +107,7 @@ async fn a_banned_program_is_missing_and_a_banned_shell_is_no_obstacle() {
         (there.found, there.missing),
         (vec!["git".into()], vec!["curl".into(), "gh".into(), "sh".into()])
     );
-    let (words, options) = &inner.asked()[0];
+    let (words, options) = &inner.commands()[0];
     assert_eq!(words[4..], ["git", "gh"]);
     assert!(options.read_only, "the check is held to the limits, too");
 }

@@ -1,7 +1,7 @@
 //! A tool that starts programs, in contexts that let it do more or less.
 
-use toolgen_runtime::toolbox::{FactoryError, ToolFactory};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_runtime::toolbox::{FactoryError, ToolFactory};
 use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
 
 use crate::executor::directory;
@@ -66,9 +66,9 @@ async fn call(ctx: ToolboxContext, cmd: &str) -> Result<ToolResult, ToolError> {
 async fn the_same_tool_is_held_to_the_limits_of_its_context() {
     let lent = Arc::new(ScriptedExecutor::default());
     let ctx = || ToolboxContext::new().with_executor(lent.clone()).with_work_dir("/workspace");
-    call(ctx().with_limits(Limits::PLANNING), "ls").await.unwrap();
+    call(ctx().with_limits(EffectLimits::PLANNING), "ls").await.unwrap();
     call(ctx(), "ls").await.unwrap();
-    let asked = lent.asked();
+    let asked = lent.commands();
     let in_workspace = ExecOptions::default().work_dir("/workspace");
     assert_eq!(asked[0].1, in_workspace.clone().read_only().without_network());
     assert_eq!(asked[1].1, in_workspace);
@@ -80,7 +80,7 @@ async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
     let place = directory("limits");
     let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
     let ctx = || ToolboxContext::new().with_executor(executor());
-    match call(ctx().with_limits(Limits::PLANNING), "echo ran > file").await {
+    match call(ctx().with_limits(EffectLimits::PLANNING), "echo ran > file").await {
         Err(ToolError::Denied { message, .. }) => assert!(message.contains("read_only, network_disabled")),
         outcome => assert_ne!(outcome.unwrap().details["exit_code"], 0),
     }
@@ -126,7 +126,7 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
     let registry = Registry::new(toolset![run]).unwrap();
     // What the tool declares is not the point here, so the policy lets it pass.
     let context = ToolboxContext::new().with_executor(Arc::clone(&scripted) as Arc<dyn Executor>);
-    let lent = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
+    let lent = context.clone().with_limits(EffectLimits { network: Network::None, ..EffectLimits::ANY });
     let mut spec = run::tool().spec().clone();
     spec.effects = Effects::NONE;
     let relaxed = ToolFactory::new(spec, |_| Ok(run::tool()));
@@ -136,7 +136,7 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
         let call = ToolCall::new("c", "run", json!({"line": "true"}));
         let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
         assert!(!response.is_error(), "{}", response.text());
-        assert_eq!(scripted.asked().last().unwrap().1.network_disabled, network_disabled);
+        assert_eq!(scripted.commands().last().unwrap().1.network_disabled, network_disabled);
     }
 }
 
@@ -148,9 +148,9 @@ async fn a_factory_that_takes_the_executor_by_its_type_gets_no_other() {
         Ok(Shell { spec: spec(), executor: GuardedExecutor::new(executor) })
     });
     let registry = Registry::builder().add(by_type.confined()).seal().unwrap();
-    let context = ToolboxContext::new().with_limits(Limits::PLANNING).with_executor(script.clone());
+    let context = ToolboxContext::new().with_limits(EffectLimits::PLANNING).with_executor(script.clone());
     let call = ToolCall::new("c1", "shell", json!({"cmd": "touch x"}));
     registry.toolbox(context).call(call, &ToolContext::new("turn", "")).await.outcome.unwrap();
-    let options = script.asked().remove(0).1;
+    let options = script.commands().remove(0).1;
     assert!(options.read_only && options.network_disabled, "{options:?}");
 }

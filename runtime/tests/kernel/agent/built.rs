@@ -2,7 +2,7 @@
 
 use toolgen_runtime::agent::sub_agent::{AgentLimits, SubAgentError};
 
-use super::{By, SubAgentTool, behind, call, call_in, look_up, toolbox, says, turn};
+use super::{By, SubAgentTool, behind, call, call_in, look_up, says, toolbox, turn};
 use crate::prelude::*;
 
 #[test]
@@ -131,8 +131,9 @@ fn tools_that_do_not_go_together_make_no_sub_agent() {
 
 #[tokio::test]
 async fn a_policy_sees_what_a_sub_agent_may_do() {
-    use toolgen_runtime::call::limits::Limits;
-    let limits = || ToolboxContext::new().with_limits(Limits { read_only: true, ..Limits::default() });
+    use toolgen_runtime::call::limits::EffectLimits;
+    let limits =
+        || ToolboxContext::new().with_limits(EffectLimits { read_only: true, ..EffectLimits::default() });
     let unknown = behind(says("ran").build().unwrap()).context(limits()).build().unwrap();
     assert!(call_in(&unknown, json!({"task": "x"}), &turn()).await.is_error());
     let harmless = says("ran").effects(Effects::NONE).build().unwrap();

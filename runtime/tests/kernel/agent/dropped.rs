@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
-use super::{Toolbox, SubAgentTool, turn};
+use super::{SubAgentTool, Toolbox, turn};
 use crate::prelude::*;
 
 static RUNNING: AtomicI64 = AtomicI64::new(0);

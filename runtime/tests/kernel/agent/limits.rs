@@ -17,8 +17,8 @@ async fn p10_a_limit_holds_whatever_the_runner_makes_of_it() {
     let why = call(SubAgentTool::builder("helper", turns).max_turns(2)).await.outcome.unwrap_err();
     assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 2 turns");
     let tokens = By(|_, monitor: AgentMonitor| async move {
-        let _ = monitor.spend(60);
-        let _ = monitor.spend(41);
+        let _ = monitor.add_tokens(60);
+        let _ = monitor.add_tokens(41);
         std::future::pending().await
     });
     let why = call(SubAgentTool::builder("helper", tokens).max_tokens(100)).await.outcome.unwrap_err();
@@ -43,7 +43,7 @@ async fn limits_of_the_loop_of_a_sub_agent_are_limits_of_it() {
 async fn a_limit_that_is_just_kept_is_none() {
     let runner = By(|_, monitor: AgentMonitor| async move {
         monitor.begin_turn()?;
-        monitor.spend(100)?;
+        monitor.add_tokens(100)?;
         monitor.begin_turn()?;
         Ok(format!("{} {}", monitor.turns(), monitor.tokens()))
     });

@@ -136,9 +136,11 @@ async fn each_task_begins_anew() {
 struct No(&'static str);
 
 impl Middleware for No {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let denied = request.spec.name.as_str() == self.0;
-        Box::pin(async move { if denied { Decision::Deny("not that".to_owned()) } else { Decision::Allow } })
+        Box::pin(async move {
+            if denied { MiddlewareDecision::Deny("not that".to_owned()) } else { MiddlewareDecision::Allow }
+        })
     }
 }
 
@@ -217,7 +219,7 @@ async fn g13_an_agent_delegates_in_its_own_loop() {
     let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
     let missing = "Invalid arguments: Missing required 'task' parameter";
     assert_eq!(run.outcome, Ok(LoopEnd::Text(missing.to_owned())));
-    let said: Vec<String> = run.transcript.last_answers().map(ToolResponse::text).collect();
+    let said: Vec<String> = run.transcript.last_results().map(ToolResponse::text).collect();
     assert_eq!(said, ["it is 42", missing]);
 }
 
@@ -248,7 +250,7 @@ async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
     #[tool]
     fn chatty(progress: toolgen_runtime::Progress) {
         progress.update(ToolResult::text("of the tool"));
-        progress.say("a line of the tool");
+        progress.report("a line of the tool");
     }
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| async move {
@@ -268,10 +270,13 @@ async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
 async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
     struct Asks;
     impl Middleware for Asks {
-        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
             let asks = request.spec.name.as_str() == "look_up";
-            let decision =
-                if asks { Decision::NeedApproval("It looks.".to_owned()) } else { Decision::Allow };
+            let decision = if asks {
+                MiddlewareDecision::NeedApproval("It looks.".to_owned())
+            } else {
+                MiddlewareDecision::Allow
+            };
             Box::pin(ready(decision))
         }
     }
@@ -326,7 +331,7 @@ async fn a_model_behind_a_function_that_sends_is_offered_the_tools_of_the_agent(
         })
     });
     let agent = SubAgentTool::builder("helper", runner).tools(toolset![shown_in, look_up]).build().unwrap();
-    let rules = Rules::builder().exclude(["look_*"]).build().unwrap();
+    let rules = PolicyRules::builder().exclude(["look_*"]).build().unwrap();
     let toolbox = behind(agent).rules(rules).build().unwrap();
     // The caller's own model was shown plain JSON Schema.
     let answer = call_in(&toolbox, json!({ "task": "look" }), &turn()).await;

@@ -1,6 +1,6 @@
 //! What comes of a sub-agent.
 
-use super::{By, SubAgentTool, call, call_in, look_up, toolbox, says, turn, watched};
+use super::{By, SubAgentTool, call, call_in, look_up, says, toolbox, turn, watched};
 use crate::prelude::*;
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn p10_what_the_sub_agent_says_and_calls_is_passed_on_at_once() {
         monitor.text("Let me ");
         monitor.text("");
         monitor.text("look.");
-        monitor.calls("look_up");
+        monitor.report_call("look_up");
         Ok("42".to_owned())
     });
     let (turn, seen) = watched(turn());

@@ -50,13 +50,13 @@ async fn a_sub_agent_keeps_the_allow_list_of_its_caller() {
 
 #[tokio::test]
 async fn a_sub_agent_keeps_the_rules_and_limits_of_its_caller() {
-    let rules = Rules::builder().exclude(["wipe"]).build().unwrap();
+    let rules = PolicyRules::builder().exclude(["wipe"]).build().unwrap();
     let text = said(toolbox().rules(rules), &turn()).await;
     assert!(
         text.ends_with("wipe: Permission denied: tool 'wipe' is excluded by the rule 'wipe'\n"),
         "{text}"
     );
-    let limits = Limits { destructive: false, ..Limits::ANY };
+    let limits = EffectLimits { destructive: false, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(limits);
     let helper = toolbox().context(context).build().unwrap();
     let refused = call_in(&helper, json!({"task": "x"}), &turn()).await;
@@ -78,7 +78,7 @@ async fn a_sub_agent_keeps_the_principal_of_its_caller() {
 
 #[test]
 fn lists_and_rules_may_name_what_only_a_sub_agent_has() {
-    let rules = Rules::builder().exclude(["wipe"]).build().unwrap();
+    let rules = PolicyRules::builder().exclude(["wipe"]).build().unwrap();
     assert!(toolbox().allow(["helper", "peek"]).rules(rules).build().is_ok());
     let refused = toolbox().allow(["helper", "peak"]).build().unwrap_err();
     assert_eq!(refused.to_string(), "tool 'peak' not registered; did you mean 'peek'?");

@@ -129,7 +129,7 @@ impl Answerer for Architect {
 #[tokio::test]
 async fn m37_a_question_is_answered_in_the_known_form() {
     let architect = Architect::default();
-    let toolbox = toolbox().questions(architect.clone()).build().unwrap();
+    let toolbox = toolbox().answerer(architect.clone()).build().unwrap();
     let asked = json!({"question": "Which index?", "context": "A table of events.", "urgency": "high"});
     let response = call(&toolbox, "ask_question", asked).await;
     assert_eq!(response.text(), "Question: Which index?\nAnswer: B-trees");

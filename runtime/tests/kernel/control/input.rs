@@ -34,10 +34,10 @@ async fn order_table(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 
 /// Answers from a list, and keeps what it was asked.
 #[derive(Clone)]
-struct From(Arc<Mutex<Vec<InputAnswer>>>, Arc<Mutex<Vec<String>>>);
+struct From(Arc<Mutex<Vec<InputReply>>>, Arc<Mutex<Vec<String>>>);
 
 impl From {
-    fn list(mut answers: Vec<InputAnswer>) -> From {
+    fn list(mut answers: Vec<InputReply>) -> From {
         answers.reverse();
         From(Arc::new(Mutex::new(answers)), Arc::default())
     }
@@ -48,7 +48,7 @@ impl InputHandler for From {
         &'a self,
         question: InputQuestion<'a>,
         _ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+    ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
         let problems: Vec<&str> = question.problems.iter().map(|problem| &*problem.pointer).collect();
         let asked = format!("{} {} {problems:?}", question.request.message, question.attempt);
         self.1.lock().unwrap().push(asked);
@@ -61,8 +61,8 @@ fn toolbox() -> ToolboxBuilder {
     Toolbox::builder(&Registry::new(toolset![order, insatiable, order_table]).unwrap())
 }
 
-fn given(value: Value) -> InputAnswer {
-    InputAnswer::Given(value)
+fn given(value: Value) -> InputReply {
+    InputReply::Given(value)
 }
 
 #[tokio::test]
@@ -119,20 +119,20 @@ async fn whoever_is_asked_may_decline_fail_or_panic() {
             &'a self,
             _question: InputQuestion<'a>,
             _ctx: &'a ToolContext,
-        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
             panic!("secret")
         }
     }
     async fn text(builder: ToolboxBuilder) -> String {
         call(&builder.build().unwrap(), "order", json!({"what": "chair"})).await.text()
     }
-    let declined = text(toolbox().input_handler(From::list(vec![InputAnswer::Declined]))).await;
+    let declined = text(toolbox().input_handler(From::list(vec![InputReply::Declined]))).await;
     assert_eq!(declined, "The tool needs input that was not given: Which size?");
     assert_eq!(text(toolbox().input_handler(From::list(vec![]))).await, "nobody is there");
     assert_eq!(text(toolbox().input_handler(Panics)).await, "asking for input failed");
 }
 
-async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInput {
+async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInputCall {
     let response = toolbox.call(ToolCall::new("c1", "order", json!({"what": "chair"})), turn).await;
     assert!(matches!(response.control(), Control::NeedInput(request) if request.message == "Which size?"));
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it ran") };
@@ -141,13 +141,13 @@ async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInput {
 
 #[tokio::test]
 async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
-    for builder in [toolbox(), toolbox().input_handler(From::list(vec![InputAnswer::Later]))] {
+    for builder in [toolbox(), toolbox().input_handler(From::list(vec![InputReply::Later]))] {
         let toolbox = builder.build().unwrap();
         let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
         let waiting = pending(&toolbox, &turn).await;
         assert!(!turn.session().unwrap().has_called("order"));
         let kept = serde_json::to_string(&waiting).unwrap();
-        let waiting: PendingInput = serde_json::from_str(&kept).unwrap();
+        let waiting: PendingInputCall = serde_json::from_str(&kept).unwrap();
         let wrong = toolbox.resume_with_input(waiting.clone(), json!({}), &turn).await.unwrap_err();
         assert_eq!(wrong.code(), "MISSING_PARAMETER");
         // With somebody to ask, they are asked the rest; here they are not there.
@@ -185,7 +185,7 @@ async fn waiting_for_input_is_not_time_of_the_tool_and_ends_with_the_turn() {
             &'a self,
             question: InputQuestion<'a>,
             _ctx: &'a ToolContext,
-        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
             let answer =
                 if question.request.message == "Which size?" { json!({"size": 1}) } else { json!("red") };
             Box::pin(async {

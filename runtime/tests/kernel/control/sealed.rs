@@ -34,16 +34,16 @@ fn turn() -> ToolContext {
     ToolContext::new("turn", "").with_principal(Principal::new("alice").with_scopes(["write"]))
 }
 
-fn waits(response: ToolResponse) -> PendingInput {
+fn waits(response: ToolResponse) -> PendingInputCall {
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{}", response.text()) };
     *pending
 }
 
-async fn asked(toolbox: &Toolbox) -> PendingInput {
+async fn asked(toolbox: &Toolbox) -> PendingInputCall {
     waits(toolbox.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await)
 }
 
-async fn resumed(toolbox: &Toolbox, pending: PendingInput, turn: &ToolContext) -> String {
+async fn resumed(toolbox: &Toolbox, pending: PendingInputCall, turn: &ToolContext) -> String {
     let response = toolbox.resume_with_input(pending, json!({"sure": true}), turn).await.unwrap();
     response.outcome.map_or_else(|why| why.code().to_owned(), |result| result.to_text())
 }
@@ -64,11 +64,11 @@ async fn what_was_changed_does_not_go_on() {
     ] {
         let mut changed = whole.clone();
         changed[key] = value;
-        let changed = serde_json::from_value::<PendingInput>(changed).unwrap();
+        let changed = serde_json::from_value::<PendingInputCall>(changed).unwrap();
         assert_eq!(resumed(&toolbox, changed, &turn()).await, "INPUT_REQUEST_INVALID", "{key}");
     }
     let bob = turn().with_principal(Principal::new("bob").with_scopes(["write"]));
-    let pending = || serde_json::from_value::<PendingInput>(whole.clone()).unwrap();
+    let pending = || serde_json::from_value::<PendingInputCall>(whole.clone()).unwrap();
     assert_eq!(resumed(&toolbox, pending(), &bob).await, "INPUT_REQUEST_INVALID");
     assert_eq!(ran.0.load(Ordering::Relaxed), 0);
     // An answer that does not fit uses nothing up.
@@ -90,20 +90,20 @@ async fn what_waits_for_input_expires() {
 async fn an_approval_holds_for_the_answers_that_follow() {
     struct Prefix;
     impl Middleware for Prefix {
-        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
             Box::pin(async move {
                 if request.approved() {
-                    return Decision::Allow;
+                    return MiddlewareDecision::Allow;
                 }
                 let name = request.arguments["name"].as_str().unwrap_or_default();
-                Decision::Modify(json!({ "name": format!("team/{name}") }))
+                MiddlewareDecision::Modify(json!({ "name": format!("team/{name}") }))
             })
         }
     }
     struct Asks;
     impl Middleware for Asks {
-        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-            Box::pin(async { Decision::NeedApproval("removes".to_owned()) })
+        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
+            Box::pin(async { MiddlewareDecision::NeedApproval("removes".to_owned()) })
         }
     }
     let ran = Ran::default();
@@ -131,7 +131,7 @@ async fn handlers_have_a_time_limit_if_it_is_set() {
             &'a self,
             _: InputQuestion<'a>,
             _: &'a ToolContext,
-        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
             Box::pin(std::future::pending())
         }
     }

@@ -1,8 +1,10 @@
 //! A format that this crate does not have, written with what it makes public: tools, calls, answers, stream, conversation.
 
-use toolgen_runtime::agent::agent_loop::Loop;
-use toolgen_runtime::wire::format::{Conversation, Ending, Format, Item, Layout, WrittenCall, count, text};
-use toolgen_runtime::wire::{Request, Stop, Usage};
+use toolgen_runtime::agent::agent_loop::AgentLoop;
+use toolgen_runtime::wire::format::{
+    Conversation, Format, Item, Layout, ResponseEnd, WrittenCall, count, text,
+};
+use toolgen_runtime::wire::{Request, StopReason, Usage};
 
 use crate::prelude::*;
 
@@ -17,9 +19,9 @@ static TELEGRAPH: Format = Format {
         is_block: |line| line.get("verb").is_some(),
         is_piece: |event| event.get("line").is_some(),
         ending: |reply| match text(reply, "over") {
-            "" => Ending::UNKNOWN,
-            word @ "and out" => Ending { stop: Stop::End, word },
-            word => Ending { stop: Stop::Length, word },
+            "" => ResponseEnd::UNKNOWN,
+            word @ "and out" => ResponseEnd { stop: StopReason::EndTurn, word },
+            word => ResponseEnd { stop: StopReason::MaxTokens, word },
         },
         ..Layout::EMPTY
     },
@@ -31,8 +33,8 @@ static TELEGRAPH: Format = Format {
     keep: |_, lines| vec![json!({ "from": "operator", "lines": lines })],
     answer: |response, _| json!({ "number": response.id.as_str(), "did": response.text() }),
     assemble: |assembly, event| {
-        if assembly.whole.is_null() {
-            assembly.whole = json!({ "lines": [] });
+        if assembly.response.is_null() {
+            assembly.response = json!({ "lines": [] });
         }
         if let Some(line) = event.get("line") {
             assembly.list("/lines")?.push(line.clone());
@@ -42,7 +44,7 @@ static TELEGRAPH: Format = Format {
             }
         }
         if let Some(over) = event.get("over") {
-            assembly.whole["over"] = over.clone();
+            assembly.response["over"] = over.clone();
             assembly.end();
         }
         Ok(())
@@ -88,7 +90,10 @@ fn a_format_of_a_program_has_tools_calls_and_turns() {
         (&json!("add"), &json!("object"))
     );
     let turn = FORMAT.turn(&reply()).unwrap();
-    assert_eq!((turn.text.as_str(), turn.stop, turn.usage.total()), ("ADDING STOP", Stop::Calls, 12));
+    assert_eq!(
+        (turn.text.as_str(), turn.stop, turn.usage.total()),
+        ("ADDING STOP", StopReason::ToolCalls, 12)
+    );
     assert_eq!(turn.calls[0].arguments, json!({ "a": 1, "b": 2 }));
     assert!(
         FORMAT
@@ -125,7 +130,7 @@ async fn a_format_of_a_program_has_conversations_and_loops() {
             Some(sum) => json!({ "lines": [{ "words": format!("SUM {} STOP", sum.as_str().unwrap()) }] }),
         })
     };
-    let run = Loop::new(&toolbox, FORMAT, send).unwrap().run("1 + 2?").await;
+    let run = AgentLoop::new(&toolbox, FORMAT, send).unwrap().run("1 + 2?").await;
     let rendered = run.transcript.messages(FORMAT);
     assert_eq!(rendered.messages[1]["lines"], reply()["lines"]);
     assert_eq!(rendered.lost, []);

@@ -3,9 +3,9 @@
 use std::error::Error;
 use tokio_rustls::rustls::crypto::ring;
 
-use toolgen_runtime::agent::agent_loop::{Loop, LoopError, ModelError};
+use toolgen_runtime::agent::agent_loop::{AgentLoop, LoopError, ModelError};
 use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
-use toolgen_runtime::wire::{Stop, StreamError};
+use toolgen_runtime::wire::{StopReason, StreamError};
 use toolgen_test_support::http::{self, Request, Server, ok};
 
 use crate::prelude::*;
@@ -188,14 +188,15 @@ async fn ollama_in_lines() {
 async fn over(
     replies: Vec<Value>,
     limits: LoopOptions,
-) -> (Result<String, LoopError<ModelError<String>>>, Transcript, Stop) {
+) -> (Result<String, LoopError<ModelError<String>>>, Transcript, StopReason) {
     let toolbox = toolbox();
     let mut replies = replies.into_iter();
     let send = |_: Value| {
         let reply = replies.next();
         async { reply.ok_or_else(|| "the server is gone".to_owned()) }
     };
-    let run = Loop::new(&toolbox, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
+    let run =
+        AgentLoop::new(&toolbox, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
     let (transcript, stop) = (run.transcript.clone(), run.stop());
     (run.text(), transcript, stop)
 }
@@ -210,10 +211,10 @@ fn shown(ctx: &ToolContext) -> &'static str {
 async fn a_model_that_cannot_answer_has_failed() {
     let (text, transcript, stop) = over(Vec::new(), LoopOptions::new()).await;
     assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
-    assert_eq!((transcript.turns().count(), stop), (0, Stop::Failed));
+    assert_eq!((transcript.turns().count(), stop), (0, StopReason::Failed));
     let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
     let (_, transcript, stop) = over(vec![call], LoopOptions::new()).await;
-    assert_eq!((transcript.turns().count(), stop), (1, Stop::Failed));
+    assert_eq!((transcript.turns().count(), stop), (1, StopReason::Failed));
 }
 
 #[tokio::test]
@@ -230,7 +231,7 @@ async fn a_context_without_a_dialect_takes_none_away() {
             let reply = replies.next();
             async { reply.ok_or("nothing more") }
         };
-        let agent = Loop::new(&toolbox, WireFormat::Anthropic, send).unwrap();
+        let agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send).unwrap();
         let run = { agent.with_context(context) }.run("Which?").await;
         let told = run.transcript.iter().find_map(|entry| match entry {
             Entry::Answer(answer) => Some(answer.text()),
@@ -246,14 +247,17 @@ async fn a_turn_that_its_provider_paused_goes_on() {
         |text: &str, stop: &str| json!({"content": [{"type": "text", "text": text}], "stop_reason": stop});
     let (text, transcript, stop) =
         over(vec![said("Searching.", "pause_turn"), said("Found.", "end_turn")], LoopOptions::new()).await;
-    assert_eq!((text.unwrap().as_str(), stop, transcript.turns().count()), ("Found.", Stop::End, 2));
+    assert_eq!(
+        (text.unwrap().as_str(), stop, transcript.turns().count()),
+        ("Found.", StopReason::EndTurn, 2)
+    );
 }
 
 #[tokio::test]
 async fn the_end_of_a_loop_says_why_the_model_stopped_and_limits_hold() {
     let said = json!({"content": [{"type": "text", "text": "It is"}], "stop_reason": "max_tokens"});
     let (text, _, stop) = over(vec![said], LoopOptions::new()).await;
-    assert_eq!((text.unwrap().as_str(), stop), ("It is", Stop::Length));
+    assert_eq!((text.unwrap().as_str(), stop), ("It is", StopReason::MaxTokens));
     let call = |id: &str| json!({"content": [{"type": "tool_use", "id": id, "name": "add", "input": {"a": 1, "b": 2}}]});
     let (text, ..) =
         over(vec![call("1"), call("2"), call("3")], LoopOptions::new().with_max_iterations(2)).await;
@@ -301,7 +305,8 @@ async fn a_loop_over_streams_asks_for_them_and_merges_options() {
         }
     };
     let options = json!({"temperature": 0, "stream_options": {"include_obfuscation": false}});
-    let mut agent = Loop::streaming(&toolbox, WireFormat::OpenAiChat, send).unwrap().with_options(options);
+    let mut agent =
+        AgentLoop::streaming(&toolbox, WireFormat::OpenAiChat, send).unwrap().with_options(options);
     assert_eq!(agent.run("Hello.").await.text().unwrap(), "Hi.");
     drop(agent);
     let options = json!({"include_usage": true, "include_obfuscation": false});
@@ -310,8 +315,8 @@ async fn a_loop_over_streams_asks_for_them_and_merges_options() {
         (&json!(true), &options, &json!(0))
     );
 
-    let mcp =
-        Loop::new(&toolbox, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) }).unwrap();
+    let mcp = AgentLoop::new(&toolbox, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) })
+        .unwrap();
     let why = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
     assert_eq!(why, "the format `mcp` has calls and answers, but no conversation with a model");
 }

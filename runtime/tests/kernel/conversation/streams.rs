@@ -1,7 +1,7 @@
 //! Streamed replies: whatever way their bytes come, the turn is the one that the whole reply gives.
 
 use proptest::prelude::*;
-use toolgen_runtime::wire::{Piece, Stop, StreamError, Turn, Usage};
+use toolgen_runtime::wire::{StopReason, StreamDelta, StreamError, Turn, Usage};
 
 use crate::conversation::recorded::{Framing, Recorded, SAID, THOUGHT, all, bytes};
 use crate::prelude::*;
@@ -27,7 +27,7 @@ fn a_stream_gives_the_turn_of_the_whole_reply_wherever_it_is_cut() {
     for Recorded { name, format, framings, events, whole } in all() {
         let expected = format.turn(&whole).unwrap();
         assert_eq!((expected.text.as_str(), expected.thinking.as_str()), (SAID, THOUGHT), "{name}");
-        assert_eq!(expected.stop, Stop::Calls, "{name}");
+        assert_eq!(expected.stop, StopReason::ToolCalls, "{name}");
         let names: Vec<&str> = expected.calls.iter().map(|call| call.name.as_str()).collect();
         assert_eq!(names, ["add", "clock"], "{name}");
         // The native form of Ollama counts neither.
@@ -80,15 +80,15 @@ proptest! {
 fn what_is_new_is_passed_on_as_it_comes() {
     for Recorded { name, format, events, .. } in all() {
         let mut stream = format.stream();
-        let pieces: Vec<Piece> = events.iter().flat_map(|event| stream.push(event).unwrap()).collect();
-        let text: Vec<&str> = pieces.iter().map(Piece::text).filter(|text| !text.is_empty()).collect();
+        let pieces: Vec<StreamDelta> = events.iter().flat_map(|event| stream.push(event).unwrap()).collect();
+        let text: Vec<&str> = pieces.iter().map(StreamDelta::text).filter(|text| !text.is_empty()).collect();
         assert_eq!(text, ["Let me ", "add – ünïcode ✓."], "{name}");
-        let thoughts = pieces.iter().filter(|piece| matches!(piece, Piece::Thinking(_))).count();
+        let thoughts = pieces.iter().filter(|piece| matches!(piece, StreamDelta::Thinking(_))).count();
         assert_eq!(thoughts, 2, "{name}");
         let calls: Vec<&str> = pieces
             .iter()
             .filter_map(|piece| match piece {
-                Piece::Call { name, .. } => Some(name.as_str()),
+                StreamDelta::Call { name, .. } => Some(name.as_str()),
                 _ => None,
             })
             .collect();
@@ -113,7 +113,7 @@ fn a_stream_that_breaks_off_runs_no_call_that_may_be_incomplete() {
                 continue;
             };
             // The toolbox has said why the model stopped, so nothing is missing but its cost.
-            if !matches!(turn.stop, Stop::Interrupted) {
+            if !matches!(turn.stop, StopReason::Interrupted) {
                 assert_eq!(turn.calls, expected.calls, "{name} {length}");
                 continue;
             }
@@ -175,10 +175,10 @@ fn a_reply_that_reached_its_limit_is_cut() {
     ];
     for (format, events) in recorded {
         let turn = pushed(format, events.as_array().unwrap()).unwrap();
-        assert_eq!(turn.stop, Stop::Length, "{format}");
+        assert_eq!(turn.stop, StopReason::MaxTokens, "{format}");
         assert_eq!(turn.calls[0].blocked, Some(Blocked::Truncated), "{format}");
         // It can go back: arguments that must be an object are one.
-        let kept = &turn.kept.messages[0];
+        let kept = &turn.raw.messages[0];
         for place in ["/content/0/input", "/content/0/toolUse/input"] {
             assert!(kept.pointer(place).is_none_or(Value::is_object), "{format}: {kept}");
         }
@@ -223,7 +223,7 @@ fn a_reply_that_was_refused_runs_no_call() {
     ];
     for (format, events, word) in refused {
         let turn = pushed(format, events.as_array().unwrap()).unwrap();
-        assert_eq!((turn.stop, turn.stop_word.as_str()), (Stop::Refused, word), "{format}");
+        assert_eq!((turn.stop, turn.raw_stop_reason.as_str()), (StopReason::Refused, word), "{format}");
         assert!(
             turn.calls.iter().all(|call| call.blocked == Some(Blocked::Stopped(word.into()))),
             "{format}"

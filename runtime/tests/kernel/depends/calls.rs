@@ -55,8 +55,7 @@ async fn a_call_cannot_replace_what_the_provider_vouches_for() {
         let mine = ctx.values().get("workspace_id") == Some(&json!(1));
         Box::pin(async move { Ok(mine) })
     });
-    let context =
-        ToolboxContext::new().with_values(ContextValues::default().with_trusted("workspace_id", 1));
+    let context = ToolboxContext::new().with_values(ContextValues::default().with_trusted("workspace_id", 1));
     let toolbox = Toolbox::builder(&tools).context(context).dependencies(mine).build().unwrap();
     let claims = ContextValues::default().with_client("workspace_id", 2);
     let turn = ToolContext::new("turn", "").with_values(claims);

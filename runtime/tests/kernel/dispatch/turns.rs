@@ -48,7 +48,7 @@ async fn every_answer_has_its_record_and_every_record_its_answer() {
 struct Stuck;
 
 impl Middleware for Stuck {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         Box::pin(std::future::pending())
     }
 }

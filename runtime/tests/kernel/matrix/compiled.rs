@@ -7,7 +7,7 @@ use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{
-    AgentPlan, CommandPlan, CompletePlan, ComposePlan, EffectPlan, Step, Word,
+    AgentPlan, ArgvTemplate, CommandPlan, CompletePlan, ComposePlan, EffectPlan, Step,
 };
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 use toolgen_runtime::{Call, Tool};
@@ -106,7 +106,7 @@ pub(crate) fn function(world: Arc<World>) -> Tools {
 }
 
 pub(crate) fn command(world: Arc<World>) -> Tools {
-    let word = |text| Word::One { text, dash: false };
+    let word = |text| ArgvTemplate::One { text, allow_leading_dash: false };
     let values = ["path", "note", "pin"].map(|name| word(Template::Value(argument(name))));
     let program = word(Template::Constant(r#""target""#.into()));
     let plan = CommandPlan {
@@ -134,7 +134,7 @@ impl Executor for Program {
                 tokio::time::sleep(Duration::from_secs(30)).await;
             }
             if let Some(listener) = &options.on_line {
-                listener.tell(&format!("half of {note}{pin}"));
+                listener.notify(&format!("half of {note}{pin}"));
             }
             Ok(match self.0.target(path, note, pin, &ToolContext::new("", "")) {
                 Ok(result) => ExecOutput::new(0, result.to_text(), ""),

@@ -44,7 +44,7 @@ pub(crate) async fn tools(world: Arc<World>) -> Tools {
         ..McpServer::EMPTY
     };
     let plan = McpPlan { server: server.into(), tool: "target".into(), descriptor: Text::EMPTY };
-    let engine = McpEngine::with_options(McpOptions::new().connect(Duration::from_secs(60)));
+    let engine = McpEngine::with_options(McpOptions::new().connect_timeout(Duration::from_secs(60)));
     // Started now, so that it takes no time of the first call.
     engine.client(&plan.server).list_tools().await.unwrap();
     let tool = Tool { spec: crate::matrix::kinds::spec(), call: Call::Mcp(plan) };

@@ -106,14 +106,14 @@ pub(crate) fn gates() -> Vec<Row> {
         row(
             "rules",
             &["rules"],
-            |s| s.build(|b, _| b.rules(Rules::builder().exclude(["target"]).build().unwrap())),
+            |s| s.build(|b, _| b.rules(PolicyRules::builder().exclude(["target"]).build().unwrap())),
             never,
         ),
         row(
             "limits",
             &["context"],
             |mut s| {
-                s.context = s.context.with_limits(Limits { read_only: true, ..Limits::ANY });
+                s.context = s.context.with_limits(EffectLimits { read_only: true, ..EffectLimits::ANY });
                 s
             },
             never,
@@ -167,7 +167,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         row(
             "repeats",
             &["repeat_limit", "Repeats"],
-            |s| s.build(|b, _| b.repeat_limit(std::num::NonZeroU32::new(FAILURES))),
+            |s| s.build(|b, _| b.max_repeated_failures(std::num::NonZeroU32::new(FAILURES))),
             checks::failures,
         ),
         row(
@@ -175,7 +175,8 @@ pub(crate) fn deciders() -> Vec<Row> {
             &["repeat_store"],
             |s| {
                 s.build(|b, w| {
-                    b.repeat_limit(std::num::NonZeroU32::new(FAILURES)).repeat_store(w.stored.clone())
+                    b.max_repeated_failures(std::num::NonZeroU32::new(FAILURES))
+                        .failure_store(w.stored.clone())
                 })
             },
             |cell| {
@@ -263,7 +264,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         row(
             "nested calls",
             &["nested_calls"],
-            |s| s.build(|b, _| b.nested_calls(0)),
+            |s| s.build(|b, _| b.max_nested_calls(0)),
             |cell| {
                 // A sub-agent's calls are those of a model.
                 if cell.kind.called == "outer" && cell.kind.name != "sub-agent" {
@@ -295,7 +296,7 @@ pub(crate) fn watchers() -> Vec<Row> {
         row(
             "pages",
             &["pages", "without_pages", "Pages"],
-            |s| s.build(|b, _| b.pages(Pages::new(ResultLimit::bytes(LONGEST)))),
+            |s| s.build(|b, _| b.paging(Pages::new(ResultLimit::bytes(LONGEST)))),
             checks::short,
         ),
         row(
@@ -345,33 +346,37 @@ pub(crate) fn all() -> Vec<Row> {
     gates().into_iter().chain(deciders()).chain(watchers()).collect()
 }
 
-type Decide = fn(&World, &str, &ToolRequest<'_>) -> Decision;
+type Decide = fn(&World, &str, &ToolRequest<'_>) -> MiddlewareDecision;
 
 /// A middleware that has an opinion about the target only.
 struct By(Arc<World>, Decide);
 
 impl Middleware for By {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let path = request.arguments["path"].as_str().unwrap_or_default();
         let decision = match request.spec.name.as_str() {
             "target" => (self.1)(&self.0, path, request),
-            _ => Decision::Allow,
+            _ => MiddlewareDecision::Allow,
         };
         Box::pin(ready(decision))
     }
 }
 
-fn prefix(_: &World, path: &str, request: &ToolRequest<'_>) -> Decision {
+fn prefix(_: &World, path: &str, request: &ToolRequest<'_>) -> MiddlewareDecision {
     if request.approved() {
-        return Decision::Allow;
+        return MiddlewareDecision::Allow;
     }
     let mut arguments = request.arguments.clone();
     arguments["path"] = Value::from(format!("/tenant{path}"));
-    Decision::Modify(arguments)
+    MiddlewareDecision::Modify(arguments)
 }
 
-fn deny(_: &World, path: &str, _: &ToolRequest<'_>) -> Decision {
-    if stem(path) == "/large" { Decision::Deny("too much".to_owned()) } else { Decision::Allow }
+fn deny(_: &World, path: &str, _: &ToolRequest<'_>) -> MiddlewareDecision {
+    if stem(path) == "/large" {
+        MiddlewareDecision::Deny("too much".to_owned())
+    } else {
+        MiddlewareDecision::Allow
+    }
 }
 
 /// The calls that need an approval.
@@ -379,8 +384,12 @@ pub(crate) fn is_guarded(path: &str) -> bool {
     ["/a", "/echo"].contains(&stem(path))
 }
 
-fn needs_approval(_: &World, path: &str, _: &ToolRequest<'_>) -> Decision {
-    if is_guarded(path) { Decision::NeedApproval("it is special".to_owned()) } else { Decision::Allow }
+fn needs_approval(_: &World, path: &str, _: &ToolRequest<'_>) -> MiddlewareDecision {
+    if is_guarded(path) {
+        MiddlewareDecision::NeedApproval("it is special".to_owned())
+    } else {
+        MiddlewareDecision::Allow
+    }
 }
 
 /// Approves of one of the two.
@@ -406,9 +415,9 @@ impl InputHandler for Sure {
         &'a self,
         _: InputQuestion<'a>,
         _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+    ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
         self.0.asked.fetch_add(1, Ordering::SeqCst);
-        Box::pin(ready(Ok(InputAnswer::Given(json!({"sure": true})))))
+        Box::pin(ready(Ok(InputReply::Given(json!({"sure": true})))))
     }
 }
 

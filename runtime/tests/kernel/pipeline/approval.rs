@@ -23,20 +23,20 @@ fn pay(to: String, #[arg(default = 100)] amount: i64, #[inject] ran: Service<Jou
     format!("paid {amount} to {to}")
 }
 
-type Decide = fn(&ToolRequest<'_>) -> Decision;
+type Decide = fn(&ToolRequest<'_>) -> MiddlewareDecision;
 
-fn prefixed(request: &ToolRequest<'_>) -> Decision {
+fn prefixed(request: &ToolRequest<'_>) -> MiddlewareDecision {
     let path = request.arguments["path"].as_str().unwrap();
-    Decision::Modify(json!({ "path": format!("/tenant{path}") }))
+    MiddlewareDecision::Modify(json!({ "path": format!("/tenant{path}") }))
 }
 
 /// Leaves alone what somebody has approved of.
-fn prefixed_once(request: &ToolRequest<'_>) -> Decision {
-    if request.approved() { Decision::Allow } else { prefixed(request) }
+fn prefixed_once(request: &ToolRequest<'_>) -> MiddlewareDecision {
+    if request.approved() { MiddlewareDecision::Allow } else { prefixed(request) }
 }
 
-fn asks(_: &ToolRequest<'_>) -> Decision {
-    Decision::NeedApproval("writes".to_owned())
+fn asks(_: &ToolRequest<'_>) -> MiddlewareDecision {
+    MiddlewareDecision::NeedApproval("writes".to_owned())
 }
 
 fn toolbox(ran: &Journal, middleware: &[Decide]) -> ToolboxBuilder {
@@ -76,8 +76,10 @@ async fn closures_decide_and_approve() {
     let builder = || {
         toolbox(&ran, &[]).middleware(move |request: &ToolRequest<'_>| {
             match request.arguments["amount"].as_i64() {
-                Some(amount) if amount > limit => Decision::NeedApproval(format!("It costs {amount}.")),
-                _ => Decision::Allow,
+                Some(amount) if amount > limit => {
+                    MiddlewareDecision::NeedApproval(format!("It costs {amount}."))
+                }
+                _ => MiddlewareDecision::Allow,
             }
         })
     };
@@ -128,11 +130,11 @@ async fn middleware_may_refuse_what_was_approved_and_not_change_it() {
     assert!(response.text().contains("wants to change it"), "{}", response.text());
     assert_eq!(code(response), "PERMISSION_DENIED");
 
-    fn wary(request: &ToolRequest<'_>) -> Decision {
-        if request.approved() { Decision::Deny("too late".to_owned()) } else { asks(request) }
+    fn wary(request: &ToolRequest<'_>) -> MiddlewareDecision {
+        if request.approved() { MiddlewareDecision::Deny("too late".to_owned()) } else { asks(request) }
     }
-    fn same(request: &ToolRequest<'_>) -> Decision {
-        Decision::Modify(request.arguments.clone())
+    fn same(request: &ToolRequest<'_>) -> MiddlewareDecision {
+        MiddlewareDecision::Modify(request.arguments.clone())
     }
     let built = toolbox(&ran, &[wary]).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
@@ -156,10 +158,10 @@ impl Approver for Approves {
 
 #[tokio::test]
 async fn middleware_and_approvers_see_the_defaults_that_run() {
-    fn large(request: &ToolRequest<'_>) -> Decision {
+    fn large(request: &ToolRequest<'_>) -> MiddlewareDecision {
         match request.arguments["amount"].as_i64() {
-            Some(amount) if amount < 50 => Decision::Allow,
-            amount => Decision::NeedApproval(format!("pays {amount:?}")),
+            Some(amount) if amount < 50 => MiddlewareDecision::Allow,
+            amount => MiddlewareDecision::NeedApproval(format!("pays {amount:?}")),
         }
     }
     let (ran, shown) = (Journal::default(), Journal::default());
@@ -247,7 +249,7 @@ async fn nobody_else_can_resume_a_request() {
         turn().with_principal(who(name)).with_session(Session::new(session.to_owned()))
     };
     let request = asked(&toolbox, "write", json!({"path": "/x"}), &of("alice", "1")).await;
-    assert_eq!(request.called_by.principal.as_deref(), Some("alice"));
+    assert_eq!(request.caller.principal.as_deref(), Some("alice"));
     for other in [of("bob", "1"), of("alice", "2"), of("alice", "1").with_agent_id("other"), turn()] {
         let response = toolbox.resume(stored(&request), &other).await;
         assert!(response.text().contains("another"), "{}", response.text());
@@ -366,8 +368,8 @@ async fn a_store_that_does_not_answer_runs_nothing() {
 }
 
 /// Wants one thing the first time and another the second.
-fn fickle(request: &ToolRequest<'_>) -> Decision {
-    Decision::NeedApproval(if request.approved() { "B" } else { "A" }.to_owned())
+fn fickle(request: &ToolRequest<'_>) -> MiddlewareDecision {
+    MiddlewareDecision::NeedApproval(if request.approved() { "B" } else { "A" }.to_owned())
 }
 
 #[tokio::test]
@@ -415,11 +417,8 @@ async fn records_say_who_approved() {
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     built.resume(request.clone().approved_by("Eve"), &turn()).await;
     built.resume(request.approved_by("Eve"), &turn()).await;
-    let built = toolbox(&ran, &[asks])
-        .approver(Approves(Journal::default()))
-        .layer(auditor.clone())
-        .build()
-        .unwrap();
+    let built =
+        toolbox(&ran, &[asks]).approver(Approves(Journal::default())).layer(auditor.clone()).build().unwrap();
     built.call(ToolCall::new("c1", "write", json!({"path": "/y"})), &turn()).await;
     auditor.flush().await.unwrap();
     let rows = sink.rows();
@@ -451,8 +450,8 @@ async fn relay_twice(ctx: &ToolContext, path: &str) -> Result<ToolResult, ToolEr
     ctx.call("relay", json!({ "path": path })).await
 }
 
-fn writes_need_approval(request: &ToolRequest<'_>) -> Decision {
-    if request.spec.name.as_str() == "write" { asks(request) } else { Decision::Allow }
+fn writes_need_approval(request: &ToolRequest<'_>) -> MiddlewareDecision {
+    if request.spec.name.as_str() == "write" { asks(request) } else { MiddlewareDecision::Allow }
 }
 
 fn relaying(ran: &Journal) -> ToolboxBuilder {
@@ -520,7 +519,7 @@ async fn events_say_for_whom_and_who_approved() {
 struct Late;
 
 impl Middleware for Late {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         Box::pin(async {
             if request.approved() {
                 tokio::time::sleep(Duration::from_millis(300)).await;

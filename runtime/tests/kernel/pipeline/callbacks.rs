@@ -34,7 +34,7 @@ async fn a_panic_of_whoever_watches_is_not_the_tools() {
 struct Hangs;
 
 impl Middleware for Hangs {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         Box::pin(pending())
     }
 }
@@ -61,8 +61,8 @@ async fn a_middleware_that_does_not_answer_has_denied_the_call() {
 async fn an_approver_that_does_not_answer_leaves_the_call_waiting() {
     struct Asks;
     impl Middleware for Asks {
-        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-            Box::pin(ready(Decision::NeedApproval("it adds".to_owned())))
+        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
+            Box::pin(ready(MiddlewareDecision::NeedApproval("it adds".to_owned())))
         }
     }
     let built = toolbox()

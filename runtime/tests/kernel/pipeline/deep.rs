@@ -38,8 +38,8 @@ fn ask(ctx: &ToolContext) -> ToolResult {
 struct Digs;
 
 impl Middleware for Digs {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(async { Decision::Modify(under("value", deep())) })
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
+        Box::pin(async { MiddlewareDecision::Modify(under("value", deep())) })
     }
 }
 
@@ -48,8 +48,8 @@ impl InputHandler for Digs {
         &'a self,
         _: InputQuestion<'a>,
         _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
-        Box::pin(async { Ok(InputAnswer::Given(deep())) })
+    ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
+        Box::pin(async { Ok(InputReply::Given(deep())) })
     }
 }
 
@@ -103,7 +103,7 @@ fn a_model_that_digs_is_answered() {
             async { Ok::<_, String>(turn) }
         };
         let run = run_loop(&toolbox, &mut model, &turn, Transcript::user("dig"), &LoopOptions::new()).await;
-        let answers: Vec<String> = run.transcript.last_answers().map(ToolResponse::text).collect();
+        let answers: Vec<String> = run.transcript.last_results().map(ToolResponse::text).collect();
         assert_eq!(answers, [TOO_DEEP]);
     });
 }

@@ -32,9 +32,9 @@ fn get_balance(account: String) -> String {
     format!("{account}: 7")
 }
 
-fn asks(request: &ToolRequest<'_>) -> Decision {
+fn asks(request: &ToolRequest<'_>) -> MiddlewareDecision {
     let pays = request.spec.name.as_str() == "pay";
-    if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow }
+    if pays { MiddlewareDecision::NeedApproval("money".to_owned()) } else { MiddlewareDecision::Allow }
 }
 
 fn builder(ran: &Journal) -> ToolboxBuilder {
@@ -46,7 +46,7 @@ fn builder(ran: &Journal) -> ToolboxBuilder {
 #[test]
 fn a_tool_of_the_provider_itself_cannot_be_excluded_in_vain() {
     for name in ["search_tools", "describe_tool", "call_tool", "read_result"] {
-        let rules = || Rules::builder().exclude([name]).build().unwrap();
+        let rules = || PolicyRules::builder().exclude([name]).build().unwrap();
         let why = builder(&Journal::default()).rules(rules()).build().unwrap_err();
         let told = why.to_string();
         let remedy = if name == "read_result" { "`without_pages`" } else { "without `discovery`" };
@@ -58,7 +58,7 @@ fn a_tool_of_the_provider_itself_cannot_be_excluded_in_vain() {
         let none = Toolbox::builder(&Registry::new(toolset![pay]).unwrap()).rules(rules()).build();
         assert!(none.unwrap_err().to_string().contains("fits no tool"));
     }
-    let rules = Rules::builder().exclude(["*_account"]).build().unwrap();
+    let rules = PolicyRules::builder().exclude(["*_account"]).build().unwrap();
     let toolbox = builder(&Journal::default()).rules(rules).build().unwrap();
     assert_eq!(toolbox.specs().count(), 3);
 }
@@ -145,7 +145,7 @@ async fn mistakes_are_told_as_for_a_direct_call() {
     assert_eq!(nameless.name, *"call_tool");
     // A request of MCP that names an unknown tool in its arguments is a request that is right.
     let unknown = toolbox.call(through("get_balnce", json!({})), &turn()).await;
-    let answer = &WireFormat::Mcp.answers_with(&[unknown], &AnswerOptions::default())[0];
+    let answer = &WireFormat::Mcp.tool_results_with(&[unknown], &ToolResultOptions::default())[0];
     assert_eq!(answer["result"]["isError"], true, "{answer}");
 }
 
@@ -154,7 +154,7 @@ struct Approves(Arc<Mutex<Vec<(String, Value, Value)>>>);
 
 impl Approver for Approves {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
-        let asked = (request.name.to_string(), request.arguments.clone(), request.shown.clone());
+        let asked = (request.name.to_string(), request.arguments.clone(), request.redacted_arguments.clone());
         self.0.lock().unwrap().push(asked);
         Box::pin(ready(Approval::Approved))
     }
@@ -209,7 +209,7 @@ async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
 
 #[tokio::test]
 async fn what_is_not_allowed_is_neither_found_nor_described_nor_known() {
-    let read_only = Limits { read_only: true, ..Limits::ANY };
+    let read_only = EffectLimits { read_only: true, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(read_only);
     let by_limits = builder(&Journal::default()).context(context).build().unwrap();
     let by_list = builder(&Journal::default()).allow(["get_balance"]).build().unwrap();
@@ -283,7 +283,7 @@ async fn groups_pins_and_names() {
     let with = |discovery| Toolbox::builder(&registry).discovery(discovery).build();
     let set = Toolset::new("accounts", ["remove_account", "get_balance"]);
     let discovery =
-        Discovery::new().names("find", "explain", "run").pin(["get_balance"]).group(set).about("a bank");
+        Discovery::new().names("find", "explain", "run").pin(["get_balance"]).group(set).topic("a bank");
     let toolbox = with(discovery).unwrap();
     assert_eq!(listed(&toolbox), ["explain", "find", "get_balance", "run"]);
     let query = |group: &str| ToolCall::new("s", "find", json!({"query": "account money", "group": group}));

@@ -96,7 +96,7 @@ async fn a_call_is_the_same_however_it_is_written() {
 #[tokio::test]
 async fn failures_are_not_counted_where_that_is_not_wanted() {
     let (builder, ran) = flaky("");
-    let toolbox = builder.repeat_limit(None).build().unwrap();
+    let toolbox = builder.max_repeated_failures(None).build().unwrap();
     for _ in 0..5 {
         call(&toolbox, json!({"fails": "no"}), &ToolContext::new("turn", "")).await;
     }

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::layers::breaker::BreakerSettings;
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::layers::redact::Secrets;
 use toolgen_runtime::layers::{Called, Invocation, Layer, Next, Observer, Outcome, Stage};
 
@@ -41,7 +41,7 @@ impl Layer for Noting {
             .then(|| -> BoxFuture<'a, _> { Box::pin(async { Err(ToolError::failed_with("NO", "not now")) }) })
     }
 
-    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, Decision>> {
+    fn decide<'a>(&'a self, request: &'a ToolRequest<'a>) -> Option<BoxFuture<'a, MiddlewareDecision>> {
         self.journal.note(format!("{} about {}", self.name, request.arguments));
         None
     }

@@ -4,10 +4,10 @@ use super::{Journal, call, toolbox};
 use crate::prelude::*;
 
 /// Decides by a function, and notes what it was asked.
-struct By(Journal, fn(&ToolRequest<'_>) -> Decision);
+struct By(Journal, fn(&ToolRequest<'_>) -> MiddlewareDecision);
 
 impl Middleware for By {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         self.0.note(request.arguments.to_string());
         Box::pin(async move { self.1(request) })
     }
@@ -17,8 +17,8 @@ impl Middleware for By {
 async fn a_later_middleware_sees_what_an_earlier_one_made_of_the_arguments() {
     let journal = Journal::default();
     let toolbox = toolbox()
-        .middleware(By(journal.clone(), |_| Decision::Modify(json!({"a": 10, "b": 20}))))
-        .middleware(By(journal.clone(), |_| Decision::Allow))
+        .middleware(By(journal.clone(), |_| MiddlewareDecision::Modify(json!({"a": 10, "b": 20}))))
+        .middleware(By(journal.clone(), |_| MiddlewareDecision::Allow))
         .build()
         .unwrap();
     assert_eq!(call(&toolbox, "add", json!({"a": 1, "b": 2})).await.text(), "30");
@@ -29,8 +29,8 @@ async fn a_later_middleware_sees_what_an_earlier_one_made_of_the_arguments() {
 async fn the_first_no_ends_the_call() {
     let journal = Journal::default();
     let denied = toolbox()
-        .middleware(By(journal.clone(), |_| Decision::Deny("not today".to_owned())))
-        .middleware(By(journal.clone(), |_| Decision::Allow))
+        .middleware(By(journal.clone(), |_| MiddlewareDecision::Deny("not today".to_owned())))
+        .middleware(By(journal.clone(), |_| MiddlewareDecision::Allow))
         .build()
         .unwrap();
     let response = call(&denied, "add", json!({"a": 1, "b": 2})).await;
@@ -44,7 +44,7 @@ async fn the_first_no_ends_the_call() {
     assert_eq!(journal.lines().len(), 1);
 
     let modified =
-        toolbox().middleware(By(journal, |_| Decision::Modify(json!({"a": "x"})))).build().unwrap();
+        toolbox().middleware(By(journal, |_| MiddlewareDecision::Modify(json!({"a": "x"})))).build().unwrap();
     let response = call(&modified, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(response.outcome.unwrap_err().code(), "INVALID_PARAMS");
 }
@@ -68,10 +68,10 @@ impl Approver for Says {
     }
 }
 
-fn wary(reason: &'static str) -> fn(&ToolRequest<'_>) -> Decision {
+fn wary(reason: &'static str) -> fn(&ToolRequest<'_>) -> MiddlewareDecision {
     match reason {
-        "first" => |_| Decision::NeedApproval("first".to_owned()),
-        _ => |_| Decision::NeedApproval("second".to_owned()),
+        "first" => |_| MiddlewareDecision::NeedApproval("first".to_owned()),
+        _ => |_| MiddlewareDecision::NeedApproval("second".to_owned()),
     }
 }
 

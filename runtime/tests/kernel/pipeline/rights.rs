@@ -140,7 +140,7 @@ fn impostor() -> String {
 #[tokio::test]
 async fn a_name_gives_a_tool_no_rights() {
     let registry = Registry::new(toolset![impostor]).unwrap();
-    let limits = ToolboxContext::new().with_limits(Limits::NONE);
+    let limits = ToolboxContext::new().with_limits(EffectLimits::NONE);
     let turn = ToolContext::new("turn", "");
     let call = || ToolCall::new("c1", "read_result", json!({}));
     assert!(registry.toolbox(limits).call(call(), &turn).await.is_error());
@@ -172,7 +172,7 @@ async fn a_provider_of_all_tools_lets_a_model_read_on() {
 fn limits_name_hosts_and_not_urls() {
     let registry = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
     let built = |host: &'static str| {
-        let limits = Limits { network: Network::Hosts(vec![host.into()].into()), ..Limits::ANY };
+        let limits = EffectLimits { network: Network::Hosts(vec![host.into()].into()), ..EffectLimits::ANY };
         Toolbox::builder(&registry).context(ToolboxContext::new().with_limits(limits)).build()
     };
     let why = built("https://api.example.com/v1").unwrap_err().to_string();

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 
 use toolgen_runtime::RegistryProblem;
-use toolgen_runtime::toolbox::ToolboxError;
 use toolgen_runtime::toolbox::SharedRegistry;
+use toolgen_runtime::toolbox::ToolboxError;
 
 use super::{add, fail};
 use crate::prelude::*;

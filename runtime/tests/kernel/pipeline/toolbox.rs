@@ -38,9 +38,8 @@ async fn a_model_is_told_the_same_and_whoever_hides_tools_hides_that_they_exist(
         told(&open, "shell").await,
         "EXECUTION_ERROR failed to create tool 'shell': shell tool requires an executor"
     );
-    let rules = Rules::builder().exclude(["fail"]).build().unwrap();
-    let hidden =
-        Toolbox::builder(&registry()).allow(["shell", "fail"]).rules(rules).hide_forbidden().build();
+    let rules = PolicyRules::builder().exclude(["fail"]).build().unwrap();
+    let hidden = Toolbox::builder(&registry()).allow(["shell", "fail"]).rules(rules).hide_forbidden().build();
     let hidden = hidden.unwrap();
     for name in ["add", "nothing", "fail"] {
         let text = format!("PERMISSION_DENIED tool '{name}' not allowed in this context");

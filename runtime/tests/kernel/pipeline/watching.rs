@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// Tells how far it is.
 #[tool]
 pub(crate) async fn slow(progress: Progress) -> &'static str {
-    progress.say("half");
+    progress.report("half");
     progress.update(ToolResult::text("so far"));
     "all"
 }
@@ -137,7 +137,7 @@ pub(crate) async fn login(
     word: String,
     progress: Progress,
 ) -> Result<String, ToolError> {
-    progress.say(format!("trying {word}"));
+    progress.report(format!("trying {word}"));
     progress.update(ToolResult::text(format!("tried {word}")));
     if word.ends_with('!') {
         Err(ToolError::failed(format!("{word} is wrong")))

@@ -24,7 +24,7 @@ async fn m29_a_call_that_fails_leaves_none_of_its_siblings_without_an_answer() {
 
 #[tokio::test]
 async fn a_call_that_was_cut_off_is_answered_and_not_run() {
-    let turn = calls([("shell", json!({"cmd": "whole"})), ("shell", json!({"cmd": "cut"}))]).cut_off();
+    let turn = calls([("shell", json!({"cmd": "whole"})), ("shell", json!({"cmd": "cut"}))]).truncated();
     let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
     assert_eq!(ran, ["whole"]);
     assert!(answers(&run)[1].contains("cut off"));
@@ -32,7 +32,7 @@ async fn a_call_that_was_cut_off_is_answered_and_not_run() {
 
 #[tokio::test]
 async fn a_cut_off_completion_does_not_complete() {
-    let (run, _) = run([calls([("done", json!({}))]).cut_off(), ModelTurn::text("ok")]).await;
+    let (run, _) = run([calls([("done", json!({}))]).truncated(), ModelTurn::text("ok")]).await;
     assert_eq!(run.outcome, Ok(LoopEnd::Text("ok".to_owned())));
 }
 
@@ -40,7 +40,7 @@ async fn a_cut_off_completion_does_not_complete() {
 async fn m41_what_a_tool_calls_a_failure_is_one_and_an_exit_code_is_none() {
     let turn = calls([("shell", json!({"cmd": "refuse"})), ("shell", json!({"cmd": "false"}))]);
     let (run, _) = run([turn, ModelTurn::text("ok")]).await;
-    let failed: Vec<bool> = run.transcript.last_answers().map(ToolResponse::is_error).collect();
+    let failed: Vec<bool> = run.transcript.last_results().map(ToolResponse::is_error).collect();
     assert_eq!(failed, [true, false]);
 }
 
@@ -86,7 +86,7 @@ impl Answerer for Architect {
 #[tokio::test]
 async fn m37_a_question_is_answered_among_its_siblings() {
     let ran = Ran::default();
-    let toolbox = builder(&ran).questions(Architect).build().unwrap();
+    let toolbox = builder(&ran).answerer(Architect).build().unwrap();
     let turn = calls([
         ("shell", json!({"cmd": "a"})),
         ("ask_question", json!({"question": "Ready?"})),
@@ -128,8 +128,8 @@ async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed(
     let waiting = run_in(&toolbox, turns(), &context, &options).await;
     assert_eq!(waiting.outcome, Ok(LoopEnd::Waiting));
     let mut transcript = waiting.transcript;
-    let pending: Vec<PendingInput> = transcript
-        .last_answers()
+    let pending: Vec<PendingInputCall> = transcript
+        .last_results()
         .filter_map(|response| match &response.outcome {
             Err(ToolError::InputRequired(pending)) => Some((**pending).clone()),
             _ => None,
@@ -137,10 +137,10 @@ async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed(
         .collect();
     for pending in pending {
         let answer = toolbox.resume_with_input(pending, json!({"name": "Ada"}), &context).await.unwrap();
-        assert!(transcript.answer_again(answer));
+        assert!(transcript.replace_result(answer));
     }
     assert_answered(&transcript);
-    let said: Vec<String> = transcript.last_answers().map(ToolResponse::text).collect();
+    let said: Vec<String> = transcript.last_results().map(ToolResponse::text).collect();
     assert_eq!(said, ["Hello \"Ada\"", ""]);
     let rest = &mut Script::new([ModelTurn::text("greeted")]);
     let run = run_loop(&toolbox, rest, &context, transcript, &options).await;

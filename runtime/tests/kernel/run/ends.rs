@@ -1,6 +1,6 @@
 //! How a loop ends.
 
-use toolgen_runtime::agent::agent_loop::{LoopError, MAX_ITERATIONS};
+use toolgen_runtime::agent::agent_loop::{DEFAULT_MAX_ITERATIONS, LoopError};
 use toolgen_runtime::agent::state_map::StateMap;
 use toolgen_runtime::wire::Usage;
 
@@ -75,7 +75,7 @@ async fn m35_the_model_is_asked_ten_times_unless_set() {
     let (run, ran) = run((0..99).map(|number| shell_call(&number.to_string()))).await;
     assert_eq!(run.outcome, Err(LoopError::MaxIterations(10)));
     assert_eq!(LoopError::<String>::MaxIterations(10).to_string(), "maximum tool iterations (10) exceeded");
-    assert_eq!((run.iterations, ran.len()), (MAX_ITERATIONS, 10));
+    assert_eq!((run.iterations, ran.len()), (DEFAULT_MAX_ITERATIONS, 10));
     let options = LoopOptions::new().with_max_iterations(2);
     let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = ToolContext::new("turn", "");
@@ -100,7 +100,7 @@ async fn a_model_that_uses_no_tool_twice_is_given_up() {
     let turn = ToolContext::new("turn", "");
     let text = || ModelTurn::text("hm");
     let run = run_in(&toolbox, [text(), text()], &turn, &options).await;
-    assert_eq!((run.outcome, run.iterations), (Err(LoopError::NoToolTwice), 2));
+    assert_eq!((run.outcome, run.iterations), (Err(LoopError::NoToolCalls), 2));
     // A tool in between makes it the first time again.
     let turns = [text(), shell_call("a"), text(), calls([("done", json!({}))])];
     assert_eq!(signal(run_in(&toolbox, turns, &turn, &options).await.outcome), "c1 PREPARE_MERGE");

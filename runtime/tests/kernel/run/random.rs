@@ -22,7 +22,7 @@ fn turn() -> impl Strategy<Value = ModelTurn> {
     (prop::collection::vec(call(), 0..5), any::<bool>(), any::<bool>()).prop_map(|(made, cut, text)| {
         let numbered = made.into_iter().map(|(name, args)| calls([(name, args)]).calls.remove(0));
         let turn = ModelTurn::calls(numbered).with_text(if text { "hm" } else { "" });
-        if cut { turn.cut_off() } else { turn }
+        if cut { turn.truncated() } else { turn }
     })
 }
 

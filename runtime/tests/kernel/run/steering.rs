@@ -1,6 +1,6 @@
 //! What the user says while the model is at work.
 
-use toolgen_runtime::agent::agent_loop::Messages;
+use toolgen_runtime::agent::agent_loop::SteeringMessages;
 use toolgen_runtime::agent::dispatch::Strategy;
 
 use super::{Ran, builder, calls, shell_call};
@@ -16,7 +16,7 @@ fn said(transcript: &Transcript) -> Vec<&str> {
 #[tokio::test]
 async fn what_the_user_says_is_read_before_the_next_turn() {
     let toolbox = builder(&Ran::default()).build().unwrap();
-    let messages = Messages::new();
+    let messages = SteeringMessages::new();
     let queue = messages.clone();
     let mut turn = 0;
     let mut model = move |_: Transcript| {
@@ -39,7 +39,7 @@ async fn what_the_user_says_is_read_before_the_next_turn() {
 #[tokio::test]
 async fn a_message_after_a_completion_stays_in_the_queue() {
     let toolbox = builder(&Ran::default()).build().unwrap();
-    let messages = Messages::new();
+    let messages = SteeringMessages::new();
     let queue = messages.clone();
     let mut model = move |_: Transcript| {
         queue.push("wait");
@@ -57,7 +57,7 @@ async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
     for (strategy, ran_first) in [(Strategy::Sequential, 1), (Strategy::Parallel, 3)] {
         let ran = Ran::default();
         let toolbox = builder(&ran).build().unwrap();
-        let messages = Messages::new();
+        let messages = SteeringMessages::new();
         let queue = messages.clone();
         let mut model = move |transcript: Transcript| {
             let said = match transcript.last() {
@@ -77,7 +77,7 @@ async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
         let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
         super::assert_answered(&run.transcript);
         assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("stopped".to_owned())), ran_first));
-        let skipped = run.transcript.last_answers().filter(|response| response.skipped);
+        let skipped = run.transcript.last_results().filter(|response| response.skipped);
         assert!(skipped.map(ToolResponse::text).all(|text| text == "Skipped due to queued user message."));
     }
 }
@@ -87,7 +87,7 @@ async fn a_program_steers_without_a_message_too() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let dispatch = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(|| true);
-    let options = LoopOptions::new().with_messages(Messages::new()).with_dispatch(dispatch);
+    let options = LoopOptions::new().with_messages(SteeringMessages::new()).with_dispatch(dispatch);
     let turn = calls([("shell", json!({"cmd": "a"})), ("shell", json!({"cmd": "b"}))]);
     let context = ToolContext::new("turn", "");
     let run = super::run_in(&toolbox, [turn, ModelTurn::text("ok")], &context, &options).await;

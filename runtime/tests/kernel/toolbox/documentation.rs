@@ -3,7 +3,7 @@
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::Example;
 
-use super::{toolbox, spec, tool};
+use super::{spec, tool, toolbox};
 use crate::prelude::*;
 
 fn specs() -> Vec<ToolSpec> {

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::registry::catalogue::{ListTools, SearchTools};
 
-use super::{call_in, toolbox, said, tool, tools, with_effects};
+use super::{call_in, said, tool, toolbox, tools, with_effects};
 use crate::prelude::*;
 
 #[tokio::test]
@@ -11,7 +11,7 @@ async fn a_model_is_told_of_the_tools_it_may_use_and_no_others() {
     all.push(tool(with_effects("build_and_publish", Effects::UNDECLARED)));
     all.extend([Arc::new(ListTools::new()) as _, Arc::new(SearchTools::new()) as _]);
     let allowed = ["build", "build_and_publish", "list_tools", "search_tools"];
-    let planning = ToolboxContext::new().with_limits(Limits::PLANNING);
+    let planning = ToolboxContext::new().with_limits(EffectLimits::PLANNING);
     let limited = toolbox(all.clone()).allow(allowed).context(planning).build().unwrap();
     assert_eq!(said(&limited, "list_tools").await, "## Available Tools\n\n- **build** - Does build.\n");
     let turn = ToolContext::new("turn", "");

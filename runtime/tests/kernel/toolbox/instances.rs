@@ -4,7 +4,7 @@ use std::sync::Barrier;
 
 use toolgen_runtime::toolbox::ToolboxError;
 
-use super::{Count, Counted, factory, names, toolbox, said, spec, tool, tools};
+use super::{Count, Counted, factory, names, said, spec, tool, toolbox, tools};
 use crate::prelude::*;
 
 #[test]

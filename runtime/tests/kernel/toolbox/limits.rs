@@ -4,10 +4,10 @@ use toolgen_runtime::layers::policy::{Policy, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::spec::Files;
 
-use super::{Count, Counted, call_in, counted, names, toolbox, said, spec, tool, with_effects};
+use super::{Count, Counted, call_in, counted, names, said, spec, tool, toolbox, with_effects};
 use crate::prelude::*;
 
-fn in_limits(limits: Limits) -> ToolboxContext {
+fn in_limits(limits: EffectLimits) -> ToolboxContext {
     ToolboxContext::new().with_limits(limits)
 }
 
@@ -16,7 +16,7 @@ async fn web_fetch_does_not_run_where_the_network_is_disabled() {
     let fetching = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
     let (fetch, calls) = counted(with_effects("web_fetch", fetching));
     let tools = vec![fetch, tool(spec("think"))];
-    let offline = toolbox(tools.clone()).context(in_limits(Limits::PLANNING)).build().unwrap();
+    let offline = toolbox(tools.clone()).context(in_limits(EffectLimits::PLANNING)).build().unwrap();
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
                     - network: it may reach any host (allowed: none)";
     let response =
@@ -34,7 +34,7 @@ async fn web_fetch_does_not_run_where_the_network_is_disabled() {
 
 #[tokio::test]
 async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
-    let limits = Limits { files: Files::Read, network: Network::None, ..Limits::ANY };
+    let limits = EffectLimits { files: Files::Read, network: Network::None, ..EffectLimits::ANY };
     let cases = [
         (
             "edit_file",
@@ -79,15 +79,16 @@ async fn a_tool_whose_executor_confines_it_runs_where_the_bare_one_may_not() {
             Ok(Counted { spec: spec("shell"), calls: Arc::default(), answer })
         })
     };
-    let bare = toolbox(vec![Arc::new(shell())]).context(in_limits(Limits::PLANNING)).build().unwrap();
+    let bare = toolbox(vec![Arc::new(shell())]).context(in_limits(EffectLimits::PLANNING)).build().unwrap();
     assert!(said(&bare, "shell").await.starts_with("Permission denied: "));
     let confined = toolbox(vec![Arc::new(shell().confined())]);
-    let planning = confined.context(in_limits(Limits::PLANNING)).build().unwrap();
+    let planning = confined.context(in_limits(EffectLimits::PLANNING)).build().unwrap();
     assert_eq!(said(&planning, "shell").await, "read-only: true");
     let coding = toolbox(vec![Arc::new(shell().confined())]).build().unwrap();
     assert_eq!(said(&coding, "shell").await, "read-only: false");
     // No executor keeps a tool that starts programs from starting them.
-    let none = toolbox(vec![Arc::new(shell().confined())]).context(in_limits(Limits::NONE)).build().unwrap();
+    let none =
+        toolbox(vec![Arc::new(shell().confined())]).context(in_limits(EffectLimits::NONE)).build().unwrap();
     assert!(said(&none, "shell").await.contains("- programs: it may start programs (allowed: none)"));
 }
 
@@ -101,7 +102,7 @@ async fn rules_say_which_tools_there_are() {
         ]
     };
     let rules = |include: &[&'static str]| {
-        Rules::builder().include(include.to_vec()).exclude(["effect:destructive"]).build().unwrap()
+        PolicyRules::builder().include(include.to_vec()).exclude(["effect:destructive"]).build().unwrap()
     };
     let misspelled = rules(&["category:files", "raed_*"]);
     let rules = rules(&["category:files"]);
@@ -138,11 +139,11 @@ fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
                 rule 'category:mony effect:destructive' fits no tool; did you mean 'category:money'?\n\
                 rule 'x_*' fits no tool\n\
                 rule 'emial__*' fits no tool; did you mean 'email__*'?";
-    let rules = Rules::builder().include(["*", "lok"]);
+    let rules = PolicyRules::builder().include(["*", "lok"]);
     let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*", "emial__*"]);
     assert_eq!(built(rules), Err(told.to_owned()));
     // A rule about effects guards also against what is not there.
-    assert_eq!(built(Rules::builder().exclude(["effect:spawns", "p?? effect:destructive"])), Ok(()));
+    assert_eq!(built(PolicyRules::builder().exclude(["effect:spawns", "p?? effect:destructive"])), Ok(()));
 }
 
 #[tokio::test]

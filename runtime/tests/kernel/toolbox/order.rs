@@ -3,7 +3,7 @@
 
 use toolgen_runtime::schema::shape::read::read;
 
-use super::{counted, toolbox, spec, tool};
+use super::{counted, spec, tool, toolbox};
 use crate::prelude::*;
 
 /// What stands in the way of a call, in the order in which it is told.
@@ -22,9 +22,13 @@ const TOLD: [(&str, &str); 9] = [
 struct Sundays(bool, Arc<Mutex<Vec<&'static str>>>);
 
 impl Middleware for Sundays {
-    fn before<'a>(&'a self, _request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, _request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         self.1.lock().unwrap().push("middleware");
-        let decision = if self.0 { Decision::Deny("not on a Sunday".into()) } else { Decision::Allow };
+        let decision = if self.0 {
+            MiddlewareDecision::Deny("not on a Sunday".into())
+        } else {
+            MiddlewareDecision::Allow
+        };
         Box::pin(ready(decision))
     }
 }
@@ -65,7 +69,7 @@ async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
         builder = builder.allow(["other"]);
     }
     if in_the_way("policy") {
-        builder = builder.rules(Rules::builder().exclude(["category:plans"]).build().unwrap());
+        builder = builder.rules(PolicyRules::builder().exclude(["category:plans"]).build().unwrap());
     }
     let toolbox: Toolbox = builder.build().unwrap();
     let mut principal = Principal::new("key-7");

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 
-use super::{Counted, call_in, names, toolbox, said, spec, tools};
+use super::{Counted, call_in, names, said, spec, toolbox, tools};
 use crate::prelude::*;
 
 const WHOLE: &str = "erste Zeile\nzweite Zeile\nünd ein Ende ohne Umbruch";
@@ -14,9 +14,9 @@ fn big(name: &str, own_limit: Option<u64>) -> Counted {
 
 fn reading(limit: u64) -> Toolbox {
     let tools = [big("log", None), big("tail", Some(10))].map(|tool| Arc::new(tool) as _);
-    let rules = Rules::builder().include(["log", "tail"]).build().unwrap();
+    let rules = PolicyRules::builder().include(["log", "tail"]).build().unwrap();
     let pages = Pages::new(ResultLimit::bytes(limit));
-    toolbox(tools.into()).allow(["log", "tail"]).rules(rules).pages(pages).build().unwrap()
+    toolbox(tools.into()).allow(["log", "tail"]).rules(rules).paging(pages).build().unwrap()
 }
 
 /// What the end of a cut result says to call.
@@ -64,7 +64,7 @@ async fn whoever_may_call_the_tool_may_read_on() {
 
 #[tokio::test]
 async fn without_a_limit_nothing_is_cut_and_there_is_nothing_to_read_on_with() {
-    let toolbox = toolbox(vec![Arc::new(big("tail", Some(10)))]).without_pages().build().unwrap();
+    let toolbox = toolbox(vec![Arc::new(big("tail", Some(10)))]).without_paging().build().unwrap();
     assert_eq!(said(&toolbox, "tail").await, WHOLE);
     assert_eq!(said(&toolbox, "read_result").await, "Tool not found: read_result");
 }
@@ -78,11 +78,11 @@ async fn a_limit_is_there_unless_it_is_taken_away() {
     assert_eq!(names(&fits), ["log"]);
     // A list that is made once has it from the start; without pages there is none.
     let once = |toolbox: &Toolbox| -> Vec<String> {
-        toolbox.specs_from_the_start().map(|spec| spec.name.to_string()).collect()
+        toolbox.specs_with_on_demand().map(|spec| spec.name.to_string()).collect()
     };
     assert_eq!(once(&fits), ["log", "read_result"]);
-    assert_eq!(once(&toolbox(tools(&["log"])).without_pages().build().unwrap()), ["log"]);
-    let rules = Rules::builder().exclude(["log"]).build().unwrap();
+    assert_eq!(once(&toolbox(tools(&["log"])).without_paging().build().unwrap()), ["log"]);
+    let rules = PolicyRules::builder().exclude(["log"]).build().unwrap();
     assert_eq!(
         once(&toolbox(tools(&["log", "tail"])).rules(rules).build().unwrap()),
         ["read_result", "tail"]
@@ -116,7 +116,7 @@ async fn a_tool_of_the_same_name_is_left_alone_by_the_default() {
 #[test]
 fn a_program_with_a_tool_of_that_name_is_told() {
     let pages = Pages::new(ResultLimit::bytes(10));
-    let refused = toolbox(tools(&["read_result"])).pages(pages).build().unwrap_err();
+    let refused = toolbox(tools(&["read_result"])).paging(pages).build().unwrap_err();
     let told = refused.to_string();
     assert!(told.starts_with("Tool [read_result] is already registered."), "{told}");
 }

@@ -23,14 +23,14 @@ macro_rules! set {
 }
 
 static SETS: [Toolset; 5] = [
-    set!("app_planning", Limits::PLANNING, shell submit_plan ask_question mark_story_complete chat_post chat_read),
-    set!("devops_planning", Limits::PLANNING, shell submit_plan ask_question mark_story_complete container_test
+    set!("app_planning", EffectLimits::PLANNING, shell submit_plan ask_question mark_story_complete chat_post chat_read),
+    set!("devops_planning", EffectLimits::PLANNING, shell submit_plan ask_question mark_story_complete container_test
         container_list chat_post chat_read),
-    set!("app_coding", Limits::ANY, shell build test lint ask_question done chat_post chat_read todos_add
+    set!("app_coding", EffectLimits::ANY, shell build test lint ask_question done chat_post chat_read todos_add
         todo_complete todo_update),
-    set!("devops_coding", Limits::ANY, shell ask_question done container_build container_update container_test
+    set!("devops_coding", EffectLimits::ANY, shell ask_question done container_build container_update container_test
         container_list container_switch chat_post chat_read todos_add todo_complete todo_update),
-    set!("architect_read", Limits::PLANNING, read_file list_files get_diff submit_reply submit_stories),
+    set!("architect_read", EffectLimits::PLANNING, read_file list_files get_diff submit_reply submit_stories),
 ];
 
 /// A tool that runs a program in the executor of its context.
@@ -67,7 +67,7 @@ fn program(name: &str) -> ToolFactory {
         let name = built.name.as_str();
         let executor =
             ctx.service::<dyn Executor>().ok_or_else(|| FactoryError::requires(name, "an executor"))?;
-        let executor = GuardedExecutor::new(executor).within(&ctx.limits);
+        let executor = GuardedExecutor::new(executor).restricted_to(&ctx.limits);
         let work_dir = ctx.work_dir.clone();
         let work_dir =
             work_dir.ok_or_else(|| FactoryError::new(format!("WorkDir is required for {name} tool")))?;
@@ -106,7 +106,7 @@ fn context() -> (Arc<ScriptedExecutor>, ToolboxContext) {
 
 /// How the last command was to run: read-only, without a network, and where.
 fn asked(executor: &ScriptedExecutor) -> (bool, bool, Option<PathBuf>) {
-    let (_, options) = executor.asked().pop().unwrap();
+    let (_, options) = executor.commands().pop().unwrap();
     (options.read_only, options.network_disabled, options.work_dir)
 }
 
@@ -138,7 +138,7 @@ async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
         assert_eq!(said(&toolbox, "web_fetch").await, "tool 'web_fetch' not allowed in this context");
     }
     // A member that goes too far is refused all the same.
-    let set = Toolset::new("reading", ["web_fetch"]).with_overlay(Limits::PLANNING);
+    let set = Toolset::new("reading", ["web_fetch"]).with_overlay(EffectLimits::PLANNING);
     let text = said(&toolbox_of(&set), "web_fetch").await;
     assert!(text.starts_with("Permission denied: tool 'web_fetch' may do more"), "{text}");
 }
@@ -146,7 +146,7 @@ async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
 #[tokio::test]
 async fn a_set_narrows_its_context_and_never_widens_it() {
     let (executor, context) = context();
-    let offline = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
+    let offline = context.clone().with_limits(EffectLimits { network: Network::None, ..EffectLimits::ANY });
     let coding = Toolbox::builder(&registry()).context(offline).toolset(&SETS[2]).build().unwrap();
     assert_eq!(said(&coding, "shell").await, "");
     assert_eq!(asked(&executor), (false, true, Some("/workspace".into())));
@@ -191,7 +191,7 @@ toolset 'b': tool 'Done' not registered; did you mean 'done'?";
 async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
     static PLANNING: ContextSpec = ContextSpec {
         name: Text::Static("planning"),
-        limits: Limits::PLANNING,
+        limits: EffectLimits::PLANNING,
         work_dir: Text::Static("plans"),
         scopes: Some(List::Static(&[Text::Static("read")])),
         timeout: Some(Duration::from_millis(20)),
@@ -216,9 +216,9 @@ async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
     assert_eq!(said(&toolbox, "slow").await, "Tool exceeded timeout of 20ms");
 
     let any_scope = ContextSpec { scopes: None, ..PLANNING.clone() };
-    let toolbox = Toolbox::builder(&tools).context(context).within(&any_scope).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).context(context).context_spec(&any_scope).build().unwrap();
     assert_eq!(said(&toolbox, "shell").await, "");
     assert_eq!(asked(&executor), (true, true, Some("/workspace/plans".into())));
-    let wrong = Toolbox::builder(&tools).allow(["lok"]).within(&PLANNING).build().unwrap_err();
+    let wrong = Toolbox::builder(&tools).allow(["lok"]).context_spec(&PLANNING).build().unwrap_err();
     assert_eq!(wrong.to_string(), "tool 'lok' not registered; did you mean 'look'?");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toolgen_runtime::ResourceData;
 use toolgen_runtime::call::tool::arguments;
-use toolgen_runtime::wire::is_made_up;
+use toolgen_runtime::wire::is_generated;
 use toolgen_test_support::golden::cases;
 
 use crate::prelude::*;
@@ -13,7 +13,7 @@ use crate::wire::helpers::{response, spec};
 
 fn told(calls: &[ToolCall]) -> Value {
     let told = calls.iter().map(|call| {
-        let id = if is_made_up(&call.id) { "*" } else { call.id.as_str() };
+        let id = if is_generated(&call.id) { "*" } else { call.id.as_str() };
         let mut told = json!({"id": id, "name": call.name.as_str(), "arguments": call.arguments});
         match &call.blocked {
             None => {}
@@ -28,7 +28,7 @@ fn told(calls: &[ToolCall]) -> Value {
 }
 
 fn check_calls(format: WireFormat, case: &Value, title: &str) {
-    let (calls, problems) = match format.calls(&case["response"]) {
+    let (calls, problems) = match format.tool_calls(&case["response"]) {
         Ok(read) => (read.calls, read.problems),
         // Nothing of it is of this format.
         Err(error) => {
@@ -47,12 +47,12 @@ fn check_answers(format: WireFormat, case: &Value, title: &str) {
     let output = json!({"type": "object", "properties": {"sum": {"type": "integer"}}});
     let sum = spec("sum", "Adds.", &json!({"type": "object"}), Some(&output));
     let specs = |name: &str| (name == "sum").then_some(&sum);
-    let mut options = AnswerOptions::default().specs(&specs);
+    let mut options = ToolResultOptions::default().specs(&specs);
     if case["text_only"] == true {
         options = options.text_only();
     }
     // Compared as text: the order of keys is part of what prompt caches depend on.
-    let answers = Value::from(format.answers_with(&responses, &options));
+    let answers = Value::from(format.tool_results_with(&responses, &options));
     assert_eq!(format!("{answers:#}"), format!("{:#}", case["answers"]), "{title}");
 }
 
@@ -94,7 +94,7 @@ fn made_up_ids_are_unique() {
     let response = json!([{"functionCall": {"name": "a"}}, {"functionCall": {"name": "a"}}]);
     let mut ids = Vec::new();
     for _ in 0..50 {
-        ids.extend(WireFormat::Gemini.calls(&response).unwrap().into_iter().map(|call| call.id));
+        ids.extend(WireFormat::Gemini.tool_calls(&response).unwrap().into_iter().map(|call| call.id));
     }
     ids.sort();
     ids.dedup();
@@ -105,27 +105,27 @@ fn made_up_ids_are_unique() {
 fn broken_arguments_are_a_problem_that_the_model_is_told_and_never_run() {
     let cut =
         json!({"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": "{\"a\": 1, \"b"}}]});
-    let call = &WireFormat::OpenAiChat.calls(&cut).unwrap()[0];
+    let call = &WireFormat::OpenAiChat.tool_calls(&cut).unwrap()[0];
     let spec =
         spec("add", "Adds.", &json!({"type": "object", "properties": {"a": {"type": "integer"}}}), None);
     let error = arguments(&spec, call.arguments.clone(), WireFormat::OpenAiChat.dialect()).unwrap_err();
     assert!(error.to_string().starts_with("Invalid arguments: the arguments are not JSON: "), "{error}");
-    let answers = WireFormat::OpenAiChat.answers(&[ToolResponse::new(call, Err(error))]);
+    let answers = WireFormat::OpenAiChat.tool_results(&[ToolResponse::new(call, Err(error))]);
     assert!(answers[0]["content"].as_str().unwrap().starts_with("Error: Invalid arguments: "), "{answers:?}");
 }
 
 #[test]
 fn calls_of_other_kinds_than_functions_get_answers_of_their_own_kind() {
     let old = json!({"role": "assistant", "function_call": {"name": "add", "arguments": "{}"}});
-    let call = &WireFormat::OpenAiChat.calls(&old).unwrap()[0];
+    let call = &WireFormat::OpenAiChat.tool_calls(&old).unwrap()[0];
     assert_eq!(
-        WireFormat::OpenAiChat.answers(&[ToolResponse::new(call, Ok("3".into()))]),
+        WireFormat::OpenAiChat.tool_results(&[ToolResponse::new(call, Ok("3".into()))]),
         [json!({"role": "function", "name": "add", "content": "3"})]
     );
     let custom = json!([{"type": "custom_tool_call", "call_id": "call_9", "name": "sh", "input": "ls"}]);
-    let call = &WireFormat::OpenAiResponses.calls(&custom).unwrap()[0];
+    let call = &WireFormat::OpenAiResponses.tool_calls(&custom).unwrap()[0];
     assert_eq!(
-        WireFormat::OpenAiResponses.answers(&[ToolResponse::new(call, Ok("a b".into()))]),
+        WireFormat::OpenAiResponses.tool_results(&[ToolResponse::new(call, Ok("a b".into()))]),
         [json!({"type": "custom_tool_call_output", "call_id": "call_9", "output": "a b"})]
     );
 }
@@ -141,8 +141,8 @@ fn documents_have_names_that_no_other_has_in_a_conversation() {
     for id in ["tooluse_1", "tooluse-1", "tooluse_2"] {
         let result = ToolResult::empty().with_content(pdf()).with_content(pdf());
         let response = ToolResponse::new(&ToolCall::new(id, "a", json!({})), Ok(result));
-        let answers = WireFormat::Bedrock.answers(std::slice::from_ref(&response));
-        assert_eq!(answers, WireFormat::Bedrock.answers(&[response]));
+        let answers = WireFormat::Bedrock.tool_results(std::slice::from_ref(&response));
+        assert_eq!(answers, WireFormat::Bedrock.tool_results(&[response]));
         for block in answers[0]["content"][0]["toolResult"]["content"].as_array().unwrap() {
             names.push(block["document"]["name"].as_str().unwrap().to_owned());
         }

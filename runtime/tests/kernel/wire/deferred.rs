@@ -65,8 +65,8 @@ async fn anthropic_is_referred_to_the_tools_that_our_own_search_found() {
 
     let answers = async |name: &str, arguments: Value| {
         let answer = toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
-        let options = AnswerOptions::default().found_by("search_tools");
-        WireFormat::Anthropic.answers_with(&[answer], &options)[0]["content"][0].clone()
+        let options = ToolResultOptions::default().found_by("search_tools");
+        WireFormat::Anthropic.tool_results_with(&[answer], &options)[0]["content"][0].clone()
     };
     let found = answers("search_tools", json!({"query": "weather"})).await;
     let reference = json!({"type": "tool_reference", "tool_name": "get_weather"});
@@ -136,14 +136,14 @@ fn what_a_search_leaves_in_a_reply_is_no_call() {
         }},
         {"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {"to": "Bo"}},
     ]});
-    let calls = WireFormat::Anthropic.calls(&reply).unwrap();
+    let calls = WireFormat::Anthropic.tool_calls(&reply).unwrap();
     let told: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
     assert_eq!(told, [("toolu_1", "pay")]);
     let failed = json!({"role": "assistant", "stop_reason": "end_turn", "content": [
         {"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1",
          "content": {"type": "tool_search_tool_result_error", "error_code": "unavailable"}},
     ]});
-    assert_eq!(WireFormat::Anthropic.calls(&failed).unwrap().iter().count(), 0);
+    assert_eq!(WireFormat::Anthropic.tool_calls(&failed).unwrap().iter().count(), 0);
     let response = json!({"status": "completed", "output": [
         {"type": "tool_search_call", "id": "ts_1", "execution": "server", "status": "completed", "arguments": {"paths": ["pets"]}},
         {"type": "tool_search_output", "id": "to_1", "execution": "server", "status": "completed", "tools": [
@@ -151,7 +151,7 @@ fn what_a_search_leaves_in_a_reply_is_no_call() {
         ]},
         {"type": "function_call", "call_id": "c1", "name": "add_pet", "namespace": "pets", "arguments": "{}"},
     ]});
-    let calls = WireFormat::OpenAiResponses.calls(&response).unwrap();
+    let calls = WireFormat::OpenAiResponses.tool_calls(&response).unwrap();
     let told: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
     assert_eq!(told, [("c1", "add_pet")]);
 }

@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 /// An id as it is made up for a call that has none.
 pub(crate) fn made_up_id() -> String {
-    let calls = WireFormat::Gemini.calls(&json!([{"functionCall": {"name": "x"}}])).unwrap();
+    let calls = WireFormat::Gemini.tool_calls(&json!([{"functionCall": {"name": "x"}}])).unwrap();
     calls[0].id.to_string()
 }
 

@@ -2,12 +2,12 @@
 //! was shown.
 
 use serde_json::Map;
-use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::agent::agent_loop::AgentLoop;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::schema::dialect::{
     ANTHROPIC, ANTHROPIC_STRICT, Dialect, GEMINI, GEMINI_JSON_SCHEMA, OPENAI, OPENAI_STRICT,
 };
-use toolgen_runtime::wire::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
+use toolgen_runtime::wire::{DecisionReason, PlanError, PlanOptions, ToolDecision, ToolPlan};
 
 use crate::prelude::*;
 use crate::wire::helpers::spec;
@@ -46,8 +46,10 @@ fn anthropic(tools: &[(usize, usize)]) -> ToolPlan {
     WireFormat::Anthropic.plan(&ANTHROPIC_STRICT, &specs).unwrap()
 }
 
-fn limit(decision: &Decision) -> (&'static str, usize, usize, usize) {
-    let Reason::Limit { of, most, needs, left } = decision.reason else { panic!("{decision}") };
+fn limit(decision: &ToolDecision) -> (&'static str, usize, usize, usize) {
+    let DecisionReason::Limit { of, most, required: needs, remaining: left } = decision.reason else {
+        panic!("{decision}")
+    };
     (of, most, needs, left)
 }
 
@@ -104,7 +106,7 @@ fn a_refused_tool_costs_no_other_its_strict_schema() {
     let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, &specs).unwrap();
     assert_eq!(shown(&plan), ["openai", "openai-strict"]);
     assert_eq!((&plan.tools()[0]["strict"], &plan.tools()[1]["strict"]), (&json!(false), &json!(true)));
-    assert!(matches!(&plan.decisions()[0].reason, Reason::Refused(reasons) if !reasons.is_empty()));
+    assert!(matches!(&plan.decisions()[0].reason, DecisionReason::Refused(reasons) if !reasons.is_empty()));
     let told = plan.decisions()[0].to_string();
     assert!(told.starts_with("pick: openai, because the strict dialect refuses it: "), "{told}");
     assert_eq!(plan.dialect_of("pick"), Some(&OPENAI));
@@ -132,11 +134,12 @@ fn a_tool_whose_null_means_something_is_not_strict() {
 fn too_many_tools_are_an_error_or_a_cut_that_is_told() {
     let specs: Vec<_> = (0..130).map(|index| costing(&format!("t{index}"), 0, 0)).collect();
     let error = WireFormat::OpenAiChat.plan(&OPENAI, &specs).unwrap_err();
-    assert_eq!(error, PlanError::TooMany { provider: "OpenAI", given: 130, most: 128 });
+    assert_eq!(error, PlanError::TooMany { provider: "OpenAI", count: 130, max: 128 });
     assert!(
         error.to_string().starts_with("130 tools are too many for a request to OpenAI, which takes 128: ")
     );
-    let plan = WireFormat::OpenAiChat.plan_with(&OPENAI, &specs, PlanOptions::default().cut()).unwrap();
+    let plan =
+        WireFormat::OpenAiChat.plan_with(&OPENAI, &specs, PlanOptions::default().drop_excess()).unwrap();
     assert_eq!(plan.tools().as_array().unwrap().len(), 128);
     assert_eq!(plan.decisions().len(), 130);
     assert_eq!(plan.decisions()[129].to_string(), "t129: left out, because a request takes 128 tools");
@@ -174,9 +177,9 @@ async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
         call("3", "pick", r#"{"n": 7, "note": null}"#), call("4", "do", r#"{"o0": true}"#),
     ]});
     let turn = ToolContext::new("turn", "").with_dialect(plan.dialects());
-    let calls = format.calls(&reply).unwrap();
+    let calls = format.tool_calls(&reply).unwrap();
     let dispatched = toolbox.dispatch(calls.calls, &turn, &DispatchOptions::new()).await;
-    let answers = format.answers(&dispatched.responses);
+    let answers = format.tool_results(&dispatched.responses);
     let told: Vec<_> = answers.iter().map(|answer| answer["output"].as_str().unwrap()).collect();
     assert_eq!((told[0], told[1], told[3]), ("{}", r#"{"n":7}"#, r#"{"o0":true}"#));
     assert!(told[2].starts_with("Error: ") && told[2].contains("/note"), "{}", told[2]);
@@ -243,7 +246,7 @@ async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
         };
         ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
     };
-    let agent = Loop::new(&toolbox, WireFormat::OpenAiChat, send).unwrap();
+    let agent = AgentLoop::new(&toolbox, WireFormat::OpenAiChat, send).unwrap();
     let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));
     assert_eq!(agent.run("Go.").await.text().unwrap(), "Done.");
     drop(agent);

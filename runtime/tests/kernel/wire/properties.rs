@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn calls_that_a_provider_writes_are_read_as_they_are(calls in calls()) {
         for Row { format, written, .. } in ROWS {
-            let read = format.calls(&written(&calls)).unwrap();
+            let read = format.tool_calls(&written(&calls)).unwrap();
             // Providers that send arguments as text: the text stays, and says the same.
             let read: Vec<ToolCall> = read.into_iter().map(|mut call| {
                 if let Value::String(text) = &call.arguments {
@@ -104,8 +104,8 @@ proptest! {
             calls.iter().zip(outcomes).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
         let ids: Vec<String> = calls.iter().map(|call| call.id.to_string()).collect();
         for Row { format, answered, .. } in ROWS {
-            let answers = format.answers(&responses);
-            prop_assert_eq!(&answers, &format.answers(&responses), "{}", format);
+            let answers = format.tool_results(&responses);
+            prop_assert_eq!(&answers, &format.tool_results(&responses), "{}", format);
             if calls.is_empty() {
                 prop_assert_eq!(answers.len(), 0);
             } else {
@@ -121,7 +121,7 @@ proptest! {
         for Row { format, written, .. } in ROWS {
             let mut response = written(&calls);
             damage(&mut response, &steps, with.clone());
-            let problems = format.calls(&response).map_or_else(|error| vec![error], |read| read.problems);
+            let problems = format.tool_calls(&response).map_or_else(|error| vec![error], |read| read.problems);
             for problem in &problems {
                 // A place that is there, or the place of something that is missing in one that is there.
                 let parent = problem.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -137,8 +137,8 @@ proptest! {
         for key in ["content", "choices", "output", "candidates", "parts", "tool_calls", &key] {
             wrapped.insert(key.to_owned(), value.clone());
             for format in WireFormat::ALL {
-                drop(format.calls(&value));
-                drop(format.calls(&Value::Object(wrapped.clone())));
+                drop(format.tool_calls(&value));
+                drop(format.tool_calls(&Value::Object(wrapped.clone())));
             }
         }
     }

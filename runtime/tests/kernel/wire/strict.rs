@@ -33,7 +33,7 @@ async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Op
         Registry::builder().add(DynamicTool::new(spec, move |_, _| ready(Ok(give())))).seal().unwrap();
     let mut toolbox = Toolbox::builder(&registry);
     if let Some(limit) = limit {
-        toolbox = toolbox.pages(Pages::new(ResultLimit::bytes(limit)));
+        toolbox = toolbox.paging(Pages::new(ResultLimit::bytes(limit)));
     }
     let toolbox = toolbox.build().unwrap();
     let call = ToolCall::new("1", "give", json!({}));
@@ -41,7 +41,7 @@ async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Op
     let tools = WireFormat::Mcp.tools(toolbox.specs()).unwrap();
     let tools = tools["tools"].as_array().unwrap().clone();
     let schema = tools.iter().find(|tool| tool["name"] == "give").unwrap()["outputSchema"].clone();
-    (schema, WireFormat::Mcp.answers(&[response]).remove(0)["result"].take())
+    (schema, WireFormat::Mcp.tool_results(&[response]).remove(0)["result"].take())
 }
 
 fn judge(schema: &Value, answer: &Value) {
@@ -133,8 +133,8 @@ fn a_response_of_no_provider_needs_the_specification() {
     let call = ToolCall::new("1", "give", json!({}));
     let response = ToolResponse::new(&call, Ok(ToolResult::json(json!({"rows": []}))));
     let specs = |_: &str| Some(&spec);
-    let options = AnswerOptions::default().specs(&specs);
-    let answer = &WireFormat::Mcp.answers_with(&[response], &options)[0];
+    let options = ToolResultOptions::default().specs(&specs);
+    let answer = &WireFormat::Mcp.tool_results_with(&[response], &options)[0];
     assert_eq!(answer["result"]["structuredContent"], json!({"rows": []}));
 }
 

@@ -37,13 +37,13 @@ async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs()
             *response.pointer_mut(end).unwrap() = (*cut).into();
         }
         let mut responses = Vec::new();
-        for call in format.calls(&response).unwrap() {
+        for call in format.tool_calls(&response).unwrap() {
             responses.push(toolbox.call(call, &turn).await);
         }
         let errors: Vec<bool> = responses.iter().map(|response| response.is_error()).collect();
         assert_eq!(errors, [false, true, true, !whole], "{format}");
         assert_eq!(ran.load(Ordering::SeqCst), if whole { 2 } else { 1 }, "{format}");
-        let answers = format.answers(&responses);
+        let answers = format.tool_results(&responses);
         assert_eq!(answered(&answers), ["c1", "c2", "c3", "c4"], "{format}");
         let told = Value::from(answers).to_string();
         assert!(told.contains("\"3\""), "{format}: {told}");
@@ -62,11 +62,11 @@ async fn no_call_of_a_response_that_its_provider_stopped_runs_and_each_is_told_w
             let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
             let mut response = written(&calls);
             *response.pointer_mut(end).unwrap() = (*reason).into();
-            let read = format.calls(&response).unwrap();
+            let read = format.tool_calls(&response).unwrap();
             assert_eq!(read.stopped.as_deref(), Some(*reason), "{format}");
             let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
             assert_eq!(ran.load(Ordering::SeqCst), 0, "{format}: {reason}");
-            let answers = format.answers(&responses);
+            let answers = format.tool_results(&responses);
             assert_eq!(answered(&answers), ["c1", "c2"], "{format}");
             assert!(responses.iter().all(|answer| answer.text().contains(reason)), "{format}: {responses:?}");
         }
@@ -82,7 +82,7 @@ async fn a_bad_call_keeps_its_siblings_and_is_answered_if_that_can_be() {
         {"type": "tool_use", "id": "c4", "name": "add", "input": {"a": 2, "b": 2}},
     ]});
     let (toolbox, ran) = toolbox();
-    let read = WireFormat::Anthropic.calls(&written).unwrap();
+    let read = WireFormat::Anthropic.tool_calls(&written).unwrap();
     assert_eq!(read.problems.len(), 1, "{:?}", read.problems);
     let turn = ToolContext::new("turn", "");
     let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;

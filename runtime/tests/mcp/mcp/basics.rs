@@ -64,17 +64,17 @@ fn both_eras_are_spoken() {
 #[test]
 fn a_silent_era_is_left_after_its_time() {
     run(async {
-        let quick = options().probe(Duration::from_millis(200));
+        let quick = options().probe_timeout(Duration::from_millis(200));
         let client = McpClient::connect(server("legacy mute"), quick.clone()).await.unwrap();
         assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
         let start = Instant::now();
-        let never = quick.connect(Duration::from_millis(700));
+        let never = quick.connect_timeout(Duration::from_millis(700));
         let error = McpClient::connect(server("legacy mute silent"), never).await.unwrap_err();
         assert_eq!(error.code(), "MCP_UNREACHABLE");
         assert!(error.to_string().contains("did not answer the handshake"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(3));
         // Of little time, the probe leaves a part.
-        let little = options().connect(Duration::from_secs(2));
+        let little = options().connect_timeout(Duration::from_secs(2));
         let client = McpClient::connect(server("legacy mute"), little).await.unwrap();
         assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
         // Of a server whose revision is known, nothing is asked twice.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::testing::cassette::Cassette;
 
-use crate::mcp::basics::{toolbox, tool, turn};
+use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, options, run, server};
 use crate::prelude::*;
 
@@ -45,7 +45,7 @@ fn a_recorded_server_is_played_without_being_started() {
             let client = McpClient::connect(server(words), options().cassette(&cassette)).await.unwrap();
             let first = program(&client).await;
             client.close().await;
-            let text = cassette.text().unwrap();
+            let text = cassette.to_text().unwrap();
 
             let played = Cassette::parse(&text).unwrap();
             let client =
@@ -66,7 +66,7 @@ fn requests_beside_the_program_may_be_missing() {
         let client = McpClient::connect(server("modern"), options().cassette(&cassette)).await.unwrap();
         let first = program(&client).await;
         client.close().await;
-        let mut tape: Value = serde_json::from_str(&cassette.text().unwrap()).unwrap();
+        let mut tape: Value = serde_json::from_str(&cassette.to_text().unwrap()).unwrap();
         let traffic = tape["traffic"].as_array_mut().unwrap();
         traffic.retain(|entry| !entry.to_string().contains("subscriptions/listen"));
         let never_sent = tape.clone();
@@ -95,14 +95,14 @@ fn another_call_is_told_with_what_differs() {
         let recorded = toolbox(engine(&cassette), [tool(&one, "echo")]);
         assert_eq!(recorded.call(echo("hi"), &turn()).await.text(), "hi");
 
-        let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+        let played = Cassette::parse(&cassette.to_text().unwrap()).unwrap();
         let one = Frozen::from(missing(server("legacy")));
         let toolbox = toolbox(engine(&played), [tool(&one, "echo")]);
         let told = toolbox.call(echo("ho"), &turn()).await.text();
         assert!(told.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{told}");
         let why = played.finish().unwrap_err().to_string();
         assert!(why.contains("- expected ") && why.contains("+ found "), "{why}");
-        let left = Cassette::parse(&cassette.text().unwrap()).unwrap().finish().unwrap_err().to_string();
+        let left = Cassette::parse(&cassette.to_text().unwrap()).unwrap().finish().unwrap_err().to_string();
         assert!(left.contains("tools/call echo to hostile"), "{left}");
     });
 }
@@ -118,7 +118,7 @@ fn questions_and_progress_are_played() {
         let count = Arc::clone(&answered);
         let handling = move || -> McpOptions {
             let count = Arc::clone(&count);
-            options().sampling(move |asked: McpAsked| {
+            options().sampling(move |asked: McpServerRequest| {
                 count.fetch_add(1, Ordering::SeqCst);
                 async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) }
             })
@@ -133,7 +133,7 @@ fn questions_and_progress_are_played() {
         assert!(first.contains("assistant"), "{first}");
         client.close().await;
 
-        let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+        let played = Cassette::parse(&cassette.to_text().unwrap()).unwrap();
         let client = McpClient::connect(missing(declaring()), handling().cassette(&played)).await.unwrap();
         assert_eq!(ask(&client).await, first);
         played.finish().unwrap();
@@ -152,7 +152,7 @@ fn questions_and_progress_are_played() {
         };
         let cassette = Cassette::record(&Redactor::new());
         let first = progress(&cassette, server("legacy")).await;
-        let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+        let played = Cassette::parse(&cassette.to_text().unwrap()).unwrap();
         assert_eq!(progress(&played, missing(server("legacy"))).await, first);
         assert!(!first.is_empty());
     });
@@ -173,7 +173,7 @@ fn what_a_server_is_given_stands_on_no_cassette() {
         assert!(call(&client, "env", json!({})).await.unwrap().contains("HOSTILE_TOKEN"));
         call(&client, "echo", json!({"text": format!("the token is {secret}")})).await.unwrap();
         call(&client, "echo", json!({"text": "x", "password": "hunter2"})).await.unwrap();
-        let text = cassette.text().unwrap();
+        let text = cassette.to_text().unwrap();
         let parsed: Value = serde_json::from_str(&text).unwrap();
         assert!(parsed["traffic"].as_array().unwrap().len() > 6, "{text}");
         let escaped = json!(secret).to_string();

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::Effects;
 
-use crate::mcp::basics::{toolbox, tool, turn};
+use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
 
@@ -142,11 +142,9 @@ fn only_what_may_be_repeated_is_repeated() {
         let mut read = tool(&server, "read");
         read.spec.effects = Effects::NONE;
         let toolbox = toolbox(McpEngine::with_options(options()), [read, tool(&server, "once")]);
-        let response =
-            toolbox.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
+        let response = toolbox.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
         assert_eq!(response.outcome.unwrap_err().code(), "MCP_LOST");
-        let response =
-            toolbox.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
+        let response = toolbox.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
         assert_eq!(response.text(), "second time");
     });
 }

@@ -1,7 +1,7 @@
 //! What a server asks of its client.
 
 use toolgen_runtime::BoxFuture;
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 
 use crate::mcp::basics::{tool, turn};
 use crate::mcp::support::{call, options, run, server};
@@ -30,16 +30,16 @@ fn what_was_not_declared_is_refused() {
 
 fn handling() -> McpOptions {
     options()
-        .sampling(
-            |asked: McpAsked| async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) },
-        )
-        .elicitation(|asked: McpAsked| async move {
+        .sampling(|asked: McpServerRequest| async move {
+            Ok(json!({"role": "assistant", "by": asked.server.as_str()}))
+        })
+        .elicitation(|asked: McpServerRequest| async move {
             // Longer than the server may be silent.
             tokio::time::sleep(Duration::from_millis(300)).await;
             Ok(json!({"action": "accept", "content": asked.params["message"]}))
         })
         .roots(|_| async { Err(ToolError::failed("there are no roots today")) })
-        .idle(Duration::from_millis(200))
+        .idle_timeout(Duration::from_millis(200))
 }
 
 #[test]
@@ -68,11 +68,11 @@ impl InputHandler for Person {
         &'a self,
         question: InputQuestion<'a>,
         _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+    ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(300)).await;
             let what = question.request.schema["required"][0].as_str().unwrap().to_owned();
-            Ok(InputAnswer::Given(json!({ what: question.request.message })))
+            Ok(InputReply::Given(json!({ what: question.request.message })))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::spec::mcp;
 
-use crate::mcp::basics::{toolbox, tool, turn};
+use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
@@ -84,7 +84,7 @@ fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
             let server = Frozen::from(server(words));
             let mut tools = locked(&server, "legacy").await;
             tools.push(tool(&server, "echo"));
-            let quick = options().connect(Duration::from_secs(3));
+            let quick = options().connect_timeout(Duration::from_secs(3));
             let toolbox = toolbox(McpEngine::with_options(quick), tools);
             let (text, code) = ask(&toolbox, "hostile__echo", json!({"text": "hi"})).await;
             assert_eq!(code, "TOOL_UNVERIFIED", "{text}");

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::{ToolResponse, spec};
 
-use crate::mcp::basics::{toolbox, tool, turn};
+use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
@@ -144,7 +144,8 @@ fn answers_to_no_request_are_told_when_time_is_up() {
             let error = call(&client, "silence", json!({})).await.unwrap_err();
             assert!(error.code() == "TIMEOUT" && !error.to_string().contains("answers came"), "{error}");
         }
-        let quick = options().probe(Duration::from_millis(200)).connect(Duration::from_millis(600));
+        let quick =
+            options().probe_timeout(Duration::from_millis(200)).connect_timeout(Duration::from_millis(600));
         let error = McpClient::connect(server("legacy stranger"), quick).await.unwrap_err();
         assert!(error.to_string().contains("no request: `\"init\"` and says: what is this?"), "{error}");
     });
@@ -164,7 +165,7 @@ fn a_program_that_is_no_server_is_shown_with_what_it_wrote() {
         {
             assert!(text.contains(part), "{part}: {text}");
         }
-        let quick = options().connect(Duration::from_secs(1));
+        let quick = options().connect_timeout(Duration::from_secs(1));
         let error = McpClient::connect(self::server("elsewhere"), quick).await.unwrap_err();
         let text = error.to_string();
         assert!(text.contains("within 1s") && text.contains("Listening on http://localhost:3000"), "{text}");

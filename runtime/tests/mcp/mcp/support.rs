@@ -41,7 +41,7 @@ pub(crate) fn server(words: &str) -> McpServer {
 }
 
 pub(crate) fn options() -> McpOptions {
-    McpOptions::new().probe(Duration::from_secs(2)).connect(Duration::from_secs(10))
+    McpOptions::new().probe_timeout(Duration::from_secs(2)).connect_timeout(Duration::from_secs(10))
 }
 
 pub(crate) async fn connect(words: &str) -> McpClient {

@@ -78,10 +78,10 @@ pub(crate) fn seen(id: &Value) {
 async fn client() -> McpClient {
     let capabilities = ["elicitation", "tasks"].map(Into::into);
     let server = McpServer { capabilities: capabilities.into_iter().collect(), ..server("modern tasks") };
-    let options = options().elicitation(|asked: McpAsked| async move {
+    let options = options().elicitation(|asked: McpServerRequest| async move {
         Ok(json!({"action": "accept", "content": asked.params["message"]}))
     });
-    McpClient::connect(server, options.total(Duration::from_secs(2))).await.unwrap()
+    McpClient::connect(server, options.call_timeout(Duration::from_secs(2))).await.unwrap()
 }
 
 #[test]

@@ -113,7 +113,7 @@ async fn a_call_that_is_given_up_ends_on_the_server() {
 async fn a_call_may_be_as_long_as_it_tells_its_progress() {
     for era in ERAS {
         let world = World::start(false).await;
-        let options = open().idle(Duration::from_millis(250)).total(Duration::from_secs(2));
+        let options = open().idle_timeout(Duration::from_millis(250)).call_timeout(Duration::from_secs(2));
         let client = McpClient::connect(world.server(era), options).await.unwrap();
         assert_eq!(told(&client, "work", json!({"steps": 5, "ms": 100})).await, "done");
         let why = client.call("work", serde_json::from_value(json!({"steps": 1, "ms": 900})).unwrap()).await;

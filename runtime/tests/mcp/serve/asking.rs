@@ -6,7 +6,7 @@ use toolgen_runtime::store::MemoryStore;
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Person, Way, params};
-use crate::serve::tools::{toolbox, server};
+use crate::serve::tools::{server, toolbox};
 
 #[tokio::test]
 async fn a_person_is_asked() {
@@ -59,7 +59,7 @@ async fn approvals_are_refused_unless_the_client_may_approve() {
         assert!(is_error && text.contains("needs an approval. It costs money."), "{text}");
         assert!(client.handler.asked.lock().unwrap().is_empty());
 
-        let client = Client::of(yes(), server().0.client_approves(), era, way).await;
+        let client = Client::of(yes(), server().0.approve_by_elicitation(), era, way).await;
         assert_eq!(
             client.text("pay", json!({"amount": 5})).await,
             ("paid 5".to_owned(), false),
@@ -69,7 +69,7 @@ async fn approvals_are_refused_unless_the_client_may_approve() {
         assert_eq!(asked, ["It costs money.\nMay 'pay' run with {\"amount\":5}?"]);
 
         let no = Person::Says(json!({"approve": false}));
-        let client = Client::of(no, server().0.client_approves(), era, way).await;
+        let client = Client::of(no, server().0.approve_by_elicitation(), era, way).await;
         let (text, is_error) = client.text("pay", json!({"amount": 5})).await;
         assert!(is_error && text.contains("did not approve"), "{text}");
     }
@@ -84,7 +84,7 @@ async fn what_the_client_decides_is_decided_in_the_queue() {
         let queue = Approvals::on(MemoryStore::new());
         let toolbox = toolbox().approval_queue(queue.clone()).build().unwrap();
         let person = Person::Says(json!({"approve": approve}));
-        let server = Server::new(toolbox.clone()).client_approves();
+        let server = Server::new(toolbox.clone()).approve_by_elicitation();
         let client = Client::of(person, server, Era::Sessions, Way::Pipe).await;
         let (text, _) = client.text("pay", json!({"amount": 5})).await;
         assert!(text.contains(told), "{text}");

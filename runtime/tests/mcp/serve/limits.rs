@@ -106,7 +106,7 @@ async fn for_a_new_session_the_idle_one_used_longest_ago_ends() {
 
 #[tokio::test]
 async fn a_principal_does_not_take_the_sessions_of_others() {
-    let server = server().0.max_sessions(4).max_sessions_each(2).principal(|parts| {
+    let server = server().0.max_sessions(4).max_sessions_per_principal(2).principal(|parts| {
         let token = parts.headers.get("authorization")?.to_str().ok()?.to_owned();
         Some(Principal::new(token).with_scopes(["read", "write"]))
     });
@@ -139,7 +139,7 @@ fn address(url: &str) -> &str {
 
 #[tokio::test]
 async fn a_request_that_is_sent_by_half_is_not_waited_for() {
-    let url = serve(server().0.read_time(Duration::from_millis(200))).await;
+    let url = serve(server().0.read_timeout(Duration::from_millis(200))).await;
     for head in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
         let got = exchange(&url, head.as_bytes()).await;
         assert!(!got.contains(" 200 "), "{got}");
@@ -152,7 +152,7 @@ async fn a_request_that_is_sent_by_half_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_request_that_is_too_long_is_refused() {
-    let raw = Raw::of(server().0.max_request(1_000)).await;
+    let raw = Raw::of(server().0.max_request_bytes(1_000)).await;
     let answer = raw.post("", None, &json!("x".repeat(1_000))).await;
     assert_eq!(answer.status(), 413);
     assert!(answer.text().await.unwrap().contains("1000 bytes"));
@@ -239,7 +239,7 @@ async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
 
 #[tokio::test]
 async fn a_client_that_reads_no_answers_does_not_keep_its_connection() {
-    let url = serve(server().0.max_connections(1).read_time(Duration::from_millis(300))).await;
+    let url = serve(server().0.max_connections(1).read_timeout(Duration::from_millis(300))).await;
     let mut deaf = TcpStream::connect(address(&url)).await.unwrap();
     let ask = "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_000);
     let asks = async { while deaf.write_all(ask.as_bytes()).await.is_ok() {} };

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::{Content, Control, InputRequest, ToolInput, ToolResult, tool, toolset};
 
@@ -105,10 +105,10 @@ fn tell() -> String {
     "once upon a time\n".repeat(100_000)
 }
 
-fn careful(request: &ToolRequest<'_>) -> Decision {
+fn careful(request: &ToolRequest<'_>) -> MiddlewareDecision {
     match request.spec.name.as_str() {
-        "pay" => Decision::NeedApproval("It costs money.".to_owned()),
-        _ => Decision::Allow,
+        "pay" => MiddlewareDecision::NeedApproval("It costs money.".to_owned()),
+        _ => MiddlewareDecision::Allow,
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn toolbox() -> ToolboxBuilder {
 pub(crate) fn server() -> (Server, Arc<Heard>) {
     let heard = Arc::new(Heard::default());
     let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&heard));
-    (Server::new(toolbox().context(context).build().unwrap()).name("fixture").page(4), heard)
+    (Server::new(toolbox().context(context).build().unwrap()).name("fixture").page_size(4), heard)
 }
 
 pub(crate) fn object(value: Value) -> Map<String, Value> {

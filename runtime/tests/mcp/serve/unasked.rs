@@ -5,7 +5,7 @@ use toolgen_runtime::call::principal::Principal;
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Person, Way, params, serve};
-use crate::serve::tools::{toolbox, server};
+use crate::serve::tools::{server, toolbox};
 
 fn answer(action: &str, content: Value) -> Value {
     json!({"approve": {"action": action, "content": content}, "user_name": {"action": action, "content": content}})
@@ -40,7 +40,7 @@ async fn an_approval_that_nobody_asked_for_is_none() {
     for (era, way) in ALL {
         for person in [Person::Absent, Person::Declines] {
             let is_absent = matches!(person, Person::Absent);
-            let client = Client::of(person, server().0.client_approves(), era, way).await;
+            let client = Client::of(person, server().0.approve_by_elicitation(), era, way).await;
             let told = ask(&client, "pay", None, yes()).await.to_string();
             assert!(!told.contains("paid"), "{era:?} {way:?}: {told}");
             let expected = match (era, is_absent) {
@@ -64,7 +64,7 @@ async fn a_question_that_was_answered_no_has_no_other_answer() {
                 ("decline", json!({"approve": true, "name": "Ada"})),
             ] {
                 let client =
-                    Client::of(Person::Declines, server().0.client_approves(), Era::Alone, way).await;
+                    Client::of(Person::Declines, server().0.approve_by_elicitation(), Era::Alone, way).await;
                 let waits = state(&client, tool).await;
                 let no = ask(&client, tool, Some(&waits), answer(action, content)).await;
                 assert_eq!(no["isError"], true, "{no}");
@@ -73,7 +73,7 @@ async fn a_question_that_was_answered_no_has_no_other_answer() {
                 assert!(text.contains("its request was resumed before"), "{tool} {action}: {later}");
             }
         }
-        let client = Client::of(Person::Declines, server().0.client_approves(), Era::Alone, way).await;
+        let client = Client::of(Person::Declines, server().0.approve_by_elicitation(), Era::Alone, way).await;
         let waits = state(&client, "pay").await;
         let no = ask(&client, "pay", Some(&waits), answer("accept", json!({"approve": "yes"}))).await;
         assert_eq!(no["isError"], true, "{no}");
@@ -84,7 +84,7 @@ async fn a_question_that_was_answered_no_has_no_other_answer() {
 
 #[tokio::test]
 async fn a_state_is_of_one_principal_and_another_can_neither_use_it_nor_use_it_up() {
-    let server = server().0.client_approves().principal(|parts| {
+    let server = server().0.approve_by_elicitation().principal(|parts| {
         let token = parts.headers.get("authorization")?.to_str().ok()?.strip_prefix("Bearer ")?;
         Some(Principal::new(token.to_owned()).with_scopes(["read", "write"]))
     });
@@ -111,13 +111,15 @@ async fn a_state_is_of_one_principal_and_another_can_neither_use_it_nor_use_it_u
 async fn a_state_is_good_for_its_call_its_kind_of_question_and_its_time() {
     let toolbox = toolbox().approval_expiry(Duration::ZERO).build().unwrap();
     let client =
-        Client::of(Person::Declines, Server::new(toolbox).client_approves(), Era::Alone, Way::Pipe).await;
+        Client::of(Person::Declines, Server::new(toolbox).approve_by_elicitation(), Era::Alone, Way::Pipe)
+            .await;
     for tool in ["pay", "greet"] {
         let waits = state(&client, tool).await;
         let late = ask(&client, tool, Some(&waits), yes()).await.to_string();
         assert!(late.contains("it has waited too long"), "{tool}: {late}");
     }
-    let client = Client::of(Person::Declines, server().0.client_approves(), Era::Alone, Way::Pipe).await;
+    let client =
+        Client::of(Person::Declines, server().0.approve_by_elicitation(), Era::Alone, Way::Pipe).await;
     let (pay, greet) = (state(&client, "pay").await, state(&client, "greet").await);
     for (tool, state) in [("pay", &greet), ("greet", &pay)] {
         let refused = ask(&client, tool, Some(state), yes()).await.to_string();

@@ -34,13 +34,13 @@ async fn transfer(to: &str) -> String {
 struct Asks;
 
 impl Middleware for Asks {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         Box::pin(async {
             if request.approved() && task() == "killed before the tool" {
                 say("claimed");
                 std::future::pending::<()>().await;
             }
-            Decision::NeedApproval("It costs money.".to_owned())
+            MiddlewareDecision::NeedApproval("It costs money.".to_owned())
         })
     }
 }

@@ -50,7 +50,7 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
         database.execute(changed, [request.to_string()]).unwrap();
         // Who looks at it sees what would run.
         if key == "shown" {
-            assert_eq!(entry(&approvals, &id).await.shown, json!({"to": "Grace"}));
+            assert_eq!(entry(&approvals, &id).await.redacted_arguments, json!({"to": "Grace"}));
         }
         let response = toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID", "{key}");
@@ -166,7 +166,7 @@ async fn a_call_that_a_worker_cannot_start_is_given_back_with_the_reason() {
     };
     let panics = |request: &ToolRequest<'_>| match request.approved() {
         true => panic!("a middleware fails"),
-        false => Decision::Allow,
+        false => MiddlewareDecision::Allow,
     };
     let all = || Registry::new(toolset![super::pay, super::relay]).unwrap();
     for (toolbox, code) in [

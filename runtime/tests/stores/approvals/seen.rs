@@ -26,7 +26,7 @@ async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
     let toolbox = Toolbox::builder(&Registry::new(toolset![sh, transfer, send]).unwrap())
         .middleware(|request: &ToolRequest<'_>| {
             let what = request.arguments["command"].as_str().or_else(|| request.arguments["to"].as_str());
-            Decision::NeedApproval(format!(
+            MiddlewareDecision::NeedApproval(format!(
                 "It is {}, with {}.",
                 what.unwrap_or("-"),
                 request.arguments["pin"]
@@ -58,7 +58,7 @@ async fn no_word_around_it_hides_what_runs() {
         "[1]; rm -rf /",
     ] {
         let entry = seen("sh", json!({ "command": command })).await.unwrap();
-        assert_eq!(entry.shown, json!({ "command": command }));
+        assert_eq!(entry.redacted_arguments, json!({ "command": command }));
         assert_eq!(entry.reasons, [format!("It is {command}, with null.")]);
     }
 }
@@ -73,7 +73,7 @@ async fn tokens_are_hidden_with_their_length() {
     for (token, count) in [("ghp_0123456789abcdefghij", 24), (key.as_str(), key.chars().count())] {
         let entry = seen("sh", json!({ "command": format!("a '{token}'; rm -rf /") })).await.unwrap();
         let hidden = format!("a '[REDACTED, {count} characters]'; rm -rf /");
-        assert_eq!(entry.shown, json!({ "command": hidden }));
+        assert_eq!(entry.redacted_arguments, json!({ "command": hidden }));
         assert_eq!(entry.reasons, [format!("It is {hidden}, with null.")]);
     }
 }
@@ -82,7 +82,7 @@ async fn tokens_are_hidden_with_their_length() {
 async fn an_argument_that_equals_a_secret_one_is_seen() {
     let to = "attacker@evil.example";
     let entry = seen("transfer", json!({ "to": to, "pin": to })).await.unwrap();
-    assert_eq!(entry.shown, json!({ "to": to, "pin": "[REDACTED]" }));
+    assert_eq!(entry.redacted_arguments, json!({ "to": to, "pin": "[REDACTED]" }));
     assert!(entry.reasons[0].contains("It is attacker@evil.example"), "{:?}", entry.reasons);
     // What is hidden in the arguments is hidden in the reason.
     let entry = seen("transfer", json!({ "to": to, "pin": "4711-s3cr3t" })).await.unwrap();
@@ -104,7 +104,7 @@ async fn lists_and_objects_are_never_hidden_whole() {
         "password": "[REDACTED, 7 characters]", "cvc": "[REDACTED, 3 characters]",
         "url": "https://me:pw@ok.example",
     });
-    assert_eq!(entry.shown, json!({ "body": shown }));
+    assert_eq!(entry.redacted_arguments, json!({ "body": shown }));
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn what_cannot_be_shown_whole_is_refused() {
     let under = |value: Value| json!({ "a": value });
     let deep = |levels: usize| (0..levels).fold(json!("rm"), |value, _| under(value));
     let entry = seen("send", json!({ "body": deep(60) })).await.unwrap();
-    assert!(!entry.shown.to_string().contains("MAX_DEPTH"));
+    assert!(!entry.redacted_arguments.to_string().contains("MAX_DEPTH"));
     let many: Vec<String> = (0..100).map(|number| format!("secret-{number}")).collect();
     for (body, why) in [
         (deep(70), "nested more than 64 levels deep"),
@@ -136,9 +136,9 @@ async fn approvers_see_the_same_at_once() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
     let toolbox = Toolbox::builder(&Registry::new(toolset![sh]).unwrap())
-        .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("why".to_owned()))
+        .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("why".to_owned()))
         .approver(move |request: &ApprovalRequest, _: &ToolContext| {
-            tell.lock().unwrap().push(request.shown.clone());
+            tell.lock().unwrap().push(request.redacted_arguments.clone());
             Approval::Approved
         })
         .build()

@@ -100,12 +100,12 @@ fn told(response: &ToolResponse) -> String {
 struct Hangs;
 
 impl Middleware for Hangs {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         Box::pin(async {
             if request.approved() {
                 std::future::pending::<()>().await;
             }
-            Decision::Allow
+            MiddlewareDecision::Allow
         })
     }
 }
@@ -171,9 +171,9 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
         let toolbox = builder(&world, &named).build().unwrap();
         let request = ask(&toolbox, "Ada").await;
         let waiting = entry(&approvals, request.queue_id()).await;
-        assert_eq!(waiting.shown, json!({"to": "Ada", "pin": "[REDACTED]"}), "{queue}");
+        assert_eq!(waiting.redacted_arguments, json!({"to": "Ada", "pin": "[REDACTED]"}), "{queue}");
         assert_eq!((waiting.tool.as_str(), waiting.call_id.as_str()), ("pay", "call-1"));
-        let caller = &waiting.called_by;
+        let caller = &waiting.caller;
         assert_eq!(
             [caller.principal.as_deref(), caller.session_id.as_deref(), caller.agent_id.as_deref()],
             [Some("alice"), Some("monday"), Some("clerk")]
@@ -192,7 +192,7 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
         );
         assert_eq!(claim.worker.as_str(), "worker-3");
         let ended = over.outcome.clone().unwrap().at;
-        assert!(waiting.asked_at <= decision.at && decision.at <= claim.at && claim.at <= ended);
+        assert!(waiting.requested_at <= decision.at && decision.at <= claim.at && claim.at <= ended);
         for entry in [waiting, over] {
             let said = format!("{}{entry:?}", serde_json::to_string(&entry).unwrap());
             assert!(!said.contains("0815"), "{said}");

@@ -23,8 +23,8 @@ async fn pay(ctx: &ToolContext, to: &str) -> String {
     String::new()
 }
 
-fn asks(_: &ToolRequest<'_>) -> Decision {
-    Decision::NeedApproval("It costs money.".to_owned())
+fn asks(_: &ToolRequest<'_>) -> MiddlewareDecision {
+    MiddlewareDecision::NeedApproval("It costs money.".to_owned())
 }
 
 /// Not a test of its own: what the process does that is killed. It asks for an approval and waits to be killed; the

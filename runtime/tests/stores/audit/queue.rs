@@ -377,7 +377,7 @@ async fn what_was_granted_and_cannot_be_recorded_stays_granted() {
     let auditor = Auditor::builder(sink.clone()).durable(true).start().unwrap();
     let approvals = Approvals::on(MemoryStore::new());
     let toolbox = Toolbox::builder(&Registry::new(toolset![pay]).unwrap())
-        .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
+        .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("It costs money.".to_owned()))
         .layer(auditor)
         .approval_queue(approvals.clone())
         .build()

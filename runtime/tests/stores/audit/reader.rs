@@ -39,7 +39,7 @@ async fn conversation(toolbox: &Toolbox, auditor: &Auditor) {
 
 fn all(reader: &mut AuditReader) -> Vec<AuditRecord> {
     let mut all = Vec::new();
-    reader.changes(&mut |record| all.push(record)).unwrap();
+    reader.for_each_change(&mut |record| all.push(record)).unwrap();
     all
 }
 
@@ -205,14 +205,14 @@ async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
     assert_eq!(all(&mut reader).len(), 0);
     assert_eq!(reader.unreadable(), 2);
     std::fs::write(&file.0, "").unwrap();
-    assert!(reader.changes(&mut |_| ()).unwrap_err().to_string().contains("replaced"));
+    assert!(reader.for_each_change(&mut |_| ()).unwrap_err().to_string().contains("replaced"));
 }
 
 #[test]
 fn a_file_that_is_no_audit_log_is_told() {
     let file = Scratch::new("other.txt");
     std::fs::write(&file.0, "one\ntwo\n").unwrap();
-    let why = store::audit::open(&file.0).unwrap().changes(&mut |_| ()).unwrap_err();
+    let why = store::audit::open(&file.0).unwrap().for_each_change(&mut |_| ()).unwrap_err();
     assert!(why.to_string().contains("not an audit log"), "{why}");
     let why = store::audit::open(file.0.with_extension("missing")).unwrap_err().to_string();
     assert!(why.contains("other.missing"), "{why}");

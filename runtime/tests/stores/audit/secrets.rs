@@ -1,7 +1,7 @@
 //! The secrets of a call are hidden in whatever comes of it: the calls that its tool makes, however deep, pages of its
 //! result that are read later, and what people see of it meanwhile.
 
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::layers::middleware::Approver;
 use toolgen_runtime::{Control, InputRequest};
 
@@ -277,7 +277,7 @@ async fn a_secret_of_one_call_is_no_secret_of_the_next() {
 #[tokio::test]
 async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
     let (toolbox, sink, auditor, seen) = watched();
-    let toolbox = toolbox.pages(Pages::new(ResultLimit::bytes(60))).build().unwrap();
+    let toolbox = toolbox.paging(Pages::new(ResultLimit::bytes(60))).build().unwrap();
     let first = call(&toolbox, "shout", json!({ "pin": PIN }), &seen).await.text();
     assert!(first.contains(PIN), "the model sees what the tool says");
     let handle = first.split('"').nth(3).unwrap();
@@ -291,7 +291,7 @@ async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
 #[tokio::test]
 async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
     let (toolbox, sink, auditor, seen) = watched();
-    let toolbox = toolbox.pages(Pages::new(ResultLimit::bytes(18))).build().unwrap();
+    let toolbox = toolbox.paging(Pages::new(ResultLimit::bytes(18))).build().unwrap();
     // The first page ends within the secret, and the next ones begin there.
     let first = call(&toolbox, "shout", json!({ "pin": PIN.repeat(2) }), &seen).await.text();
     let handle = first.split('"').nth(3).unwrap();
@@ -337,8 +337,8 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
             &'a self,
             _: InputQuestion<'a>,
             _: &'a ToolContext,
-        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
-            Box::pin(std::future::ready(Ok(InputAnswer::Given(json!({ "code": PIN })))))
+        ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
+            Box::pin(std::future::ready(Ok(InputReply::Given(json!({ "code": PIN })))))
         }
     }
     let (toolbox, sink, auditor, seen) = watched();
@@ -349,8 +349,7 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
     // Later, and by another way.
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.build().unwrap();
-    let Err(ToolError::InputRequired(pending)) = call(&toolbox, "ask", json!({}), &seen).await.outcome
-    else {
+    let Err(ToolError::InputRequired(pending)) = call(&toolbox, "ask", json!({}), &seen).await.outcome else {
         panic!("it asks")
     };
     let response = toolbox.resume_with_input(*pending, json!({ "code": PIN }), &turn(&seen)).await.unwrap();
@@ -360,11 +359,11 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
 }
 
 /// Demands that somebody approves every safe that is opened.
-fn guard(request: &ToolRequest<'_>) -> Decision {
+fn guard(request: &ToolRequest<'_>) -> MiddlewareDecision {
     match (request.spec.name.as_str(), &request.arguments["pin"]) {
-        ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
-        ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
-        _ => Decision::Allow,
+        ("open", Value::String(pin)) if pin == "mine" => MiddlewareDecision::Modify(json!({ "pin": PIN })),
+        ("open", Value::String(pin)) => MiddlewareDecision::NeedApproval(format!("It is opened with {pin}.")),
+        _ => MiddlewareDecision::Allow,
     }
 }
 
@@ -386,7 +385,10 @@ async fn people_who_approve_see_no_secret() {
             request: &'a ApprovalRequest,
             _: &'a ToolContext,
         ) -> BoxFuture<'a, Approval> {
-            self.0.lock().unwrap().push(format!("{} {:?} {request:?}", request.shown, request.reasons));
+            self.0
+                .lock()
+                .unwrap()
+                .push(format!("{} {:?} {request:?}", request.redacted_arguments, request.reasons));
             Box::pin(std::future::ready(Approval::Later))
         }
     }
@@ -397,7 +399,7 @@ async fn people_who_approve_see_no_secret() {
     else {
         panic!("it waits")
     };
-    assert_eq!(request.shown, json!({ "pin": "[REDACTED]" }));
+    assert_eq!(request.redacted_arguments, json!({ "pin": "[REDACTED]" }));
     assert_eq!(request.reasons, ["It is opened with [REDACTED]."]);
     // It is stored, and runs as it was.
     let stored = serde_json::to_string(&request).unwrap();

@@ -226,7 +226,7 @@ async fn a_locked_database_is_waited_for_once_a_batch_and_written_when_it_is_fre
 async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
     let file = Scratch::new("audit.db");
     let sink = SqliteSink::open(&file.0).unwrap();
-    let sink = sink.with_busy_timeout(Duration::from_millis(1)).unwrap().with_kept(6);
+    let sink = sink.with_busy_timeout(Duration::from_millis(1)).unwrap().with_max_buffered(6);
     let auditor = Auditor::builder(sink).start().unwrap();
     let other = Connection::open(&file.0).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -1,8 +1,8 @@
 //! Records of calls through a toolbox: one row an answer, and no secret in any of them.
 
 use toolgen_runtime::agent::dispatch::Strategy;
-use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, Row};
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, MemoryRecord};
+use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
 use toolgen_runtime::{Content, Control, InputRequest};
 
 use super::{Scratch, login};
@@ -83,7 +83,7 @@ fn picture() -> ToolResult {
 
 fn toolbox(auditor: &Auditor) -> ToolboxBuilder {
     let registry = Registry::new(toolset![login, act, hang, wait, crash, forward, picture, confirm]).unwrap();
-    Toolbox::builder(&registry).layer(auditor.clone()).repeat_limit(None)
+    Toolbox::builder(&registry).layer(auditor.clone()).max_repeated_failures(None)
 }
 
 fn memory() -> (MemorySink, Auditor) {
@@ -102,16 +102,16 @@ async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
     toolbox.call(ToolCall::new("c-1", name, arguments), &turn()).await
 }
 
-fn statuses(rows: &[Row]) -> Vec<&'static str> {
+fn statuses(rows: &[MemoryRecord]) -> Vec<&'static str> {
     rows.iter().map(|row| row.status().as_str()).collect()
 }
 
 /// All that the records say.
-fn written(rows: &[Row]) -> String {
+fn written(rows: &[MemoryRecord]) -> String {
     rows.iter().map(|row| json!([row.intent, row.outcome]).to_string()).collect()
 }
 
-fn code(row: &Row) -> &str {
+fn code(row: &MemoryRecord) -> &str {
     row.outcome.as_ref().and_then(|outcome| outcome.error_code.as_deref()).unwrap_or("")
 }
 
@@ -136,11 +136,11 @@ async fn a_call_is_recorded_with_who_made_it() {
 async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
     struct NoRoot;
     impl Middleware for NoRoot {
-        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
             let decision = match request.arguments["user"].as_str() {
-                Some("root") => Decision::Deny("not root".into()),
-                Some("boss") => Decision::NeedApproval("the boss must say so".into()),
-                _ => Decision::Allow,
+                Some("root") => MiddlewareDecision::Deny("not root".into()),
+                Some("boss") => MiddlewareDecision::NeedApproval("the boss must say so".into()),
+                _ => MiddlewareDecision::Allow,
             };
             Box::pin(std::future::ready(decision))
         }
@@ -231,9 +231,9 @@ async fn secrets_somebody_tells_a_tool_are_not_recorded() {
             &'a self,
             _: InputQuestion<'a>,
             _: &'a ToolContext,
-        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
             let answer = json!({"code": "998-877", "city": "Ghent"});
-            Box::pin(std::future::ready(Ok(InputAnswer::Given(answer))))
+            Box::pin(std::future::ready(Ok(InputReply::Given(answer))))
         }
     }
     let (sink, auditor) = memory();
@@ -290,8 +290,8 @@ async fn a_call_by_a_tool_is_a_row_of_its_own() {
 async fn changed_arguments_are_recorded_as_they_were_used() {
     struct Rename;
     impl Middleware for Rename {
-        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-            Box::pin(std::future::ready(Decision::Modify(json!({"what": "less"}))))
+        fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
+            Box::pin(std::future::ready(MiddlewareDecision::Modify(json!({"what": "less"}))))
         }
     }
     let (sink, auditor) = memory();

@@ -34,7 +34,7 @@ const WIDTH: usize = 500;
 async fn child_process() {
     let Ok(url) = std::env::var(DATABASE) else { return };
     let (calls, is_durable) = (number(CALLS, 0), std::env::var(DURABLE).is_ok_and(|set| !set.is_empty()));
-    let sink = PostgresSink::builder(&url).patience(Duration::from_secs(60)).open().unwrap();
+    let sink = PostgresSink::builder(&url).wait_timeout(Duration::from_secs(60)).open().unwrap();
     let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
     let one = |id: usize| {
         let auditor = auditor.clone();

@@ -35,7 +35,7 @@ async fn a_durable_call_is_refused_while_the_database_is_away_and_the_refusal_is
     let url = server.database("refused");
     let network = Proxy::to(server.port);
     let patience = Duration::from_secs(2);
-    let sink = PostgresSink::builder(&network.url(&url)).patience(patience).open().unwrap();
+    let sink = PostgresSink::builder(&network.url(&url)).wait_timeout(patience).open().unwrap();
     let auditor = durable(sink);
     let mut running = record(&auditor, "running");
     running.intent().await.unwrap();
@@ -70,7 +70,8 @@ async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
     let url = server.database("kept");
     let network = Proxy::to(server.port);
     let patience = Duration::from_secs(2);
-    let sink = PostgresSink::builder(&network.url(&url)).patience(patience).kept(6).open().unwrap();
+    let sink =
+        PostgresSink::builder(&network.url(&url)).wait_timeout(patience).max_buffered(6).open().unwrap();
     let auditor = started(sink);
     network.cut();
     let start = Instant::now();
@@ -103,7 +104,7 @@ async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
     let Some(server) = server::shared() else { return };
     let url = server.database("locked");
     let patience = Duration::from_secs(2);
-    let auditor = durable(PostgresSink::builder(&url).patience(patience).open().unwrap());
+    let auditor = durable(PostgresSink::builder(&url).wait_timeout(patience).open().unwrap());
     let locking = std::thread::spawn({
         let server = Arc::clone(&server);
         move || server.query("locked", "BEGIN; LOCK TABLE tool_executions; SELECT pg_sleep(6)")
@@ -132,7 +133,7 @@ async fn no_call_waits_for_a_server_that_stands_still_much_longer_than_patience(
     let url = server.database("stalled");
     let patience = Duration::from_secs(2);
     // It looks after its connection every second, also while calls come.
-    let sink = PostgresSink::builder(&url).patience(patience).lease(Duration::from_secs(4));
+    let sink = PostgresSink::builder(&url).wait_timeout(patience).lease(Duration::from_secs(4));
     let auditor = durable(sink.open().unwrap());
     call(&auditor, "before", welcome()).await;
     let stalled = server.stall();
@@ -172,7 +173,7 @@ fn a_database_that_is_not_there_is_said_within_patience() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let start = Instant::now();
     let url = format!("postgres://audit:hunter2@127.0.0.1:{port}/audit");
-    let sink = PostgresSink::builder(&url).patience(Duration::from_millis(300));
+    let sink = PostgresSink::builder(&url).wait_timeout(Duration::from_millis(300));
     assert!(!format!("{sink:?}").contains("hunter2"));
     let why = sink.open().unwrap_err().to_string();
     assert!(why.contains("refused") && why.contains("/audit") && !why.contains("hunter2"), "{why}");

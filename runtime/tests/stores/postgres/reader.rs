@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 fn changes(reader: &mut AuditReader) -> Vec<(String, AuditStatus)> {
     let mut seen = Vec::new();
-    reader.changes(&mut |it| seen.push((it.intent.tool_call_id.to_string(), it.status()))).unwrap();
+    reader.for_each_change(&mut |it| seen.push((it.intent.tool_call_id.to_string(), it.status()))).unwrap();
     seen
 }
 
@@ -30,9 +30,9 @@ async fn each_change_is_read_once() {
     assert_eq!(changes(&mut reader), [is("one", AuditStatus::Ok)]);
 
     // Whole records, also one by one, and from the start.
-    let mut again = reader.again().unwrap();
+    let mut again = reader.reopen().unwrap();
     let mut all = Vec::new();
-    again.changes(&mut |record| all.push(record)).unwrap();
+    again.for_each_change(&mut |record| all.push(record)).unwrap();
     assert_eq!(all.len(), 2);
     let one = reader.record(&all[0].id).unwrap().unwrap();
     assert_eq!(one, all[0]);
@@ -89,7 +89,7 @@ async fn what_is_no_log_is_said_at_once_and_a_reader_outlives_the_server() {
     auditor.flush().await.unwrap();
     assert_eq!(changes(&mut reader).len(), 1);
     server.stop(server::End::Fast);
-    let why = reader.changes(&mut |_| ()).unwrap_err().to_string();
+    let why = reader.for_each_change(&mut |_| ()).unwrap_err().to_string();
     assert!(why.starts_with("postgres://audit@127.0.0.1:"), "{why}");
     server.run();
     call(&auditor, "two", welcome()).await;

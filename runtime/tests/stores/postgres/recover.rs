@@ -19,7 +19,7 @@ async fn a_program_that_is_started_again_closes_its_own_calls_at_once() {
         record.intent().await.unwrap();
     }
     // Nobody else has its name while it is there.
-    let why = named("first").patience(Duration::from_secs(2)).open().unwrap_err().to_string();
+    let why = named("first").wait_timeout(Duration::from_secs(2)).open().unwrap_err().to_string();
     assert!(why.contains("another program writes its records as `first`"), "{why}");
     let mut third = named("third").open().unwrap();
     assert_eq!(third.recover().unwrap(), 0);
@@ -80,7 +80,8 @@ async fn after_an_outage_of_the_server_everybody_has_time_to_come_back() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("outage");
     let lease = Duration::from_secs(2);
-    let open = || PostgresSink::builder(&url).lease(lease).patience(Duration::from_secs(20)).open().unwrap();
+    let open =
+        || PostgresSink::builder(&url).lease(lease).wait_timeout(Duration::from_secs(20)).open().unwrap();
     let auditor = durable(open());
     let mut running = record(&auditor, "one");
     running.intent().await.unwrap();

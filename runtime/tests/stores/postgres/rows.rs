@@ -194,7 +194,10 @@ async fn nobody_is_null_in_tables_of_the_first_version_too() {
     let rows = "SELECT count(*), count(approved_by) FROM tool_executions";
     assert_eq!(server.query("first_version", rows), "2|1");
     let mut read = Vec::new();
-    store::audit::connect(&url).unwrap().changes(&mut |record| read.push(record.intent.approved_by)).unwrap();
+    store::audit::connect(&url)
+        .unwrap()
+        .for_each_change(&mut |record| read.push(record.intent.approved_by))
+        .unwrap();
     assert_eq!(read, [None, None]);
 }
 

@@ -49,7 +49,7 @@ async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
     // `require` verifies, too.
     let mut reader = store::audit::connect(&with(&format!("sslmode=require&sslrootcert={root}"))).unwrap();
     let mut read = 0;
-    reader.changes(&mut |_| read += 1).unwrap();
+    reader.for_each_change(&mut |_| read += 1).unwrap();
     assert_eq!(read, 1);
 
     // An authority that is not trusted, and one that did not sign.

@@ -1,6 +1,6 @@
 //! Agents that run against a recording: a loop whose model is recorded, too, and sub-agents.
 
-use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopOptions, ModelTurn, Transcript};
+use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry, LoopOptions, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
 
@@ -30,7 +30,7 @@ async fn conversation(toolbox: &Toolbox, replies: Vec<Value>) -> Value {
         let reply = replies.lock().unwrap().remove(0);
         async { Ok::<_, String>(reply) }
     };
-    let mut agent = Loop::new(toolbox, WireFormat::Anthropic, send).unwrap();
+    let mut agent = AgentLoop::new(toolbox, WireFormat::Anthropic, send).unwrap();
     assert_eq!(agent.run("Refund Ada's orders.").await.text().unwrap(), "Done.");
     drop(agent);
     Arc::into_inner(last).unwrap().into_inner().unwrap()
@@ -56,7 +56,7 @@ async fn a_loop_gets_the_same_conversation_without_the_world() {
     assert_eq!(again, first);
     assert_eq!(world::asked(), asked);
 
-    let replay = replay.again();
+    let replay = replay.restarted();
     conversation(&builder().layer(replay.clone()).build().unwrap(), replies(99)).await;
     let why = replay.finish().unwrap_err().to_string();
     assert!(why.contains("/cents: expected 100, found 99"), "{why}");

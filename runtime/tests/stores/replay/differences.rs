@@ -132,7 +132,7 @@ async fn a_call_inside_of_another_is_compared_and_nothing_is_answered_after_a_di
 async fn a_tool_may_be_answered_whole() {
     let run = shop().await;
     let (replay, _) = replaying(&run);
-    let replay = replay.answering_whole(["refund_all"]);
+    let replay = replay.replaying_nested(["refund_all"]);
     let toolbox = super::builder().layer(replay.clone()).build().unwrap();
     call(&toolbox, "find_orders", json!({"customer": "ada"})).await;
     call(&toolbox, "refund", json!({"order": 7, "cents": 100})).await;

@@ -126,9 +126,13 @@ async fn a_masked_argument_fits_anything_and_its_new_value_is_not_told() {
 struct Ask;
 
 impl Middleware for Ask {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         let asks = request.spec.name.as_str() == "refund";
-        let decision = if asks { Decision::NeedApproval("It is money.".to_owned()) } else { Decision::Allow };
+        let decision = if asks {
+            MiddlewareDecision::NeedApproval("It is money.".to_owned())
+        } else {
+            MiddlewareDecision::Allow
+        };
         Box::pin(std::future::ready(decision))
     }
 }
@@ -168,7 +172,7 @@ async fn an_approved_call_is_resumed() {
     let toolbox = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
     assert_eq!(replay.rerun_in(&toolbox, &turn()).await, Ok(()));
     // Without the middleware nothing asks.
-    let replay = replay.again();
+    let replay = replay.restarted();
     let why = replay.rerun_in(&builder().layer(replay.clone()).build().unwrap(), &turn()).await.unwrap_err();
     assert!(why.to_string().contains("+ found    it ran"), "{why}");
 }
@@ -206,8 +210,8 @@ fn send_letter(to: &str, #[arg(default = "Hello")] subject: String) -> String {
 }
 
 /// Asks before letters.
-fn ask_first(_: &ToolRequest<'_>) -> Decision {
-    Decision::NeedApproval("It is sent.".to_owned())
+fn ask_first(_: &ToolRequest<'_>) -> MiddlewareDecision {
+    MiddlewareDecision::NeedApproval("It is sent.".to_owned())
 }
 
 /// grace, who does not write to everybody, and whom nobody asks twice.
@@ -253,7 +257,7 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
             if approver { toolbox.approver(nobody) } else { toolbox }.build().unwrap()
         };
         assert_eq!(replay.rerun_in(&toolbox(), &turn()).await, Ok(()));
-        let replay = replay.again();
+        let replay = replay.restarted();
         let toolbox = letters().approver(nobody).layer(replay.clone()).build().unwrap();
         for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {
             assert_eq!(call(&toolbox, "send_letter", json!({"to": to})).await.text(), *outcome);
@@ -285,7 +289,7 @@ async fn pages_come_back_as_they_were_read() {
     let pages = || Pages::new(ResultLimit::bytes(10_000));
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let toolbox = Toolbox::builder(&registry).pages(pages()).layer(auditor.clone()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).paging(pages()).layer(auditor.clone()).build().unwrap();
     let first = call(&toolbox, "novel", json!({})).await;
     let text = first.text();
     let said = text.split_once("handle").unwrap().1;
@@ -296,7 +300,7 @@ async fn pages_come_back_as_they_were_read() {
     auditor.shutdown().await;
 
     let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap());
-    let toolbox = Toolbox::builder(&registry).pages(pages()).layer(replay.clone()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).paging(pages()).layer(replay.clone()).build().unwrap();
     assert_eq!(call(&toolbox, "novel", json!({})).await.text(), first.text());
     assert_eq!(call(&toolbox, "read_result", reads).await.text(), second.text());
     replay.finish().unwrap();

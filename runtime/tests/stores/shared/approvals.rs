@@ -1,6 +1,6 @@
 //! Approvals in every store: what is kept of them, and for how long.
 
-use toolgen_runtime::layers::approval::APPROVALS_KEPT;
+use toolgen_runtime::layers::approval::APPROVAL_RETENTION;
 use toolgen_runtime::store::Expected;
 
 use super::homes;
@@ -25,7 +25,10 @@ async fn secrets_are_kept_until_the_call_starts_or_can_no_longer_run() {
         let (granted, denied) = (ask(&toolbox, "Ada").await, ask(&toolbox, "Bob").await);
         for request in [&granted, &denied] {
             let (sealed, left) = kept(&store, request.queue_id()).await;
-            assert!(sealed && left > APPROVALS_KEPT && left <= APPROVALS_KEPT + day, "{name}: {left:?}");
+            assert!(
+                sealed && left > APPROVAL_RETENTION && left <= APPROVAL_RETENTION + day,
+                "{name}: {left:?}"
+            );
         }
         approvals.grant(granted.queue_id(), "Eve", "").await.unwrap();
         approvals.deny(denied.queue_id(), "Eve", "").await.unwrap();

@@ -26,7 +26,7 @@ fn secret(#[arg(secret)] password: &str) -> String {
 /// As another process has it: with a connection and a memory of its own.
 pub(crate) fn toolbox(store: Arc<dyn Store>) -> Toolbox {
     let pages = Pages::new(ResultLimit::bytes(200)).shared(store);
-    Toolbox::builder(&Registry::new(toolset![numbers, fails, secret]).unwrap()).pages(pages).build().unwrap()
+    Toolbox::builder(&Registry::new(toolset![numbers, fails, secret]).unwrap()).paging(pages).build().unwrap()
 }
 
 pub(crate) fn turn(principal: &'static str, session: &'static str) -> ToolContext {

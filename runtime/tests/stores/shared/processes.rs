@@ -92,7 +92,7 @@ fn pay(to: &str) -> String {
 
 fn toolbox(store: Arc<dyn Store>) -> Toolbox {
     Toolbox::builder(&Registry::new(toolset![pay]).unwrap())
-        .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
+        .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("It costs money.".to_owned()))
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(Approvals::on(store))
         .build()

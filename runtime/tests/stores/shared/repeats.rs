@@ -33,7 +33,7 @@ impl One {
         let fails = Arc::new(Mutex::new(Some("no makefile".to_owned())));
         let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&fails));
         let registry = Registry::new(toolset![brittle, secret]).unwrap();
-        let toolbox = Toolbox::builder(&registry).context(context).repeat_store(store).build().unwrap();
+        let toolbox = Toolbox::builder(&registry).context(context).failure_store(store).build().unwrap();
         One { toolbox, session: Session::new("s-1"), fails }
     }
 

@@ -17,9 +17,9 @@ pub(super) struct Needs {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Over {
     pub(super) of: &'static str,
-    pub(super) most: usize,
+    pub(super) max: usize,
     pub(super) needs: usize,
-    pub(super) left: usize,
+    pub(super) remaining: usize,
 }
 
 impl Needs {
@@ -86,11 +86,11 @@ impl Needs {
     /// Returns the first limit that would not hold with one more tool.
     pub(super) fn over(self, one: Needs, limits: &RequestLimits) -> Option<Over> {
         if let Some(most) = limits.optional_fields_of_tool.filter(|&most| one.optional > most) {
-            return Some(Over { of: OF_TOOL, most, needs: one.optional, left: most });
+            return Some(Over { of: OF_TOOL, max: most, needs: one.optional, remaining: most });
         }
         let left = self.limited(limits).map(|(_, most, taken)| most.saturating_sub(taken));
         let over = one.limited(limits).zip(left).find(|((_, _, needs), left)| needs > left);
-        over.map(|((of, most, needs), left)| Over { of, most, needs, left })
+        over.map(|((of, most, needs), left)| Over { of, max: most, needs, remaining: left })
     }
 
     /// Adds what one more tool needs.

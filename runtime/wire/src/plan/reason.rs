@@ -9,13 +9,13 @@ use toolgen_kernel::schema::shape::render::{Loss, Refusal};
 /// How a tool of a request is shown, and why.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Decision {
+pub struct ToolDecision {
     /// The name of the tool.
     pub tool: Text,
     /// The dialect in which it is shown; `None` if it is left out.
     pub dialect: Option<&'static Dialect>,
     /// Why.
-    pub reason: Reason,
+    pub reason: DecisionReason,
     /// What the dialect cannot express of the arguments.
     pub losses: Vec<Loss>,
 }
@@ -23,7 +23,7 @@ pub struct Decision {
 /// Why a tool is shown as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum DecisionReason {
     /// The wanted dialect takes it.
     Wanted,
     /// The dialect that was wanted refuses the arguments, for these reasons.
@@ -37,9 +37,9 @@ pub enum Reason {
         /// The limit.
         most: usize,
         /// How much of it the tool needs.
-        needs: usize,
+        required: usize,
         /// How much of it the strict tools leave.
-        left: usize,
+        remaining: usize,
     },
     /// The request has no place for more tools than this.
     TooMany {
@@ -49,24 +49,24 @@ pub enum Reason {
 }
 
 /// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
-impl fmt::Display for Decision {
+impl fmt::Display for ToolDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.dialect.map_or("left out", |dialect| dialect.name);
         write!(f, "{}: {shown}", self.tool)?;
-        if self.reason == Reason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
+        if self.reason == DecisionReason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Wanted => f.write_str("it was wanted"),
-            Reason::Refused(reasons) => {
-                let told: Vec<String> =
+            DecisionReason::Wanted => f.write_str("it was wanted"),
+            DecisionReason::Refused(reasons) => {
+                let reasons_text: Vec<String> =
                     reasons.iter().map(|why| format!("{}: {}", why.pointer, why.reason)).collect();
-                write!(f, "the strict dialect refuses it: {}", told.join("; "))
+                write!(f, "the strict dialect refuses it: {}", reasons_text.join("; "))
             }
-            Reason::Withheld(losses) => {
+            DecisionReason::Withheld(losses) => {
                 let told: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
                 write!(
                     f,
@@ -74,10 +74,10 @@ impl fmt::Display for Reason {
                     told.join(", ")
                 )
             }
-            Reason::Limit { of, most, needs, left } => {
+            DecisionReason::Limit { of, most, required: needs, remaining: left } => {
                 write!(f, "strict tools may have {most} {of} in all: it needs {needs}, and {left} are left")
             }
-            Reason::TooMany { most } => write!(f, "a request takes {most} tools"),
+            DecisionReason::TooMany { most } => write!(f, "a request takes {most} tools"),
         }
     }
 }

@@ -20,9 +20,9 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
         "message_delta" => {
             assembly.list("/content")?;
             for (key, value) in event.get("delta").and_then(Value::as_object).into_iter().flatten() {
-                set(&mut assembly.whole, key, value.clone());
+                set(&mut assembly.response, key, value.clone());
             }
-            update(&mut assembly.whole, "usage", event.get("usage"));
+            update(&mut assembly.response, "usage", event.get("usage"));
             Ok(())
         }
         "message_stop" => {
@@ -36,15 +36,15 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
 }
 
 fn start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
-    if !assembly.whole.is_null() {
+    if !assembly.response.is_null() {
         return Err(WireError::new("", "begins a second message"));
     }
     let Some(message @ Value::Object(_)) = event.get("message") else {
         return Err(WireError::new("/message", "is not an object"));
     };
-    assembly.whole = message.clone();
+    assembly.response = message.clone();
     if !message.get("content").is_some_and(Value::is_array) {
-        assembly.whole["content"] = json!([]);
+        assembly.response["content"] = json!([]);
     }
     Ok(())
 }

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use toolgen_kernel::base::frozen::Text;
 
-use super::Piece;
+use super::StreamDelta;
 use crate::layout::WireError;
 
 /// A response that is being assembled from the events of a stream.
 #[derive(Debug, Default)]
 pub struct Assembly {
     /// The response so far. Null until the first event.
-    pub whole: Value,
-    pub(super) pieces: Vec<Piece>,
+    pub response: Value,
+    pub(super) pieces: Vec<StreamDelta>,
     pub(super) ended: bool,
     /// The IDs of the calls.
     ids: BTreeSet<String>,
@@ -32,14 +32,14 @@ impl Assembly {
     /// Passes on text for the user, unless it is empty.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.pieces.push(Piece::Text(text.to_owned()));
+            self.pieces.push(StreamDelta::Text(text.to_owned()));
         }
     }
 
     /// Passes on text of the model's reasoning, unless it is empty.
     pub fn thinking(&mut self, text: &str) {
         if !text.is_empty() {
-            self.pieces.push(Piece::Thinking(text.to_owned()));
+            self.pieces.push(StreamDelta::Thinking(text.to_owned()));
         }
     }
 
@@ -52,7 +52,7 @@ impl Assembly {
         if !id.is_empty() && !self.ids.insert(id.to_owned()) {
             return Err(WireError::new("", format!("begins a second call with the ID `{id}`")));
         }
-        self.pieces.push(Piece::Call { id: Text::copy_of(id), name: Text::copy_of(name) });
+        self.pieces.push(StreamDelta::Call { id: Text::copy_of(id), name: Text::copy_of(name) });
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Assembly {
         if text.trim().is_empty() {
             return;
         }
-        if let Some(place) = self.whole.pointer_mut(&pointer) {
+        if let Some(place) = self.response.pointer_mut(&pointer) {
             *place = serde_json::from_str(&text).unwrap_or(Value::String(text));
         }
     }
@@ -102,10 +102,10 @@ impl Assembly {
     ///
     /// If the response has not begun, or the place is not a list.
     pub fn list(&mut self, pointer: &str) -> Result<&mut Vec<Value>, WireError> {
-        if self.whole.is_null() {
+        if self.response.is_null() {
             return Err(WireError::new("", "comes before the beginning of a reply"));
         }
-        let list = self.whole.pointer_mut(pointer).and_then(Value::as_array_mut);
+        let list = self.response.pointer_mut(pointer).and_then(Value::as_array_mut);
         list.ok_or_else(|| {
             WireError::new("", format!("belongs to a list at {pointer}, where the reply has none"))
         })
@@ -115,7 +115,7 @@ impl Assembly {
         for key in self.open.keys().copied().collect::<Vec<_>>() {
             self.close(key);
         }
-        self.whole
+        self.response
     }
 }
 

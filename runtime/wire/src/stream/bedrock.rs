@@ -24,7 +24,7 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                 assembly.list(CONTENT)?;
                 // `p` is padding, so that the length of an event tells nothing.
                 for (key, value) in fields(Some(event)).filter(|(key, _)| *key != "p") {
-                    set(&mut assembly.whole, key, value.clone());
+                    set(&mut assembly.response, key, value.clone());
                 }
                 if kind == "messageStop" {
                     assembly.end();
@@ -44,11 +44,11 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
 }
 
 fn start(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
-    if !assembly.whole.is_null() {
+    if !assembly.response.is_null() {
         return Err(WireError::new("", "begins a second message"));
     }
     let role = event.get("role").cloned().unwrap_or_else(|| "assistant".into());
-    assembly.whole = json!({ "output": { "message": { "role": role, "content": [] } } });
+    assembly.response = json!({ "output": { "message": { "role": role, "content": [] } } });
     Ok(())
 }
 

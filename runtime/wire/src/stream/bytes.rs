@@ -123,7 +123,7 @@ const PRELUDE: usize = 12;
 /// The checksum at the end.
 const CHECKSUM: usize = 4;
 /// The longest frame (AWS: 16 MiB of payload, 128 KiB of headers).
-const LONGEST: usize = (16 << 20) + (128 << 10) + PRELUDE + CHECKSUM;
+const MAX_FRAME_BYTES: usize = (16 << 20) + (128 << 10) + PRELUDE + CHECKSUM;
 
 /// Takes the whole frames out of a buffer.
 fn frames(buffer: &mut Vec<u8>) -> Result<Events, StreamError> {
@@ -131,7 +131,7 @@ fn frames(buffer: &mut Vec<u8>) -> Result<Events, StreamError> {
     let mut taken = 0;
     while let Some(prelude) = buffer[taken..].first_chunk::<PRELUDE>() {
         let length = number(&prelude[0..4]);
-        let sound = (PRELUDE + CHECKSUM..=LONGEST).contains(&length)
+        let sound = (PRELUDE + CHECKSUM..=MAX_FRAME_BYTES).contains(&length)
             && crc32(&prelude[0..8]) == number(&prelude[8..12]);
         if !sound {
             return Err(damaged());

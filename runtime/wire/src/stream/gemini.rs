@@ -10,13 +10,13 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     if !event.is_object() {
         return Err(WireError::new("", "is not an object"));
     }
-    if assembly.whole.is_null() {
-        assembly.whole = json!({});
+    if assembly.response.is_null() {
+        assembly.response = json!({});
     }
     for (key, value) in fields(Some(event)).filter(|(key, value)| *key != "candidates" && !value.is_null()) {
-        set(&mut assembly.whole, key, value.clone());
+        set(&mut assembly.response, key, value.clone());
     }
-    let refused = |feedback| event.get(feedback).is_some_and(|told| !told.is_null());
+    let refused = |feedback| event.get(feedback).is_some_and(|reason| !reason.is_null());
     if refused("promptFeedback") || refused("prompt_feedback") {
         assembly.end();
     }
@@ -31,10 +31,10 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
 }
 
 fn candidate(assembly: &mut Assembly, from: &Value) -> Result<(), WireError> {
-    if assembly.whole.pointer("/candidates/0").is_none() {
-        set(&mut assembly.whole, "candidates", json!([{}]));
+    if assembly.response.pointer("/candidates/0").is_none() {
+        set(&mut assembly.response, "candidates", json!([{}]));
     }
-    let Some(candidate) = assembly.whole.pointer_mut("/candidates/0") else { return Ok(()) };
+    let Some(candidate) = assembly.response.pointer_mut("/candidates/0") else { return Ok(()) };
     for (key, value) in fields(Some(from)).filter(|(key, value)| *key != "content" && !value.is_null()) {
         set(candidate, key, value.clone());
     }
@@ -148,7 +148,7 @@ fn add_arguments(call: &mut Value, event: &Value) -> Result<(), WireError> {
 }
 
 /// The most items of a list: paths could otherwise make lists of any length.
-const MOST_ITEMS: usize = 10_000;
+const MAX_LIST_ITEMS: usize = 10_000;
 
 /// Returns the place of a JSON path with names and numbers, creating what is missing on the way.
 fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
@@ -157,7 +157,7 @@ fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     let mut steps = 0;
     while !rest.is_empty() {
         steps += 1;
-        if steps > toolgen_kernel::base::depth::MOST {
+        if steps > toolgen_kernel::base::depth::MAX_DEPTH {
             return None;
         }
         if let Some(after) = rest.strip_prefix('.') {
@@ -167,7 +167,7 @@ fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
             let (inside, after) = bracket(rest)?;
             rest = after;
             place = match inside.parse::<usize>() {
-                Ok(index) if index < MOST_ITEMS => item(place, index)?,
+                Ok(index) if index < MAX_LIST_ITEMS => item(place, index)?,
                 Ok(_) => return None,
                 Err(_) => member(place, inside.trim_matches(['"', '\'']))?,
             };

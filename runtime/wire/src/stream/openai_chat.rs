@@ -13,14 +13,14 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     if !event.is_object() {
         return Err(WireError::new("", "is not an object"));
     }
-    if assembly.whole.is_null() {
-        assembly.whole = json!({});
+    if assembly.response.is_null() {
+        assembly.response = json!({});
     }
     let own = ["choices", "message", "object"];
     for (key, value) in
         fields(Some(event)).filter(|(key, value)| !own.contains(&key.as_str()) && !value.is_null())
     {
-        set(&mut assembly.whole, key, value.clone());
+        set(&mut assembly.response, key, value.clone());
     }
     // Ollama's events are messages beside each other, without choices.
     if let Some(message @ Value::Object(_)) = event.get("message") {
@@ -33,13 +33,17 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
     let choices = event.get("choices").and_then(Value::as_array).into_iter().flatten();
     // Only the first of several is read.
     for choice in choices.filter(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0) {
-        if assembly.whole.pointer("/choices/0").is_none() {
-            set(&mut assembly.whole, "choices", json!([{ "index": 0, "message": { "role": "assistant" } }]));
+        if assembly.response.pointer("/choices/0").is_none() {
+            set(
+                &mut assembly.response,
+                "choices",
+                json!([{ "index": 0, "message": { "role": "assistant" } }]),
+            );
         }
         if let Some(delta @ Value::Object(_)) = choice.get("delta").or_else(|| choice.get("message")) {
             add_message(assembly, "/choices/0/message", delta)?;
         }
-        let Some(into) = assembly.whole.pointer_mut("/choices/0") else { continue };
+        let Some(into) = assembly.response.pointer_mut("/choices/0") else { continue };
         for (key, value) in fields(Some(choice)).filter(|(_, value)| !value.is_null()) {
             if !matches!(key.as_str(), "delta" | "message" | "index" | "logprobs") {
                 set(into, key, value.clone());
@@ -54,8 +58,8 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
 
 /// Adds the part of a message in an event.
 fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
-    if assembly.whole.pointer(pointer).is_none() {
-        set(&mut assembly.whole, "message", json!({}));
+    if assembly.response.pointer(pointer).is_none() {
+        set(&mut assembly.response, "message", json!({}));
     }
     for (key, value) in fields(Some(delta)).filter(|(_, value)| !value.is_null()) {
         if key == "tool_calls" {
@@ -64,7 +68,7 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
             }
             continue;
         }
-        let Some(message) = assembly.whole.pointer_mut(pointer) else { continue };
+        let Some(message) = assembly.response.pointer_mut(pointer) else { continue };
         match (key.as_str(), value) {
             ("function_call", call) => {
                 let begins = message.get(key).is_none();
@@ -99,7 +103,7 @@ fn add_content(message: &mut Value, key: &str, said: &str) {
 
 /// Adds parts, such as those of Mistral's content or of OpenRouter's reasoning.
 fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
-    let Some(message) = assembly.whole.pointer_mut(pointer) else { return };
+    let Some(message) = assembly.response.pointer_mut(pointer) else { return };
     match message.get_mut(key) {
         Some(Value::Array(there)) => there.extend(more.iter().cloned()),
         Some(Value::String(said)) => {
@@ -120,8 +124,8 @@ fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
 /// a new ID to each call.
 fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
     let list = format!("{pointer}/tool_calls");
-    if assembly.whole.pointer(&list).is_none()
-        && let Some(message) = assembly.whole.pointer_mut(pointer)
+    if assembly.response.pointer(&list).is_none()
+        && let Some(message) = assembly.response.pointer_mut(pointer)
     {
         set(message, "tool_calls", json!([]));
     }
@@ -138,7 +142,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
     };
     let other = |place: &usize| {
         let there = assembly
-            .whole
+            .response
             .pointer(&list)
             .and_then(|calls| calls.get(*place))
             .map_or("", |call| text(call, "id"));

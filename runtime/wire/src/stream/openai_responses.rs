@@ -14,12 +14,12 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                 return Err(WireError::new("/response", "is not an object"));
             };
             // Some hosts leave out what they have sent already.
-            let sent = assembly.whole.get("output").filter(|sent| **sent != json!([])).cloned();
-            assembly.whole = response.clone();
+            let sent = assembly.response.get("output").filter(|sent| **sent != json!([])).cloned();
+            assembly.response = response.clone();
             if let Some(sent) =
                 sent.filter(|_| response.get("output").is_none_or(|output| *output == json!([])))
             {
-                set(&mut assembly.whole, "output", sent);
+                set(&mut assembly.response, "output", sent);
             }
             assembly.end();
             Ok(())
@@ -34,20 +34,20 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
 }
 
 fn begin(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
-    if !assembly.whole.is_null() {
+    if !assembly.response.is_null() {
         return if text(event, "type") == "response.created" {
             Err(WireError::new("", "begins a second response"))
         } else {
             Ok(())
         };
     }
-    assembly.whole = json!({});
+    assembly.response = json!({});
     for (key, value) in
         fields(event.get("response")).filter(|(key, _)| !matches!(key.as_str(), "status" | "output"))
     {
-        set(&mut assembly.whole, key, value.clone());
+        set(&mut assembly.response, key, value.clone());
     }
-    set(&mut assembly.whole, "output", json!([]));
+    set(&mut assembly.response, "output", json!([]));
     Ok(())
 }
 
@@ -59,7 +59,7 @@ fn item_added(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     let items = assembly.list("/output")?;
     is_next(items, index)?;
     items.push(item.clone());
-    begun(assembly, item)
+    begin_item(assembly, item)
 }
 
 fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
@@ -70,7 +70,7 @@ fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     let items = assembly.list("/output")?;
     if u64::try_from(items.len()) == Ok(index) {
         items.push(item.clone());
-        return begun(assembly, item);
+        return begin_item(assembly, item);
     }
     let there = block(items, index)?;
     if ["type", "call_id"].iter().any(|key| text(there, key) != text(item, key)) {
@@ -81,7 +81,7 @@ fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
 }
 
 /// Reports that an item begins, if it is a call for the program.
-fn begun(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
+fn begin_item(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
     if matches!(text(item, "type"), "function_call" | "custom_tool_call") {
         assembly.call(text(item, "call_id"), text(item, "name"))?;
     }

@@ -7,7 +7,7 @@ use toolgen::TokenBudget;
 use toolgen::tokens::{Rendering, Tokenizer};
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::spec::docs::Level;
-use toolgen_runtime::spec::drift::Class;
+use toolgen_runtime::spec::drift::ChangeClass;
 use toolgen_runtime::wire::WireFormat;
 
 use super::{Format, Selection, Tools, named};
@@ -57,7 +57,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Returns the budget, if one is given.
-    pub(super) fn given(&self, dialect: &str) -> Option<TokenBudget> {
+    pub(super) fn parse(&self, dialect: &str) -> Option<TokenBudget> {
         let (total, tool) = (self.budget, self.tool_budget);
         (total.is_some() || tool.is_some()).then(|| TokenBudget { total, tool, dialect: dialect.to_owned() })
     }
@@ -68,8 +68,8 @@ impl Budget {
 pub(crate) struct FailOn {
     /// The least change that is an error: security, breaking, model, added, text, compatible
     #[arg(long, value_name = "CLASS", hide_possible_values = true, default_value = "breaking",
-        value_parser = named(Class::ALL.map(Class::name), Class::by_name))]
-    pub(super) fail_on: Class,
+        value_parser = named(ChangeClass::ALL.map(ChangeClass::name), ChangeClass::by_name))]
+    pub(super) fail_on: ChangeClass,
 }
 
 /// List the tools of documents

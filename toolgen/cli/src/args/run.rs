@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, value_parser};
 
 use super::requests::{Requests, WorkDir};
-use super::selection::{Given, Words};
+use super::selection::{ServerArgument, Words};
 use super::{Format, Selection, Tools};
 
 const ARGUMENTS: &str = "Arguments by name, typed by the schema of the tool:
@@ -86,7 +86,7 @@ pub(crate) struct Test {
 )]
 pub(crate) struct Serve {
     #[command(flatten)]
-    pub(super) given: Given,
+    pub(super) given: ServerArgument,
     #[command(flatten)]
     pub(super) words: Words,
     #[arg(skip)]

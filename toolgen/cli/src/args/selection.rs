@@ -12,7 +12,7 @@ use toolgen::{ArgumentRule, Options, catalogue, frontend};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
-    pub(super) given: Given,
+    pub(super) given: ServerArgument,
     #[command(flatten)]
     pub(super) words: Words,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct Selection {
 
 /// The documents and programs
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Given {
+pub(crate) struct ServerArgument {
     #[arg(value_name = "DOCUMENT", required_unless_present_any = ["bin", "example"], num_args = 1.., help = kinds())]
     pub(super) documents: Vec<PathBuf>,
     /// The tools that this program of the crate exports, with `export!`: the program is run
@@ -135,13 +135,13 @@ fn kinds() -> String {
 
 impl Selection {
     /// Returns the selection of a command that takes documents and options in its own way.
-    pub(super) fn of(given: &Given, words: &Words) -> Selection {
+    pub(super) fn of(given: &ServerArgument, words: &Words) -> Selection {
         Selection { given: given.clone(), words: words.clone(), ..Selection::default() }
     }
 
     /// Returns the selection of a command that takes one document.
     pub(super) fn of_document(document: &Path, words: &Words) -> Selection {
-        let given = Given { documents: vec![document.to_path_buf()], ..Given::default() };
+        let given = ServerArgument { documents: vec![document.to_path_buf()], ..ServerArgument::default() };
         Selection::of(&given, words)
     }
 
@@ -166,7 +166,7 @@ impl Selection {
     }
 }
 
-impl Given {
+impl ServerArgument {
     /// The words of cargo that name each program: `--bin NAME`, with the package and the features.
     fn programs(&self) -> Vec<Vec<String>> {
         let shared = [("--package", &self.package), ("--features", &self.features)];
@@ -215,7 +215,7 @@ impl Levels {
         {
             for code in codes {
                 if catalogue::find(code).is_none() && !code.eq_ignore_ascii_case("warnings") {
-                    let near = catalogue::meant(code).map(|near| format!("did you mean `{near}`?"));
+                    let near = catalogue::closest_code(code).map(|near| format!("did you mean `{near}`?"));
                     let near = near.unwrap_or_else(|| "`cargo toolgen explain` lists the codes".to_owned());
                     return Err(format!("`--{} {code}`: there is no such code; {near}", level.as_str()));
                 }

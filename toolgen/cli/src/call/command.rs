@@ -12,11 +12,11 @@ use toolgen_runtime::{BoxFuture, CancellationToken, ToolContext, ToolError};
 use super::super::args::Call;
 
 /// A command, as an executor gets it.
-type Asked = (Vec<String>, ExecOptions);
+type RecordedCommand = (Vec<String>, ExecOptions);
 
 /// Remembers the command.
 #[derive(Clone, Default)]
-struct Recorder(Arc<Mutex<Option<Asked>>>);
+struct Recorder(Arc<Mutex<Option<RecordedCommand>>>);
 
 impl Executor for Recorder {
     fn run<'a>(

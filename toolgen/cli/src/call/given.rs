@@ -17,7 +17,7 @@ use super::value::{Takes, field};
 
 /// The arguments as they are given.
 #[derive(Debug)]
-pub(super) enum Given {
+pub(super) enum ArgumentInput {
     /// All of them as one JSON text.
     Json(String),
     /// A word that is neither JSON nor `NAME=VALUE`, or JSON that is not an object.
@@ -31,15 +31,21 @@ pub(super) enum Given {
 /// # Errors
 ///
 /// A word that is neither JSON nor `NAME=VALUE`, or a file that cannot be read.
-pub(super) fn read(words: &[String]) -> Result<Given, String> {
+pub(super) fn read(words: &[String]) -> Result<ArgumentInput, String> {
     if let [one] = words {
         if one == "-" || one.starts_with('@') {
             let path = one.strip_prefix('@').unwrap_or(one);
-            return String::from_utf8(bytes(path, u64::MAX)?).map(Given::Json).map_err(|_| no_text(path));
+            return String::from_utf8(bytes(path, u64::MAX)?)
+                .map(ArgumentInput::Json)
+                .map_err(|_| no_text(path));
         }
         if pair(one).is_none() {
             let is_json = one.trim().is_empty() || one.trim_start().starts_with(['{', '[', '"']);
-            return Ok(if is_json { Given::Json(one.clone()) } else { Given::Word(one.clone()) });
+            return Ok(if is_json {
+                ArgumentInput::Json(one.clone())
+            } else {
+                ArgumentInput::Word(one.clone())
+            });
         }
     }
     let pairs = words.iter().map(|word| match pair(word) {
@@ -53,7 +59,7 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
         }
         None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
     });
-    Ok(Given::Pairs(pairs.collect::<Result<_, _>>()?))
+    Ok(ArgumentInput::Pairs(pairs.collect::<Result<_, _>>()?))
 }
 
 /// Takes `NAME=VALUE` apart.
@@ -87,7 +93,7 @@ fn no_text(path: &str) -> String {
     format!("{path}: this is not text in UTF-8")
 }
 
-impl Given {
+impl ArgumentInput {
     /// Returns the arguments for a tool as JSON text, with numbers as they were given. Values are read by the schema;
     /// what does not fit it is left to the check of the arguments, which says so in the words of the schema.
     ///
@@ -96,9 +102,9 @@ impl Given {
     /// A word that is not an argument, a name that is given twice and is not a list, or a file that cannot be read.
     pub(super) fn for_tool(self, tool: &Tool, most: u64) -> Result<Value, String> {
         let pairs = match self {
-            Given::Json(text) => return Ok(Value::String(text)),
-            Given::Word(word) => return Err(wrong(&word, tool)),
-            Given::Pairs(pairs) => pairs,
+            ArgumentInput::Json(text) => return Ok(Value::String(text)),
+            ArgumentInput::Word(word) => return Err(wrong(&word, tool)),
+            ArgumentInput::Pairs(pairs) => pairs,
         };
         let mut arguments = Members::default();
         for (name, value) in pairs {
@@ -294,11 +300,11 @@ fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> 
     if path.starts_with('@') {
         return Ok(path.to_owned());
     }
-    let told = |why| format!("`{name}`: {why}; a text that begins with `@` is written {name}=@{word}");
-    let bytes = bytes(path, u64::MAX).map_err(told)?;
+    let message = |why| format!("`{name}`: {why}; a text that begins with `@` is written {name}=@{word}");
+    let bytes = bytes(path, u64::MAX).map_err(message)?;
     if takes.base64 {
         return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });
     }
-    let text = String::from_utf8(bytes).map_err(|_| told(no_text(path)))?;
+    let text = String::from_utf8(bytes).map_err(|_| message(no_text(path)))?;
     Ok(if takes.text { text } else { text.trim().to_owned() })
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use serde_json::Value;
-use toolgen::select::did_you_mean;
+use toolgen::select::suggestion;
 use toolgen_runtime::engine::http::{
     self, BuildOptions, FilesRoot, HttpRequest, MissingCredential, RequestProblem, RequestProblemKind,
 };
@@ -10,11 +10,11 @@ use toolgen_runtime::layers::redact::REDACTED;
 use toolgen_runtime::spec::plan::{RequestPlan, SecurityScheme};
 
 use super::super::args::Call;
-use super::super::engines::{Known, credentials, headers};
+use super::super::engines::{DryRunCredentials, credentials, headers};
 use super::super::output::Output;
 
 /// The server of a dry run if neither the document nor the user names one.
-const NOWHERE: &str = "http://localhost";
+const PLACEHOLDER_SERVER: &str = "http://localhost";
 
 /// Returns a message about a given variable that the server does not have.
 pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
@@ -25,7 +25,7 @@ pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String
     let name = task.requests.server_variables.iter().map(|(name, _)| name).find(unknown)?;
     let known: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let near = did_you_mean(name, variables().map(|variable| variable.name.as_str()));
+    let near = suggestion(name, variables().map(|variable| variable.name.as_str()));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Some(format!("the server has no variable `{name}`; it has {known}{near}"))
 }
@@ -38,7 +38,7 @@ pub(super) fn build(
     output: &mut Output,
 ) -> Result<HttpRequest, String> {
     let most = task.requests.max_file;
-    let files = task.requests.files.as_ref().map(|folder| FilesRoot::new(folder).max_bytes(most));
+    let files = task.requests.files.as_ref().map(|folder| FilesRoot::new(folder).max_file_bytes(most));
     let mut options = BuildOptions {
         base_url: task.requests.base_url.as_deref(),
         server_variables: &task.requests.server_variables,
@@ -50,12 +50,13 @@ pub(super) fn build(
     let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
     let mut built = http::build(plan, arguments, &options);
     // A relative server is relative to the document's URL, which a file does not have.
-    for (base_url, document_url) in [(None, Some(NOWHERE)), (Some(NOWHERE), None)] {
+    for (base_url, document_url) in [(None, Some(PLACEHOLDER_SERVER)), (Some(PLACEHOLDER_SERVER), None)] {
         if options.base_url.is_none() && built.as_ref().is_err_and(|problems| no_url(problems)) {
             built = http::build(plan, arguments, &BuildOptions { base_url, document_url, ..options });
             if built.is_ok() {
-                let message =
-                    format!("the document names no absolute server; {NOWHERE} stands for it (`--base-url`)");
+                let message = format!(
+                    "the document names no absolute server; {PLACEHOLDER_SERVER} stands for it (`--base-url`)"
+                );
                 output.note(&message);
             }
         }
@@ -69,7 +70,8 @@ pub(super) fn build(
 /// Adds the available credentials. Reports the missing ones, and what to do: set the variables of the schemes that have
 /// some, or name variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
-    let known = Known { named: credentials(&task.selection.options), requests: &task.requests };
+    let known =
+        DryRunCredentials { env_credentials: credentials(&task.selection.options), requests: &task.requests };
     let Err(missing) = http::authorize(request, plan, &known) else { return };
     let named: Vec<_> = missing.iter().filter(|all| all.iter().all(|one| !one.env.is_empty())).collect();
     let joined = |all: &[MissingCredential], text: fn(&MissingCredential) -> String| {

@@ -5,12 +5,12 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgen::{Tool, with_called};
-use toolgen_runtime::toolbox::one_shot;
+use toolgen::{Tool, with_callees};
 use toolgen_runtime::spec::plan;
+use toolgen_runtime::toolbox::one_shot;
 use toolgen_runtime::{
-    CancellationToken, Content, List, Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, ToolError,
-    ToolResult,
+    CancellationToken, Content, List, Registry, ToolCall, ToolContext, ToolError, ToolResult, Toolbox,
+    ToolboxContext,
 };
 
 use super::super::Outcome;
@@ -29,7 +29,7 @@ pub(super) fn run(
     arguments: Value,
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let mut called = with_called(vec![tool], all).into_iter();
+    let mut called = with_callees(vec![tool], all).into_iter();
     if let Some((name, why)) =
         called.find_map(|tool| Some((tool.spec.name.as_str(), needs_program(&tool.call)?)))
     {
@@ -77,7 +77,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     let timeout = Duration::from_secs(task.requests.timeout);
     let (engines, servers) =
         engines(&task.requests, &task.selection.options).map_err(|error| failed(&error))?;
-    let tools = with_called(vec![tool], all).into_iter().map(|tool| {
+    let tools = with_callees(vec![tool], all).into_iter().map(|tool| {
         let mut tool = plan::Tool::from(tool.clone());
         tool.spec.requires = List::EMPTY;
         tool
@@ -86,7 +86,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     let registry = Registry::new(tools).map_err(|error| failed(&error))?;
     let place = ToolboxContext::new().with_work_dir(task.requests.work_dir());
     let toolbox =
-        Toolbox::builder(&registry).context(place).default_timeout(timeout).without_pages().build();
+        Toolbox::builder(&registry).context(place).default_timeout(timeout).without_paging().build();
     let toolbox = toolbox.map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;

@@ -5,13 +5,13 @@ use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::{Access, Def, Extra, Field, Kind, Literal, Shape, find_def};
 
 /// How many references and variants are followed; a schema may refer to itself.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The most arguments of a usage line.
-const MOST_OF_USAGE: usize = 12;
+const MAX_USAGE_ARGUMENTS: usize = 12;
 
 /// The most values of an enumeration in a usage line.
-const MOST_VALUES: usize = 4;
+const MAX_USAGE_VALUES: usize = 4;
 
 /// Which values a shape takes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +43,7 @@ impl<'a> Takes<'a> {
 
     fn add(&mut self, shape: &'a Shape, defs: &'a List<Def>, depth: usize) {
         self.null |= shape.nullable;
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             self.anything = true;
             return;
         }
@@ -141,7 +141,7 @@ pub(super) fn field<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>) -> Op
 }
 
 fn find<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>, depth: usize) -> Option<Option<&'a Shape>> {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return None;
     }
     match &shape.kind {
@@ -172,7 +172,7 @@ fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Optio
             let required = rules.fields.iter().filter(given).find(|field| field.required);
             required.or_else(|| fields.next()).map(|field| field.name.as_str())
         }
-        Kind::Ref(name) if depth < DEEPEST => first_field(find_def(defs, name)?, defs, depth + 1),
+        Kind::Ref(name) if depth < MAX_DEPTH => first_field(find_def(defs, name)?, defs, depth + 1),
         _ => None,
     }
 }
@@ -180,7 +180,7 @@ fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Optio
 /// Returns what is typed for a value of a shape: `TEXT`, `NUMBER`, `true|false`, …
 pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
     if let Kind::Enum(literals) = &shape.kind
-        && literals.len() <= MOST_VALUES
+        && literals.len() <= MAX_USAGE_VALUES
     {
         let texts = literals.iter().map(|literal| match literal {
             Literal::String(text) => text.to_string(),
@@ -219,9 +219,9 @@ pub(super) fn usage(shape: &Shape, defs: &List<Def>, is_file: &dyn Fn(&str) -> b
     let required = required.into_iter().map(|field| typed(&field.name, &field.shape));
     let optional = optional.into_iter().map(|field| format!("[{}]", typed(&field.name, &field.shape)));
     let mut all: Vec<String> = required.chain(optional).collect();
-    let more = all.len().saturating_sub(MOST_OF_USAGE);
+    let more = all.len().saturating_sub(MAX_USAGE_ARGUMENTS);
     if more > 0 {
-        all.truncate(MOST_OF_USAGE);
+        all.truncate(MAX_USAGE_ARGUMENTS);
         all.push(format!("and {more} more"));
     }
     if all.is_empty() { "no arguments".to_owned() } else { all.join(" ") }

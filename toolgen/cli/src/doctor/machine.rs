@@ -21,7 +21,7 @@ pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let cargo = version(super::super::cargo());
     let rustc = version(Command::new(rustc));
-    vec![told("cargo", cargo, false), told("rustc", rustc, true)]
+    vec![version_finding("cargo", cargo, false), version_finding("rustc", rustc, true)]
 }
 
 /// Returns what a program says about its version; an error says why it does not.
@@ -34,7 +34,7 @@ fn version(mut program: Command) -> Result<String, String> {
     }
 }
 
-fn told(name: &str, version: Result<String, String>, must_be_new: bool) -> Finding {
+fn version_finding(name: &str, version: Result<String, String>, must_be_new: bool) -> Finding {
     match version {
         Ok(version) if must_be_new && is_older(&version) => Finding::problem(
             format!("{version} is older than {RUST}, which generated crates need"),
@@ -74,8 +74,8 @@ mod tests {
     fn an_old_rust_is_told() {
         assert!(is_older("rustc 1.70.0 (90c541806 2023-05-31)") && is_older("rustc 0.9"));
         assert!(!is_older(&format!("rustc {RUST}")) && !is_older("rustc 1.200.1-nightly") && !is_older("?"));
-        let old = told("rustc", Ok("rustc 1.70.0".to_owned()), true);
+        let old = version_finding("rustc", Ok("rustc 1.70.0".to_owned()), true);
         assert_eq!(old.remedy, "`rustup update stable`");
-        assert!(told("cargo", Err("not found".to_owned()), false).remedy.contains("rustup.rs"));
+        assert!(version_finding("cargo", Err("not found".to_owned()), false).remedy.contains("rustup.rs"));
     }
 }

@@ -8,7 +8,7 @@ use toolgen::Program;
 use toolgen_runtime::CancellationToken;
 use toolgen_runtime::engine::executor::{ExecOptions, LocalExecutor, preflight};
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::spec::plan::{Call, CommandPlan, McpServer, McpTransport, Tool, Word};
+use toolgen_runtime::spec::plan::{ArgvTemplate, Call, CommandPlan, McpServer, McpTransport, Tool};
 use toolgen_runtime::spec::template::Scope;
 
 use super::super::engines::{counted, credentials, unset_schemes};
@@ -57,7 +57,7 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
 fn started(plan: &CommandPlan) -> Vec<String> {
     let none = Map::new();
     let first = match plan.argv.first() {
-        Some(Word::One { text, .. }) if plan.script.is_empty() => {
+        Some(ArgvTemplate::One { text, .. }) if plan.script.is_empty() => {
             text.fill_text(&Scope::of(&none)).ok().flatten()
         }
         _ => None,
@@ -117,11 +117,11 @@ pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
         }
     }
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let told = |(name, by): (&String, &Vec<String>)| match set(name) {
+    let describe = |(name, by): (&String, &Vec<String>)| match set(name) {
         true => Finding::fine(format!("{name} is set, for {}", few(by))),
         false => Finding::note(format!("{name} is not set, for {}", few(by)), format!("`export {name}=…`")),
     };
-    needed.iter().map(told).chain(compiled.iter().flat_map(unset_credentials)).collect()
+    needed.iter().map(describe).chain(compiled.iter().flat_map(unset_credentials)).collect()
 }
 
 /// Returns a finding for each private host of a document, and for each scheme that has no credential.
@@ -131,15 +131,15 @@ fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
         return Vec::new();
     };
     let tools: Vec<Tool> = program.all_tools().into_iter().map(|tool| tool.clone().into()).collect();
-    let told = |(scheme, (remedy, tools)): (String, (String, usize))| {
+    let describe = |(scheme, (remedy, tools)): (String, (String, usize))| {
         let tools = counted(tools);
         Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), remedy)
     };
-    let closed = engine.closed_hosts(&tools).into_iter().map(|host| {
+    let closed = engine.blocked_hosts(&tools).into_iter().map(|host| {
         let tools = counted(host.tools.len());
         Finding::note(format!("{}: a private host, of {tools}", path.display()), host.remedy)
     });
-    closed.chain(unset_schemes(&engine, &tools).into_iter().map(told)).collect()
+    closed.chain(unset_schemes(&engine, &tools).into_iter().map(describe)).collect()
 }
 
 /// Names the first of many.

@@ -11,11 +11,11 @@ use super::super::output::Output;
 use super::Finding;
 
 /// How far below the folder documents are looked for.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 /// How many files are looked at.
-const MOST_FILES: usize = 2_000;
+const MAX_FILES: usize = 2_000;
 /// How many documents are compiled.
-const MOST_DOCUMENTS: usize = 30;
+const MAX_DOCUMENTS: usize = 30;
 /// Folders that hold what others wrote.
 const FOREIGN: [&str; 3] = ["target", "node_modules", "vendor"];
 /// What a document contains and other JSON seldom does.
@@ -23,11 +23,11 @@ const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
 
 /// Compiles the documents below a folder. Returns what was found about them, and the compiled ones by their paths.
 pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
-    let (mut files, mut left) = (Vec::new(), MOST_FILES);
+    let (mut files, mut left) = (Vec::new(), MAX_FILES);
     find(folder, 0, &mut left, &mut files);
     let (mut findings, mut programs, mut more) = (Vec::new(), Vec::new(), 0);
     for path in files {
-        if findings.len() == MOST_DOCUMENTS {
+        if findings.len() == MAX_DOCUMENTS {
             more += 1;
             continue;
         }
@@ -38,7 +38,7 @@ pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Ve
         if problems.as_slice().iter().any(|problem| problem.code == codes::UNKNOWN_KIND) {
             continue;
         }
-        findings.push(told(&path, program.as_ref(), &problems));
+        findings.push(document_finding(&path, program.as_ref(), &problems));
         programs.extend(program.map(|program| (path, program)));
     }
     if more > 0 {
@@ -66,7 +66,7 @@ fn find(folder: &Path, depth: usize, left: &mut usize, files: &mut Vec<PathBuf>)
         let Ok(kind) = entry.file_type() else { continue };
         // `./api.yaml` is `api.yaml` for people.
         let path = if folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
-        if kind.is_dir() && depth < DEEPEST && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
+        if kind.is_dir() && depth < MAX_DEPTH && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
             find(&path, depth + 1, left, files);
         } else if kind.is_file() && is_document(&path) {
             files.push(path);
@@ -88,7 +88,7 @@ fn is_document(path: &Path) -> bool {
         .any(|mark| text.contains(&format!("\"{mark}")) || text.lines().any(|line| line.starts_with(mark)))
 }
 
-fn told(path: &Path, program: Option<&Program>, problems: &Problems) -> Finding {
+fn document_finding(path: &Path, program: Option<&Program>, problems: &Problems) -> Finding {
     let shown = path.display();
     let check = format!("`cargo toolgen check {shown}` has the details");
     let Some(program) = program else {

@@ -20,7 +20,7 @@ pub(super) fn of(argv: &[&str]) -> Option<Package> {
         }
         _ => return None,
     };
-    let text = if npm { named(rest, &NPM) } else { named(rest, &PYPI) }?;
+    let text = if npm { package_argument(rest, &NPM) } else { package_argument(rest, &PYPI) }?;
     let (name, version) = if npm { npm_name(text) } else { pypi_name(text) };
     let registry = if npm { "npm" } else { "pypi" };
     let integrity = if npm && !version.is_empty() { npm_integrity(name, version) } else { None };
@@ -72,7 +72,7 @@ const PYPI: Options = Options {
 };
 
 /// Returns the package that the words name: by an option, or as the first word that is not one.
-fn named<'w>(words: &[&'w str], options: &Options) -> Option<&'w str> {
+fn package_argument<'w>(words: &[&'w str], options: &Options) -> Option<&'w str> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if options.package.contains(word) {

@@ -48,7 +48,7 @@ fn of_kind(kind: &str) -> Needs {
 
 /// Adds the feature to the crate whose folder has the manifest of the tools, and says what to write. Without a crate
 /// there, nothing is said: the command line runs the tools.
-pub(super) fn tell(kind: &str, manifest: &Path, output: &mut Output) -> io::Result<()> {
+pub(super) fn enable_feature(kind: &str, manifest: &Path, output: &mut Output) -> io::Result<()> {
     let cargo = manifest.with_file_name("Cargo.toml");
     let before = fs::read_to_string(&cargo).unwrap_or_default();
     if !has_dependency(&before, RUNTIME) {

@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::dynamic::DynamicTool;
-use toolgen_runtime::toolbox::one_shot::{self, Answer};
 use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
 use toolgen_runtime::spec::{RequirementKind, ToolSpec};
+use toolgen_runtime::toolbox::one_shot::{self, OneShotOutput};
 use toolgen_runtime::{
-    AgentTool, CancellationToken, Effect, List, Toolbox, ToolboxContext, Registry, ToolContext, ToolError,
-    ToolResult,
+    AgentTool, CancellationToken, Effect, List, Registry, ToolContext, ToolError, ToolResult, Toolbox,
+    ToolboxContext,
 };
 
 /// What the world answers, and what it was asked.
 #[derive(Debug, Default)]
-pub(super) struct World {
+pub(super) struct Simulation {
     /// How many requests, commands and calls arrived.
-    pub(super) asked: AtomicUsize,
+    pub(super) requests: AtomicUsize,
     /// Whether services and programs fail.
     pub(super) fails: bool,
     /// What a service answers, or a program prints.
@@ -28,10 +28,10 @@ pub(super) struct World {
     pub(super) exit_code: i32,
 }
 
-impl World {
+impl Simulation {
     /// Creates a world for a tool. `result` is what a success returns.
-    pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> World {
-        let mut world = World { fails, says: result.to_string(), ..World::default() };
+    pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> Simulation {
+        let mut world = Simulation { fails, says: result.to_string(), ..Simulation::default() };
         if let Call::Command(plan) = &tool.call {
             world.says = printed(plan, result, fails);
             let is_success = |code: &i32| {
@@ -44,15 +44,15 @@ impl World {
     }
 
     pub(super) fn ask(&self) {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.requests.fetch_add(1, Ordering::SeqCst);
     }
 
     fn answer(&self, result: ToolResult) -> Result<ToolResult, ToolError> {
         if self.fails { Err(ToolError::failed("it failed")) } else { Ok(result) }
     }
 
-    pub(super) fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+    pub(super) fn request_count(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
     }
 }
 
@@ -86,12 +86,12 @@ pub(super) enum Requirements {
 pub(super) async fn call(
     tool: &Tool,
     others: &dyn Fn(&str) -> (ToolSpec, Value),
-    world: &Arc<World>,
+    world: &Arc<Simulation>,
     engines: &Engines,
     requirements: Requirements,
     arguments: &Value,
     cancel: &CancellationToken,
-) -> Result<Answer, String> {
+) -> Result<OneShotOutput, String> {
     let mut spec = tool.spec.clone();
     if requirements == Requirements::Waived {
         spec.requires = List::EMPTY;
@@ -123,7 +123,7 @@ pub(super) async fn call(
         }
     }
     let registry = Registry::new(tools).map_err(|error| error.to_string())?;
-    let mut toolbox = Toolbox::builder(&registry).context(context).without_pages();
+    let mut toolbox = Toolbox::builder(&registry).context(context).without_paging();
     if let Call::Effect(plan) = &tool.call {
         let world = Arc::clone(world);
         toolbox = toolbox.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {
@@ -134,11 +134,11 @@ pub(super) async fn call(
     let toolbox = toolbox.build().map_err(|error| error.to_string())?;
     let input = arguments.to_string();
     let turn = ToolContext::new("test", "").with_cancel(cancel.clone());
-    Ok(one_shot::answer(&toolbox, spec.name.as_str(), input.as_bytes(), &turn).await)
+    Ok(one_shot::run_call(&toolbox, spec.name.as_str(), input.as_bytes(), &turn).await)
 }
 
 /// A tool that only says that it was called.
-fn stand_in(spec: ToolSpec, result: &Value, world: &Arc<World>) -> Arc<dyn AgentTool> {
+fn stand_in(spec: ToolSpec, result: &Value, world: &Arc<Simulation>) -> Arc<dyn AgentTool> {
     let (world, result) = (Arc::clone(world), result.clone());
     Arc::new(DynamicTool::new(spec, move |_: Value, _: ToolContext| {
         world.ask();

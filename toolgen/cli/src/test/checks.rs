@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use toolgen_runtime::__private::Never;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::toolbox::one_shot::Answer;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
 use toolgen_runtime::spec::plan::{Call, ExitCode, Tool};
 use toolgen_runtime::spec::{RequirementKind, ToolSpec};
+use toolgen_runtime::toolbox::one_shot::OneShotOutput;
 use toolgen_runtime::{CancellationToken, ToolName};
 
-use super::bench::{Requirements, World, call};
+use super::bench::{Requirements, Simulation, call};
 use super::programs::with_commands;
 use super::sample;
 use super::server::with_http;
@@ -114,9 +114,9 @@ impl<'a> Subject<'a> {
                 return match self.stands_on_guesses() {
                     true => Verdict::Unknown(format!(
                         "{}; the tools it calls declare no `output`, so what they give is a guess",
-                        told(&answer)
+                        error_text(&answer)
                     )),
-                    false => failed(told(&answer)),
+                    false => failed(error_text(&answer)),
                 };
             }
             if asked == 0 && !really && matches!(self.tool.call, Call::Http(_) | Call::Command(_)) {
@@ -180,7 +180,7 @@ impl<'a> Subject<'a> {
         let (services, others): (Vec<_>, Vec<_>) =
             needed().partition(|requirement| requirement.kind == RequirementKind::Service);
         let first = services.first().map(|it| it.told_by(spec.name.as_str()).into_owned());
-        let told = others.iter().map(|it| it.told().into_owned()).collect();
+        let told = others.iter().map(|it| it.message_or_default().into_owned()).collect();
         let rounds = [(Requirements::Checked, Vec::from_iter(first)), (Requirements::Served, told)];
         for (requirements, wanted) in rounds.into_iter().filter(|(_, wanted)| !wanted.is_empty()) {
             let (answer, asked) = match self.call(arguments, false, false, requirements).await {
@@ -205,8 +205,8 @@ impl<'a> Subject<'a> {
         fails: bool,
         really: bool,
         requirements: Requirements,
-    ) -> Result<(Answer, usize), String> {
-        let pretended = Arc::new(World::of(self.tool, &self.result, fails));
+    ) -> Result<(OneShotOutput, usize), String> {
+        let pretended = Arc::new(Simulation::of(self.tool, &self.result, fails));
         let mut engines = Engines::new();
         if !really {
             engines = with_commands(engines, &pretended);
@@ -223,7 +223,7 @@ impl<'a> Subject<'a> {
         };
         let answer =
             call(self.tool, &others, &pretended, &engines, requirements, arguments, &self.cancel).await?;
-        Ok((answer, pretended.asked()))
+        Ok((answer, pretended.request_count()))
     }
 
     /// Whether the tool is composed of tools whose results are not declared.
@@ -245,6 +245,6 @@ fn result_of(spec: &ToolSpec) -> Value {
     rendered.map_or_else(|| json!({}), |rendered| sample::fitting(&rendered.schema))
 }
 
-fn told(answer: &Answer) -> String {
+fn error_text(answer: &OneShotOutput) -> String {
     answer.json()["error"].as_str().unwrap_or_default().to_owned()
 }

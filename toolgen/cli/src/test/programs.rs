@@ -7,15 +7,15 @@ use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
 use toolgen_runtime::{BoxFuture, CancellationToken};
 
-use super::bench::World;
+use super::bench::Simulation;
 
 /// Adds an engine whose programs are those of the world.
-pub(super) fn with_commands(engines: Engines, world: &Arc<World>) -> Engines {
+pub(super) fn with_commands(engines: Engines, world: &Arc<Simulation>) -> Engines {
     engines.with(CommandEngine::new().executor(Pretended(Arc::clone(world))))
 }
 
 /// Starts no programs.
-struct Pretended(Arc<World>);
+struct Pretended(Arc<Simulation>);
 
 impl Executor for Pretended {
     fn run<'a>(

@@ -6,28 +6,28 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 /// How many levels of a value are made; deeper ones are left out where possible.
-const DEEPEST: usize = 12;
+const MAX_DEPTH: usize = 12;
 /// How many values are made; a schema of a few lines may require millions.
-const MOST: usize = 10_000;
+const MAX_VALUES: usize = 10_000;
 
 /// Returns a value for a JSON Schema, as small as possible. It fits, except for rules that only a guess could follow,
 /// such as a pattern: the caller checks it.
 pub(super) fn fitting(schema: &Value) -> Value {
-    Maker { root: schema, left: Cell::new(MOST) }.value(schema, 0)
+    Maker { root: schema, remaining_values: Cell::new(MAX_VALUES) }.value(schema, 0)
 }
 
 struct Maker<'a> {
     root: &'a Value,
     /// How many more values are made.
-    left: Cell<usize>,
+    remaining_values: Cell<usize>,
 }
 
 impl Maker<'_> {
     fn value(&self, schema: &Value, depth: usize) -> Value {
-        let Some(left) = self.left.get().checked_sub(1).filter(|_| depth <= DEEPEST) else {
+        let Some(left) = self.remaining_values.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH) else {
             return Value::Null;
         };
-        self.left.set(left);
+        self.remaining_values.set(left);
         for key in ["const", "default"] {
             if let Some(value) = schema.get(key) {
                 return value.clone();
@@ -69,7 +69,7 @@ impl Maker<'_> {
         let mut members: Map<String, Value> = required
             .map(|name| (name.to_owned(), self.value(&schema["properties"][name], depth + 1)))
             .collect();
-        let more = whole(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
+        let more = to_usize(&schema["minProperties"]).unwrap_or(0).saturating_sub(members.len());
         let optional = schema["properties"].as_object().into_iter().flatten();
         let optional = optional.filter(|(name, _)| !members.contains_key(*name)).take(more);
         let optional: Vec<_> =
@@ -84,7 +84,7 @@ impl Maker<'_> {
     }
 
     fn array(&self, schema: &Value, depth: usize) -> Value {
-        let least = whole(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
+        let least = to_usize(&schema["minItems"]).unwrap_or(usize::from(depth < 4)).min(16);
         let first = schema["prefixItems"]
             .as_array()
             .map(|items| items.iter().map(|item| self.value(item, depth + 1)));
@@ -141,7 +141,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-fn whole(value: &Value) -> Option<usize> {
+fn to_usize(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|value| usize::try_from(value).ok())
 }
 
@@ -176,10 +176,10 @@ fn text(schema: &Value) -> String {
     };
     let known = if schema["contentEncoding"] == "base64" { "YQ==" } else { known };
     let mut text = known.to_owned();
-    while text.chars().count() < whole(&schema["minLength"]).unwrap_or(0).min(10_000) {
+    while text.chars().count() < to_usize(&schema["minLength"]).unwrap_or(0).min(10_000) {
         text.push('x');
     }
-    text.chars().take(whole(&schema["maxLength"]).unwrap_or(usize::MAX)).collect()
+    text.chars().take(to_usize(&schema["maxLength"]).unwrap_or(usize::MAX)).collect()
 }
 
 /// Returns arguments that break a schema, each in one way, and what is wrong with them. `good` fits the schema.

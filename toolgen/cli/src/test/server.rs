@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{CredentialRequest, Credentials, HttpEngine, Secret};
 
-use super::bench::World;
+use super::bench::Simulation;
 
 /// A server and the engine that sends everything to it.
 struct Server {
     /// The world that is asked.
-    world: Arc<Mutex<Arc<World>>>,
+    world: Arc<Mutex<Arc<Simulation>>>,
     engine: HttpEngine,
 }
 
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Adds an engine whose requests reach the world, whatever their host.
-pub(super) fn with_http(engines: Engines, world: &Arc<World>) -> Result<Engines, String> {
+pub(super) fn with_http(engines: Engines, world: &Arc<Simulation>) -> Result<Engines, String> {
     SERVER.with_borrow_mut(|server| {
         let server = match server {
             Some(server) => server,
@@ -45,7 +45,7 @@ impl Credentials for Any {
 }
 
 /// Starts a server, which ends with this program.
-fn start(world: Arc<World>) -> Result<Server, String> {
+fn start(world: Arc<Simulation>) -> Result<Server, String> {
     let cannot = |error: std::io::Error| format!("no server can be started: {error}");
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(cannot)?;
     let address = format!("http://{}", listener.local_addr().map_err(cannot)?);
@@ -62,7 +62,7 @@ fn start(world: Arc<World>) -> Result<Server, String> {
     Ok(Server { world, engine: engine.map_err(|error| error.to_string())? })
 }
 
-fn answer(stream: TcpStream, world: &World) -> std::io::Result<()> {
+fn answer(stream: TcpStream, world: &Simulation) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord};
 
-use super::super::place::Place;
+use super::super::place::StoreLocation;
 
 /// The most characters of the arguments in a row.
-const BRIEF: usize = 160;
+const MAX_ARGUMENTS_SHOWN: usize = 160;
 
 /// A log as far as it was read.
 pub(super) struct Log {
@@ -54,7 +54,7 @@ struct Row {
 
 impl Log {
     /// Opens a log and reads it.
-    pub(super) fn open(audit: &Place, documents: &[PathBuf]) -> Result<Log, String> {
+    pub(super) fn open(audit: &StoreLocation, documents: &[PathBuf]) -> Result<Log, String> {
         let reader = audit.reader()?;
         let documents = documents.iter().map(|path| path.display().to_string()).collect();
         let mut log = Log { reader, rows: Vec::new(), places: BTreeMap::new(), version: 0, documents };
@@ -77,7 +77,7 @@ impl Log {
     fn read(&mut self) -> Result<(), String> {
         let Log { reader, rows, places, version, .. } = self;
         let before = *version;
-        let read = reader.changes(&mut |record| {
+        let read = reader.for_each_change(&mut |record| {
             let row = Row::of(record, before + 1);
             *version = before + 1;
             match places.get(&row.id).and_then(|place| rows.get_mut(*place)) {
@@ -112,22 +112,24 @@ impl Log {
     /// Returns everything about a call; `None` if there is no such call.
     pub(super) fn call(&mut self, id: &str) -> Result<Option<Value>, String> {
         let record = self.reader.record(id).map_err(|why| why.to_string())?;
-        Ok(record.map(|record| whole(&record)))
+        Ok(record.map(|record| call_details(&record)))
     }
 
     /// Hands over everything about each call.
     pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
-        let mut reader = self.reader.again().map_err(|why| why.to_string())?;
-        reader.changes(&mut |record| each(&record.id, whole(&record))).map_err(|why| why.to_string())
+        let mut reader = self.reader.reopen().map_err(|why| why.to_string())?;
+        reader
+            .for_each_change(&mut |record| each(&record.id, call_details(&record)))
+            .map_err(|why| why.to_string())
     }
 }
 
 /// Returns the ids of the calls of a log whose arguments, result or error contain a text, whatever the case.
-pub(super) fn find(audit: &Place, text: &str) -> Result<Vec<String>, String> {
+pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, String> {
     let wanted = text.to_lowercase();
     let mut found = Vec::new();
-    let read = audit.reader()?.changes(&mut |record| {
-        if whole(&record).to_string().to_lowercase().contains(&wanted) {
+    let read = audit.reader()?.for_each_change(&mut |record| {
+        if call_details(&record).to_string().to_lowercase().contains(&wanted) {
             found.push(record.id);
         }
     });
@@ -135,7 +137,7 @@ pub(super) fn find(audit: &Place, text: &str) -> Result<Vec<String>, String> {
 }
 
 /// What the details of a call show in addition to its row.
-fn whole(record: &AuditRecord) -> Value {
+fn call_details(record: &AuditRecord) -> Value {
     let outcome = record.outcome.as_ref();
     json!({
         "parameters": record.intent.parameters,
@@ -230,7 +232,7 @@ impl Row {
 
 /// The start of a text, in whole characters.
 fn start(text: &str) -> String {
-    match text.char_indices().nth(BRIEF) {
+    match text.char_indices().nth(MAX_ARGUMENTS_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -1,7 +1,7 @@
 //! The page: one HTML file, with its style, its script and, if no server is behind it, its data.
 
 use serde_json::{Map, Value};
-use toolgen_runtime::Hidden;
+use toolgen_runtime::InvisibleChar;
 
 use super::data::Log;
 
@@ -15,7 +15,7 @@ const SCRIPT: [&str; 4] = [
 ];
 
 /// The most bytes of an argument or a result in a page without a server.
-const MOST: usize = 64 * 1024;
+const MAX_INLINE_BYTES: usize = 64 * 1024;
 
 /// Returns the page that asks a server for its data.
 pub(super) fn served(title: &str) -> String {
@@ -47,7 +47,9 @@ fn page(title: &str, data: &str) -> String {
 /// not among them: they shape what is shown.
 fn hidden() -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for char in ('\0'..=char::MAX).filter(|char| Hidden::is_unseen(*char) && !matches!(char, '\t' | '\n')) {
+    for char in
+        ('\0'..=char::MAX).filter(|char| InvisibleChar::is_invisible(*char) && !matches!(char, '\t' | '\n'))
+    {
         let code = u32::from(char);
         match ranges.last_mut() {
             Some((_, last)) if *last + 1 == code => *last = code,
@@ -61,8 +63,8 @@ fn hidden() -> String {
 fn cut(mut call: Value) -> Value {
     for name in ["parameters", "result"] {
         let text = call[name].to_string();
-        if text.len() > MOST {
-            let end = (0..=MOST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        if text.len() > MAX_INLINE_BYTES {
+            let end = (0..=MAX_INLINE_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             call[name] = format!("{} … ({} bytes in all)", &text[..end], text.len()).into();
         }
     }

@@ -12,30 +12,30 @@ use tokio::runtime::Handle;
 use toolgen_runtime::layers::approval::{ApprovalState, Approvals, QueuedApproval};
 
 use super::super::approvals;
-use super::super::place::Place;
+use super::super::place::StoreLocation;
 
 /// The most calls that a page gets: those that wait first, then the newest of the rest.
-const MOST: usize = 1000;
+const MAX_CALLS: usize = 1000;
 
 /// How long what was read counts without a look at the queue, if nothing says that it has changed.
-const FRESH: Duration = Duration::from_secs(60);
+const CACHE_TTL: Duration = Duration::from_secs(60);
 
 /// How long the queue is then left alone, as a multiple of the time that reading it took: a long one is not read all
 /// the time.
-const REST: u32 = 10;
+const REST_FACTOR: u32 = 10;
 
 /// The queue of calls, if there is one.
-pub(super) struct Queue(Option<Open>);
+pub(super) struct Queue(Option<OpenQueue>);
 
-struct Open {
+struct OpenQueue {
     approvals: Approvals,
-    place: Place,
-    seen: Mutex<Option<Seen>>,
+    place: StoreLocation,
+    seen: Mutex<Option<QueueSnapshot>>,
 }
 
 /// What was read of the queue.
 #[derive(Clone)]
-struct Seen {
+struct QueueSnapshot {
     stamp: Option<Stamp>,
     began: Instant,
     took: Duration,
@@ -50,14 +50,17 @@ type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Queue {
     /// Opens the queue in the named database, or the one in the log if that is a database with a queue.
-    pub(super) async fn open(named: Option<&Place>, log: &Place) -> Result<Queue, String> {
+    pub(super) async fn open(named: Option<&StoreLocation>, log: &StoreLocation) -> Result<Queue, String> {
         let opened = match named {
             Some(place) => Some((approvals::open(place, false).await?, place)),
             // A log of lines is not a database.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
-        let open =
-            opened.map(|(approvals, place)| Open { approvals, place: place.clone(), seen: Mutex::new(None) });
+        let open = opened.map(|(approvals, place)| OpenQueue {
+            approvals,
+            place: place.clone(),
+            seen: Mutex::new(None),
+        });
         Ok(Queue(open))
     }
 
@@ -80,9 +83,9 @@ impl Queue {
     }
 }
 
-impl Open {
+impl OpenQueue {
     /// Reads the queue, on a thread of its own: a long one takes seconds.
-    async fn read(&self, stamp: Option<Stamp>) -> Result<Seen, String> {
+    async fn read(&self, stamp: Option<Stamp>) -> Result<QueueSnapshot, String> {
         let (approvals, place, handle) = (self.approvals.clone(), self.place.to_string(), Handle::current());
         let read = tokio::task::spawn_blocking(move || {
             let began = Instant::now();
@@ -91,43 +94,45 @@ impl Open {
             let now = SystemTime::now();
             let expires = all.iter().map(|entry| entry.expires_at).filter(|at| *at > now).min();
             let count = all.len();
-            let rows = json!(shown(all));
-            let left_out = count.saturating_sub(MOST);
+            let rows = json!(sort_and_limit(all));
+            let left_out = count.saturating_sub(MAX_CALLS);
             let mut hasher = DefaultHasher::new();
             (rows.to_string(), left_out).hash(&mut hasher);
             let mark = format!("{:016x}", hasher.finish());
             let answer = json!({ "mark": mark, "file": place, "rows": rows, "left_out": left_out });
-            Ok(Seen { stamp, began, took: began.elapsed(), expires, mark, answer })
+            Ok(QueueSnapshot { stamp, began, took: began.elapsed(), expires, mark, answer })
         });
         read.await.unwrap_or_else(|why| Err(format!("reading the approvals failed: {why}")))
     }
 }
 
-impl Seen {
+impl QueueSnapshot {
     /// Whether what was read need not be read again, given the current state of the files.
     fn counts(&self, stamp: Option<&Stamp>) -> bool {
         let passed = self.began.elapsed();
-        if passed < self.took * REST {
+        if passed < self.took * REST_FACTOR {
             return true;
         }
         let is_same = stamp.is_some() && stamp == self.stamp.as_ref();
-        is_same && passed < FRESH && self.expires.is_none_or(|at| at > SystemTime::now())
+        is_same && passed < CACHE_TTL && self.expires.is_none_or(|at| at > SystemTime::now())
     }
 }
 
 /// Returns the calls that a page gets, those that have waited longest first.
-fn shown(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
-    if all.len() > MOST {
-        all.sort_by_key(|entry| (entry.state != ApprovalState::Waiting, std::cmp::Reverse(entry.asked_at)));
-        all.truncate(MOST);
-        all.sort_by_key(|entry| entry.asked_at);
+fn sort_and_limit(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
+    if all.len() > MAX_CALLS {
+        all.sort_by_key(|entry| {
+            (entry.state != ApprovalState::Waiting, std::cmp::Reverse(entry.requested_at))
+        });
+        all.truncate(MAX_CALLS);
+        all.sort_by_key(|entry| entry.requested_at);
     }
     all
 }
 
 /// Returns the state of the files of a database. `None`: it is behind a server.
-fn stamp(place: &Place) -> Option<Stamp> {
-    let Place::File(path) = place else { return None };
+fn stamp(place: &StoreLocation) -> Option<Stamp> {
+    let StoreLocation::File(path) = place else { return None };
     let mut log = OsString::from(path);
     log.push("-wal");
     let of = |path: &Path| {
@@ -164,11 +169,11 @@ mod tests {
         for number in 2..=1005 {
             insert(&store, number, ApprovalState::Finished).await;
         }
-        let place = Place::of(&path).unwrap();
+        let place = StoreLocation::of(&path).unwrap();
         let queue = Queue::open(None, &place).await.unwrap();
         let all = queue.changed("").await.unwrap();
         let rows = all["rows"].as_array().unwrap();
-        assert_eq!((rows.len(), &all["left_out"]), (MOST, &json!(5)));
+        assert_eq!((rows.len(), &all["left_out"]), (MAX_CALLS, &json!(5)));
         // The one that waits is there, however old it is.
         assert_eq!((&rows[0]["state"], &rows[1]["shown"]), (&json!("waiting"), &json!({"n": 7})));
         let mark = all["mark"].as_str().unwrap();

@@ -13,7 +13,7 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::super::place::Place;
+use super::super::place::StoreLocation;
 use super::data::{self, Log};
 use super::page;
 use super::queue::Queue;
@@ -23,7 +23,7 @@ use super::queue::Queue;
 pub(super) struct Server {
     log: Arc<Mutex<Log>>,
     /// Where the log is.
-    place: Arc<Place>,
+    place: Arc<StoreLocation>,
     title: Arc<str>,
     queue: Arc<Queue>,
     address: SocketAddr,
@@ -38,7 +38,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 impl Server {
     /// Prepares a server for this address.
     pub(super) fn new(
-        (log, place): (Log, Place),
+        (log, place): (Log, StoreLocation),
         queue: Queue,
         address: SocketAddr,
     ) -> Result<Server, String> {
@@ -154,10 +154,10 @@ async fn changes(State(server): State<Server>, query: RawQuery) -> Response {
     let after = word(query, "after").parse().unwrap_or(0);
     let approvals = match server.queue.changed(&mark).await {
         Ok(approvals) => approvals,
-        Err(why) => return answer(Err(why)),
+        Err(why) => return json_response(Err(why)),
     };
     let data = server.log(move |log| log.data(after)).await;
-    answer(data.map(|mut data| {
+    json_response(data.map(|mut data| {
         data["approvals"] = approvals;
         data
     }))
@@ -167,18 +167,18 @@ async fn call(State(server): State<Server>, query: RawQuery) -> Response {
     let id = word(query, "id");
     match server.log(move |log| log.call(&id)).await {
         Ok(None) => (StatusCode::NOT_FOUND, "there is no such call\n").into_response(),
-        Ok(Some(call)) => answer(Ok(call)),
-        Err(why) => answer(Err(why)),
+        Ok(Some(call)) => json_response(Ok(call)),
+        Err(why) => json_response(Err(why)),
     }
 }
 
 async fn find(State(server): State<Server>, query: RawQuery) -> Response {
     let text = word(query, "text");
     let place = Arc::clone(&server.place);
-    answer(aside(move || data::find(&place, &text)).await.map(|found| json!({ "found": found })))
+    json_response(aside(move || data::find(&place, &text)).await.map(|found| json!({ "found": found })))
 }
 
-fn answer(said: Result<Value, String>) -> Response {
+fn json_response(said: Result<Value, String>) -> Response {
     match said {
         Ok(said) => ([(header::CONTENT_TYPE, "application/json")], said.to_string()).into_response(),
         Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why).into_response(),

@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::audit::Auditor;
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::layers::middleware::{MiddlewareDecision, ToolRequest};
 use toolgen_runtime::store::audit::SqliteSink;
 use toolgen_runtime::store::audit::rusqlite::Connection;
 use toolgen_runtime::store::{Expected, SqliteStore, Store};
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Toolbox, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
-    ToolSpec,
+    AgentTool, BoxFuture, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
+    Toolbox,
 };
 
 #[cfg(target_os = "linux")]
@@ -183,7 +183,7 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     let toolbox = Toolbox::builder(
         &Registry::new([std::sync::Arc::new(Act) as std::sync::Arc<dyn AgentTool>]).unwrap(),
     )
-    .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It acts.".to_owned()))
+    .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("It acts.".to_owned()))
     .approval_queue(approvals)
     .layer(auditor.clone())
     .build()

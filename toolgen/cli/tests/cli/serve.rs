@@ -102,7 +102,7 @@ fn two_servers_record(folder: &Folder, audit: &str, open: impl Fn() -> AuditRead
         assert!(results[1]["isError"] == true && !told.contains("hunter2"), "{results:?} {told}");
     }
     let mut records = Vec::new();
-    open().changes(&mut |record| records.push(record)).unwrap();
+    open().for_each_change(&mut |record| records.push(record)).unwrap();
     let mut seen: Vec<_> =
         records.iter().map(|record| (record.intent.tool_name.as_str(), record.status())).collect();
     seen.sort_by_key(|(name, _)| *name);

@@ -1,6 +1,6 @@
 //! [`CommandPlan`] as a constant expression.
 
-use toolgen_core::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+use toolgen_core::spec::plan::{ArgvTemplate, CommandOutput, CommandPlan, ExitCode, Stdin};
 
 use super::super::expr::Expr;
 use super::super::fields::{Fields, list_of, some, texts};
@@ -42,20 +42,22 @@ pub(super) fn command(plan: &CommandPlan) -> Expr {
     fields.literal("CommandPlan", "CommandPlan::EMPTY")
 }
 
-fn word(word: &Word) -> Expr {
+fn word(word: &ArgvTemplate) -> Expr {
     let (head, fields) = match word {
-        Word::One { text, dash } => {
-            ("Word::One", vec![("text", template(text)), ("dash", Expr::atom(dash.to_string()))])
-        }
-        Word::Each { list, dash } => {
-            ("Word::Each", vec![("list", template(list)), ("dash", Expr::atom(dash.to_string()))])
-        }
-        Word::Group { condition, words } => {
+        ArgvTemplate::One { text, allow_leading_dash: dash } => (
+            "ArgvTemplate::One",
+            vec![("text", template(text)), ("allow_leading_dash", Expr::atom(dash.to_string()))],
+        ),
+        ArgvTemplate::Each { list, allow_leading_dash: dash } => (
+            "ArgvTemplate::Each",
+            vec![("list", template(list)), ("allow_leading_dash", Expr::atom(dash.to_string()))],
+        ),
+        ArgvTemplate::Group { condition, words } => {
             let condition = match condition {
                 Some(condition) => some(self::condition(condition)),
                 None => Expr::atom("None"),
             };
-            ("Word::Group", vec![("condition", condition), ("words", list_of(words, self::word))])
+            ("ArgvTemplate::Group", vec![("condition", condition), ("words", list_of(words, self::word))])
         }
     };
     Expr::Struct { head, fields, base: None }

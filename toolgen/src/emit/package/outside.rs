@@ -4,7 +4,7 @@ use super::super::modules::RESERVED;
 use super::pieces::{Module, items, module};
 
 /// A text without the modules that were in it.
-pub(super) struct Outside {
+pub(super) struct ExtractedModules {
     /// The rest.
     pub(super) text: String,
     /// The lines that declare the modules, each with its documentation.
@@ -14,7 +14,7 @@ pub(super) struct Outside {
 }
 
 /// Takes the modules out of a text that are those of tags and of imported documents.
-pub(super) fn take(text: &str) -> Outside {
+pub(super) fn take(text: &str) -> ExtractedModules {
     let (mut rest, mut declarations, mut modules) = (Vec::new(), String::new(), Vec::new());
     for item in items(text, 0) {
         match module(item, 0).filter(|module| !RESERVED.contains(&module.name)) {
@@ -25,7 +25,7 @@ pub(super) fn take(text: &str) -> Outside {
             None => rest.push(item),
         }
     }
-    Outside { text: rest.join("\n\n") + "\n", declarations, modules }
+    ExtractedModules { text: rest.join("\n\n") + "\n", declarations, modules }
 }
 
 /// Returns the items of a module, written like those of a file.

@@ -9,18 +9,23 @@ use super::mark;
 
 /// The size above which a text is split, in bytes, and the size of the pieces: more than this is slow to open and to
 /// compare.
-const MAX: usize = 1_000_000;
+const MAX_PIECE_BYTES: usize = 1_000_000;
 
 /// A file next to the one that includes it: its path from there, and its text.
-pub(super) type Piece = (String, String);
+pub(super) type IncludedFile = (String, String);
 
 /// Returns the text of a module and the pieces that it includes. Pieces are in `folder`, next to the file of the
 /// module. A text that is not large is returned as it is. `others` are modules whose files may be in that folder, too.
-pub(super) fn split(text: String, folder: &str, others: &[(String, String)]) -> (String, Vec<Piece>) {
-    split_at(text, folder, others, MAX)
+pub(super) fn split(text: String, folder: &str, others: &[(String, String)]) -> (String, Vec<IncludedFile>) {
+    split_at(text, folder, others, MAX_PIECE_BYTES)
 }
 
-fn split_at(text: String, folder: &str, others: &[(String, String)], max: usize) -> (String, Vec<Piece>) {
+fn split_at(
+    text: String,
+    folder: &str,
+    others: &[(String, String)],
+    max: usize,
+) -> (String, Vec<IncludedFile>) {
     if text.len() <= max {
         return (text, Vec::new());
     }
@@ -36,7 +41,7 @@ struct Splitter<'f> {
     folder: &'f str,
     others: &'f [(String, String)],
     max: usize,
-    pieces: Vec<Piece>,
+    pieces: Vec<IncludedFile>,
 }
 
 impl Splitter<'_> {
@@ -143,7 +148,7 @@ mod tests {
                         fn g() {\n    f()\n}\n\npub mod types {\n    pub struct G;\n}\n}\n\nconst E: u8 = 3;\n";
 
     /// The text with the pieces where they are included.
-    fn whole(text: &str, pieces: &[Piece]) -> String {
+    fn whole(text: &str, pieces: &[IncludedFile]) -> String {
         let mut out = text.to_owned();
         for (path, piece) in pieces {
             let line =

@@ -28,14 +28,14 @@ pub(super) fn write_object(name: &str, body: &Struct, out: &mut String) {
 /// Writes how a struct is read from an object.
 pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
     /// The length of the longest tuple that the runtime reads.
-    const MAX: usize = 8;
+    const MAX_TUPLE_LEN: usize = 8;
     begin_read(name, out);
     let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
     let tuple = |names: &[&str]| match names {
         [only] => format!("({only},)"),
         _ => format!("({})", names.join(", ")),
     };
-    let mut tuples: Vec<String> = names.chunks(MAX).map(tuple).collect();
+    let mut tuples: Vec<String> = names.chunks(MAX_TUPLE_LEN).map(tuple).collect();
     let last = tuples.pop().unwrap_or_else(|| "()".to_owned());
     let open: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
     let pattern = format!("{open}{last}{}", ")".repeat(tuples.len()));

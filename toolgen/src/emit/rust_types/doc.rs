@@ -22,12 +22,12 @@ pub(super) fn with_rules(mut doc: String, shape: &Shape) -> String {
 
 /// Returns the rules that the type of a value does not hold, as a sentence.
 fn rules(shape: &Shape) -> String {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let mut range = |least: Option<String>, most: Option<String>, of: &str| match (least, most) {
-        (Some(least), Some(most)) if least == most => told.push(format!("exactly {least}{of}")),
-        (Some(least), Some(most)) => told.push(format!("{least} to {most}{of}")),
-        (Some(least), None) => told.push(format!("at least {least}{of}")),
-        (None, Some(most)) => told.push(format!("at most {most}{of}")),
+        (Some(least), Some(most)) if least == most => lines.push(format!("exactly {least}{of}")),
+        (Some(least), Some(most)) => lines.push(format!("{least} to {most}{of}")),
+        (Some(least), None) => lines.push(format!("at least {least}{of}")),
+        (None, Some(most)) => lines.push(format!("at most {most}{of}")),
         (None, None) => {}
     };
     let count = |count: &Option<u64>| count.map(|count| count.to_string());
@@ -40,7 +40,7 @@ fn rules(shape: &Shape) -> String {
         Kind::String(rules) => {
             range(count(&rules.min_length), count(&rules.max_length), " characters");
             if !rules.format.is_empty() {
-                told.push(format!("format `{}`", visible(&rules.format)));
+                lines.push(format!("format `{}`", visible(&rules.format)));
             }
         }
         Kind::Array(rules) => range(count(&rules.min_items), count(&rules.max_items), " items"),
@@ -49,10 +49,10 @@ fn rules(shape: &Shape) -> String {
     if let Some(default) = &shape.default {
         let text = visible(&default.to_json().to_string());
         if text.len() <= 60 && !text.contains('`') {
-            told.push(format!("default `{text}`"));
+            lines.push(format!("default `{text}`"));
         }
     }
-    let text = told.join(", ");
+    let text = lines.join(", ");
     let mut letters = text.chars();
     match letters.next() {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),

@@ -13,7 +13,7 @@ pub(super) fn mark(items: &mut [Item], calls: &[CallTypes<'_>]) {
         }
         uses.push(used);
     }
-    let mut homes = Homes { uses, found: vec![None; items.len()] };
+    let mut homes = TypeModules { uses, found: vec![None; items.len()] };
     for call in calls {
         homes.reach(call.input, call.home);
         let others = call.failure.iter().chain(&call.headers).chain(&call.item).chain([&call.output]);
@@ -33,14 +33,14 @@ pub(super) fn mark(items: &mut [Item], calls: &[CallTypes<'_>]) {
     }
 }
 
-struct Homes {
+struct TypeModules {
     /// The types that each type uses.
     uses: Vec<Vec<usize>>,
     /// The home of each type that was reached so far.
     found: Vec<Option<Option<usize>>>,
 }
 
-impl Homes {
+impl TypeModules {
     /// Records that a type, and all that it is made of, is used in a module.
     fn reach(&mut self, index: usize, home: Option<usize>) {
         let mut open = vec![index];

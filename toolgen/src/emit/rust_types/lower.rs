@@ -14,7 +14,7 @@ use super::model::{
     Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Use, Variant, Wanted, Wrap,
 };
 use super::objects::{MAX_NESTING, object_of, scalar, without_null};
-use super::place::Place;
+use super::place::TypeSite;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
 use super::titles::Titles;
@@ -108,7 +108,7 @@ impl<'a> Lowering<'a> {
             let Some(shape) = find_def(self.defs, &def) else { continue };
             let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
             let usage = self.usage.get(&def).copied().unwrap_or_default();
-            let place = Place::new(&name, String::new(), usage);
+            let place = TypeSite::new(&name, String::new(), usage);
             self.owner = Some(index);
             let body = self.body(shape, &place);
             self.set(index, body);
@@ -140,13 +140,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// Returns the type of a value, `null` included.
-    fn value(&mut self, shape: &Shape, place: &Place) -> Ty {
+    fn value(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
         let (ty, nullable) = self.split(shape, place);
         if nullable { ty.optional() } else { ty }
     }
 
     /// Returns the type of a value that is not `null`, and whether `null` is also allowed.
-    fn split(&mut self, shape: &Shape, place: &Place) -> (Ty, bool) {
+    fn split(&mut self, shape: &Shape, place: &TypeSite) -> (Ty, bool) {
         let (nullable, rest) = without_null(shape);
         let ty = match rest {
             Some(only) => self.plain(only, place),
@@ -158,7 +158,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn plain(&mut self, shape: &Shape, place: &Place) -> Ty {
+    fn plain(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
         if place.nesting > MAX_NESTING {
             return Ty::Value;
         }
@@ -169,7 +169,7 @@ impl<'a> Lowering<'a> {
             Kind::String(rules) => {
                 self.text_types.iter().find_map(|of| of.of(&rules.format)).map_or(Ty::Text, Ty::Known)
             }
-            Kind::Ref(name) => self.named(name, place),
+            Kind::Ref(name) => self.lower_named(name, place),
             Kind::Array(rules) => Ty::Vec(Box::new(self.value(&rules.items, &place.inner("item")))),
             Kind::Tuple(rules) => {
                 let whole = u64::try_from(rules.items.len()).ok();
@@ -200,14 +200,14 @@ impl<'a> Lowering<'a> {
 
     /// Translates a shape named by the document. Structs, enums and unions have their own items, built later, because
     /// shapes refer to each other in chains of any length.
-    fn named(&mut self, name: &str, place: &Place) -> Ty {
+    fn lower_named(&mut self, name: &str, place: &TypeSite) -> Ty {
         if let Some(index) = self.by_def.get(name) {
             return Ty::Item(*index, Wrap::Plain);
         }
         let Some(shape) = find_def(self.defs, name) else { return Ty::Value };
         if !union::is_nominal(shape) {
             let usage = self.usage.get(name).copied().unwrap_or(place.usage);
-            let place = Place { name: idents::camel(name), usage, ..place.inner("") };
+            let place = TypeSite { name: idents::camel(name), usage, ..place.inner("") };
             return self.value(shape, &place);
         }
         let doc = first_paragraph(&shape.description);
@@ -221,11 +221,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// Translates an unnamed shape that needs a named type.
-    fn inline(&mut self, shape: &Shape, place: &Place) -> Ty {
+    fn inline(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
         let key = match repeats::key(shape) {
             Some(texts) => {
                 if let Some(name) = self.repeats.named(&texts) {
-                    let ty = self.named(name, place);
+                    let ty = self.lower_named(name, place);
                     self.used(&ty, place);
                     return ty;
                 }
@@ -252,16 +252,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// Notes that a place of the document without a name has a type.
-    fn used(&mut self, ty: &Ty, place: &Place) {
+    fn used(&mut self, ty: &Ty, place: &TypeSite) {
         if let Ty::Item(index, _) = ty
             && let Some(item) = self.items.get_mut(*index)
         {
-            let Place { name, key, what, .. } = place.clone();
+            let TypeSite { name, key, what, .. } = place.clone();
             item.uses.push(Use { owner: self.owner, key, name, what });
         }
     }
 
-    fn new_inline(&mut self, shape: &Shape, place: &Place) -> Ty {
+    fn new_inline(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
         let doc = first_paragraph(&shape.description);
         let doc = if doc.is_empty() { place.what.clone() } else { doc };
         let short = idents::camel(&place.key);
@@ -272,7 +272,7 @@ impl<'a> Lowering<'a> {
             None => self.reserve(&place.name, doc),
         };
         let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
-        match self.body(shape, &Place { name, ..place.clone() }) {
+        match self.body(shape, &TypeSite { name, ..place.clone() }) {
             Body::Alias(ty) if index + 1 == self.items.len() => {
                 // Nothing refers to the item.
                 self.items.pop();
@@ -289,7 +289,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn body(&mut self, shape: &Shape, place: &Place) -> Body {
+    fn body(&mut self, shape: &Shape, place: &TypeSite) -> Body {
         match &shape.kind {
             Kind::Enum(values) => union::enumeration(values, &shape.choices),
             Kind::Union(rules) => self.union(rules, place),
@@ -305,7 +305,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Translates a union of at least two shapes other than `null`.
-    fn union(&mut self, rules: &UnionRules, place: &Place) -> Body {
+    fn union(&mut self, rules: &UnionRules, place: &TypeSite) -> Body {
         let shapes: Vec<&Shape> =
             rules.variants.iter().filter(|variant| variant.kind != Kind::Null).collect();
         if let [only] = shapes.as_slice() {
@@ -337,7 +337,7 @@ impl<'a> Lowering<'a> {
 
     /// Returns the type of a shape that is not an object: that of the only part of an `allOf` that its other parts
     /// restrict.
-    fn restricted(&mut self, shape: &Shape, place: &Place) -> Ty {
+    fn restricted(&mut self, shape: &Shape, place: &TypeSite) -> Ty {
         let Kind::All(parts) = &shape.kind else { return Ty::Value };
         match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
             Some(only) if parts.len() > 1 => self.value(only, &place.inner("value")),
@@ -345,7 +345,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn map(&mut self, rules: &ObjectRules, keys: Option<&Shape>, place: &Place) -> Ty {
+    fn map(&mut self, rules: &ObjectRules, keys: Option<&Shape>, place: &TypeSite) -> Ty {
         let of = match (&rules.extra, &*rules.patterns) {
             (Extra::Of(shape), []) => self.value(shape, &place.inner("value")),
             (Extra::Closed, [only]) => self.value(&only.shape, &place.inner("value")),
@@ -356,7 +356,7 @@ impl<'a> Lowering<'a> {
         Ty::Map { key: Box::new(key), value: Box::new(of) }
     }
 
-    fn structure(&mut self, rules: &ObjectRules, place: &Place) -> Struct {
+    fn structure(&mut self, rules: &ObjectRules, place: &TypeSite) -> Struct {
         let mut scope = Names::default();
         let mut body = Struct::default();
         for field in &rules.fields {

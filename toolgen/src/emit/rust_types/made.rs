@@ -7,7 +7,7 @@ use super::super::literal;
 use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
 use super::own;
 use super::print::Printer;
-use super::tags::meant;
+use super::tags::resolve_alias;
 
 impl Printer<'_> {
     /// Writes the macros that implement them for the types of a module that programs make values of.
@@ -17,7 +17,7 @@ impl Printer<'_> {
         for (index, item) in all.iter().filter(|(_, item)| item.made) {
             match &item.body {
                 Body::Struct(body) => {
-                    self.build(item, body, self.told.get(index).copied(), &mut structs);
+                    self.build(item, body, self.constant_tags.get(index).copied(), &mut structs);
                 }
                 Body::Union(body) => self.conversions(*index, item, body, &mut unions),
                 _ => {}
@@ -39,7 +39,7 @@ impl Printer<'_> {
             let name = &field.name;
             if let Some((property, text)) = told
                 && field.key == property
-                && let Some(value) = self.known(field, text)
+                && let Some(value) = self.constant_value(field, text)
             {
                 known = format!(" = {name}: {value}");
             } else if field.is_left_out() {
@@ -48,9 +48,9 @@ impl Printer<'_> {
                     Presence::OptionalNullable => format!(" or null_{bare}"),
                     _ => String::new(),
                 };
-                optional.push(format!("with_{bare} {name}: {}{null}", self.given(field, of)));
+                optional.push(format!("with_{bare} {name}: {}{null}", self.build_field(field, of)));
             } else {
-                required.push(format!("{name}: {}", self.given(field, of)));
+                required.push(format!("{name}: {}", self.build_field(field, of)));
             }
         }
         let extra = body.extra.as_ref().map_or("", |(name, _)| name.as_str());
@@ -64,11 +64,11 @@ impl Printer<'_> {
     }
 
     /// Returns the expression of the value that a field has with a text, if it always has one.
-    fn known(&self, field: &StructField, text: &str) -> Option<String> {
+    fn constant_value(&self, field: &StructField, text: &str) -> Option<String> {
         if field.presence != Presence::Required {
             return None;
         }
-        match meant(self.items, &field.ty) {
+        match resolve_alias(self.items, &field.ty) {
             Ty::Text => Some(literal::string(text)),
             Ty::Item(index, Wrap::Plain) => {
                 let Item { name, body: Body::Enum(values), .. } = self.items.get(*index)? else {
@@ -82,16 +82,16 @@ impl Printer<'_> {
     }
 
     /// Returns what a field is made of, in the form that `__build!` reads.
-    fn given(&self, field: &StructField, of: &Item) -> String {
+    fn build_field(&self, field: &StructField, of: &Item) -> String {
         let place = own::field(&of.name, &field.key);
         let (item, value_of) = (own::inner(&place, "item"), own::inner(&place, "value"));
         let ty = |ty: &Ty, place: &str| self.ty_at(ty, place, of.home);
         if field.presence == Presence::Nullable {
             return format!("(Option<{}>)", ty(&field.ty, &place));
         }
-        match meant(self.items, &field.ty) {
+        match resolve_alias(self.items, &field.ty) {
             Ty::Vec(inner) => format!("[{}]", ty(inner, &item)),
-            Ty::Map { key, value } => match meant(self.items, value) {
+            Ty::Map { key, value } => match resolve_alias(self.items, value) {
                 Ty::Vec(inner) => {
                     format!("{{{}, [{}]}}", self.key(key), ty(inner, &own::inner(&value_of, "item")))
                 }
@@ -103,16 +103,17 @@ impl Printer<'_> {
 
     /// Returns the variant that arrays become, and its items, if only one variant of a union is a list.
     fn array(&self, body: &Union) -> Option<String> {
-        let mut lists = body.variants.iter().filter_map(|variant| match meant(self.items, &variant.ty) {
-            Ty::Vec(inner) => Some(format!("{}[{}]", variant.name, self.ty(inner))),
-            _ => None,
-        });
+        let mut lists =
+            body.variants.iter().filter_map(|variant| match resolve_alias(self.items, &variant.ty) {
+                Ty::Vec(inner) => Some(format!("{}[{}]", variant.name, self.ty(inner))),
+                _ => None,
+            });
         lists.next().filter(|_| lists.next().is_none())
     }
 
     /// Writes which types become a union: what its variants hold, where no two hold the same.
     fn conversions(&self, of: usize, item: &Item, body: &Union, out: &mut String) {
-        let held = |ty: &Ty| match meant(self.items, ty) {
+        let held = |ty: &Ty| match resolve_alias(self.items, ty) {
             Ty::Item(index, _) if *index == of => None,
             Ty::Item(index, _) => Some(self.ty(&Ty::Item(*index, Wrap::Plain))),
             ty @ (Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Vec(_)) => {

@@ -6,7 +6,7 @@
 use super::super::literal::is_plain;
 
 /// The longest paragraph, in bytes.
-const MAX: usize = 300;
+const MAX_PARAGRAPH_BYTES: usize = 300;
 
 /// Returns the first paragraph of a text, as one line of Markdown.
 pub(in crate::emit) fn first_paragraph(text: &str) -> String {
@@ -17,7 +17,7 @@ pub(in crate::emit) fn first_paragraph(text: &str) -> String {
     let mut rest = paragraph.as_str();
     while !rest.is_empty() {
         let (piece, after) = piece(rest, line.is_empty());
-        if line.len() + piece.len() > MAX && !line.is_empty() {
+        if line.len() + piece.len() > MAX_PARAGRAPH_BYTES && !line.is_empty() {
             // A word that was begun is left out.
             let is_inside = !line.ends_with(' ') && !piece.starts_with(' ');
             let end = if is_inside { line.rfind(' ').unwrap_or(line.len()) } else { line.len() };

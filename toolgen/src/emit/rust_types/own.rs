@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::super::idents::{self, Names};
 use super::model::{Body, CallTypes, Item, Origin, Struct, Ty, Union, Use, Wrap};
 use super::place::longer;
-use super::tags::meant;
+use super::tags::resolve_alias;
 use crate::names::spelled;
 
 /// The names of places, by which types are written there: other names of types.
@@ -62,7 +62,8 @@ impl Own {
     pub(super) fn name(&self, items: &[Item], place: &str, of: usize) -> Option<usize> {
         let alias = *self.0.get(place)?;
         let fits = items.get(of).is_none_or(|item| item.fits_all || item.origin == Origin::Tool);
-        let names = matches!(meant(items, &Ty::Item(alias, Wrap::Plain)), Ty::Item(index, _) if *index == of);
+        let names =
+            matches!(resolve_alias(items, &Ty::Item(alias, Wrap::Plain)), Ty::Item(index, _) if *index == of);
         (!fits && names).then_some(alias)
     }
 }

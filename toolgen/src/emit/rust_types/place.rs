@@ -13,7 +13,7 @@ pub(super) fn longer(name: &str, rest: &str) -> String {
 
 /// The place of a shape in a document, as far as its type depends on it.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct TypeSite {
     /// The name of a type made here.
     pub(super) name: String,
     /// The key in the object around it.
@@ -24,21 +24,21 @@ pub(super) struct Place {
     pub(super) nesting: usize,
 }
 
-impl Place {
+impl TypeSite {
     /// Returns the place of a whole, after which its types are named.
-    pub(super) fn new(name: &str, what: String, usage: Usage) -> Place {
-        Place { name: name.to_owned(), key: String::new(), what, usage, nesting: 0 }
+    pub(super) fn new(name: &str, what: String, usage: Usage) -> TypeSite {
+        TypeSite { name: name.to_owned(), key: String::new(), what, usage, nesting: 0 }
     }
 
     /// Returns the place of a part that has no key of its own.
-    pub(super) fn inner(&self, part: &str) -> Place {
+    pub(super) fn inner(&self, part: &str) -> TypeSite {
         let name = longer(&self.name, &idents::camel(part));
-        Place { name, nesting: self.nesting + 1, ..self.clone() }
+        TypeSite { name, nesting: self.nesting + 1, ..self.clone() }
     }
 
     /// Returns the place of a field.
-    pub(super) fn field(&self, key: &str) -> Place {
+    pub(super) fn field(&self, key: &str) -> TypeSite {
         let what = format!("`{}` of `{}`.", visible(key), self.name);
-        Place { key: key.to_owned(), what, ..self.inner(&spelled(key)) }
+        TypeSite { key: key.to_owned(), what, ..self.inner(&spelled(key)) }
     }
 }

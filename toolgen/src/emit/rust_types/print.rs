@@ -28,9 +28,17 @@ pub(super) fn types(
         homes.entry(call.home).or_default().calls.push(call);
     }
     let idents = calls.iter().map(|call| (call.ident, call.home)).collect();
-    let told = tags::told(items);
-    let printer =
-        Printer { items, own, homes, idents, told, tags, runtime: &style.runtime, derives: &style.derives };
+    let tags_by_struct = tags::constant_tags(items);
+    let printer = Printer {
+        items,
+        own,
+        homes,
+        idents,
+        constant_tags: tags_by_struct,
+        tags,
+        runtime: &style.runtime,
+        derives: &style.derives,
+    };
     let of_call = |call: &CallTypes<'_>| {
         let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
         let output = printer.ty_at(&call.output, &longer(&input, "Output"), call.home);
@@ -72,7 +80,7 @@ pub(super) struct Printer<'a> {
     /// The home of each call.
     idents: HashMap<&'a str, Option<usize>>,
     /// The fields whose text is known, of structs.
-    pub(super) told: BTreeMap<usize, (&'a str, &'a str)>,
+    pub(super) constant_tags: BTreeMap<usize, (&'a str, &'a str)>,
     tags: &'a [&'a str],
     pub(super) runtime: &'a str,
     derives: &'a [String],

@@ -16,7 +16,7 @@ pub(super) struct Repeats {
     /// How many unnamed shapes hold the list.
     counts: BTreeMap<String, usize>,
     /// The first named shape that is the list.
-    named: BTreeMap<String, String>,
+    by_key: BTreeMap<String, String>,
 }
 
 impl Repeats {
@@ -33,7 +33,7 @@ impl Repeats {
             let Some(shape) = find_def(defs, name) else { continue };
             match key(shape) {
                 Some(key) => {
-                    found.named.entry(key).or_insert_with(|| name.clone());
+                    found.by_key.entry(key).or_insert_with(|| name.clone());
                 }
                 None => found.visit(shape),
             }
@@ -58,7 +58,7 @@ impl Repeats {
 
     /// Returns the named shape that is this list.
     pub(super) fn named(&self, key: &str) -> Option<&str> {
-        self.named.get(key).map(String::as_str)
+        self.by_key.get(key).map(String::as_str)
     }
 }
 

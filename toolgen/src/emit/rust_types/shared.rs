@@ -94,7 +94,8 @@ fn candidates(uses: &[Use], tags: &BTreeMap<usize, &str>, is_only: impl Fn(&str)
     let key =
         Some(first.key.as_str()).filter(|key| !key.is_empty() && uses.iter().all(|place| place.key == *key));
     let ending = common_ending(uses);
-    let told = ending.iter().skip_while(|word| EMPTY.contains(&word.as_str())).cloned().collect::<Vec<_>>();
+    let significant =
+        ending.iter().skip_while(|word| EMPTY.contains(&word.as_str())).cloned().collect::<Vec<_>>();
     let with_tag = |rest: &str| tag.map(|tag| idents::camel(&format!("{tag} {rest}")));
     let mut found = Vec::new();
     if let Some(key) = key {
@@ -103,8 +104,8 @@ fn candidates(uses: &[Use], tags: &BTreeMap<usize, &str>, is_only: impl Fn(&str)
         found.extend(Some(name).filter(|_| says_much && is_only(key)));
         found.extend(with_tag(&spelled(key)));
     }
-    match (told.as_slice(), ending.as_slice()) {
-        ([_, _, ..], _) => found.push(idents::camel(&told.join(" "))),
+    match (significant.as_slice(), ending.as_slice()) {
+        ([_, _, ..], _) => found.push(idents::camel(&significant.join(" "))),
         ([], []) => {}
         ([], rest) | (rest, _) => found.extend(with_tag(&rest.join(" "))),
     }

@@ -54,7 +54,7 @@ pub(super) fn added<'u>(items: &[Item], union: &'u Union, at: usize) -> Option<(
 
 /// Returns the property, and its text, of each struct that is one variant of every union it is in, and always says so
 /// in a field: no program has to say that a `Dog` is a `"dog"`.
-pub(super) fn told(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
+pub(super) fn constant_tags(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
     let mut all: BTreeMap<usize, Option<(&str, &str)>> = BTreeMap::new();
     for item in items {
         let Body::Union(Union { variants, choice: Choice::Tag { property, values, by_default } }) =
@@ -70,7 +70,7 @@ pub(super) fn told(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
             all.entry(of).and_modify(|before| *before = before.filter(|_| *before == now)).or_insert(now);
         }
     }
-    all.into_iter().filter_map(|(of, told)| Some((of, told?))).collect()
+    all.into_iter().filter_map(|(of, tag)| Some((of, tag?))).collect()
 }
 
 fn holds(body: &Struct, key: &str) -> bool {
@@ -78,7 +78,7 @@ fn holds(body: &Struct, key: &str) -> bool {
 }
 
 /// Returns the type that a type is another name for; the type itself if it is not an alias.
-pub(super) fn meant<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
+pub(super) fn resolve_alias<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
     let mut ty = ty;
     for _ in 0..MAX_NAMES {
         let Ty::Item(index, _) = ty else { return ty };
@@ -90,6 +90,6 @@ pub(super) fn meant<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
 
 /// Returns the struct that a type is, maybe by another name.
 fn struct_of(items: &[Item], ty: &Ty) -> Option<usize> {
-    let Ty::Item(index, _) = meant(items, ty) else { return None };
+    let Ty::Item(index, _) = resolve_alias(items, ty) else { return None };
     matches!(items.get(*index)?.body, Body::Struct(_)).then_some(*index)
 }

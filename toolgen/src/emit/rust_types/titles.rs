@@ -13,7 +13,7 @@ use super::usage::Usage;
 use crate::shapes::parts;
 
 /// The longest title that is a name, in bytes and in words; longer ones are sentences.
-const MAX: (usize, usize) = (40, 5);
+const MAX_TITLE: (usize, usize) = (40, 5);
 
 /// The names of types by what their values are.
 #[derive(Default)]
@@ -25,7 +25,7 @@ impl Titles {
     /// Finds the titles of unnamed schemas that are names of types: titles of several words that say more than their
     /// key does, and that all schemas of one form have, and no others.
     pub(super) fn of(tools: &[Wanted<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
-        let mut found = Found::default();
+        let mut found = NameCandidates::default();
         for Wanted { spec, failure, .. } in tools {
             found.tool = letters(spec.name.as_str());
             found.visit(&spec.input, "");
@@ -65,14 +65,14 @@ fn form(shape: &Shape) -> String {
 }
 
 #[derive(Default)]
-struct Found {
+struct NameCandidates {
     /// The names of each form.
     names: BTreeMap<String, BTreeSet<String>>,
     /// The name of the tool that is looked at.
     tool: String,
 }
 
-impl Found {
+impl NameCandidates {
     /// Visits a shape at a key, and its parts.
     fn visit(&mut self, shape: &Shape, key: &str) {
         // A name that is meant for the type may be the key, too.
@@ -131,9 +131,9 @@ fn type_name(title: &str) -> Option<String> {
 pub(super) fn name(title: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || " _-/()&".contains(c);
     let is_name = title.starts_with(|c: char| c.is_ascii_alphabetic())
-        && title.len() <= MAX.0
+        && title.len() <= MAX_TITLE.0
         && title.chars().all(fits)
-        && idents::words(title).len() <= MAX.1;
+        && idents::words(title).len() <= MAX_TITLE.1;
     is_name.then(|| idents::camel(title))
 }
 

@@ -26,7 +26,7 @@ pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec
         let title = titles::name(shape.title.as_str()).filter(|title| title != name);
         if let Some(title) = title.filter(|title| !counts.contains_key(&title.to_ascii_lowercase())) {
             *name = title;
-        } else if let Some(own) = own(defs, shapes, at) {
+        } else if let Some(own) = distinguishing_name(defs, shapes, at) {
             *name = if is_kind(name) { own } else { format!("{name}{own}") };
         }
     }
@@ -71,7 +71,7 @@ fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
 }
 
 /// Returns a name for what only this variant has.
-fn own(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
+fn distinguishing_name(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
     let shape = shapes.get(at)?;
     match &shape.kind {
         Kind::Enum(values) => {

@@ -83,7 +83,7 @@ hosts.
     http: {url: https://api.example.com/users}
     network: none                        leave it out
     command: {argv: [curl, https://api.example.com/users]}
-    network: api.example.com             write: network: any
+    network: api.example.com             write: any
 ";
     UNKNOWN_ARGUMENT = "E0412", "The tool has no argument of this name", "
 `requires`, `exactly_one`, `at_most_one` and the resources of `reads` and `writes` name arguments of the tool, as
@@ -141,7 +141,7 @@ fine.
     DEFAULT = "E0419", "A default does not fit its schema", "
 The value that is used when an argument is not given must be one that its schema allows.
 
-    limit: integer = ten                 write: limit: integer = 10
+    limit: integer = ten                 write: integer = 10
 ";
     EXAMPLE = "E0420", "An example does not fit the tool", "
 A model imitates examples, so each must be a call that the tool accepts.

@@ -19,7 +19,7 @@ use super::codes;
 use super::context::Context;
 use super::keys;
 use super::node::Node;
-use super::template::{Place, Scope};
+use super::template::{PlaceholderTarget, Scope};
 use super::tools::Draft;
 use crate::source::Pointer;
 
@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
             inherit: self.inherited(node),
             work_dir: node.get("cwd").and_then(|node| {
                 let text = self.text_of(&node)?;
-                self.text_template(text, &node.pointer, Place::Folder, scope)
+                self.text_template(text, &node.pointer, PlaceholderTarget::Folder, scope)
             }),
             output: self.choice(node, "output", &outputs).unwrap_or(CommandOutput::Text),
             exit_codes: self.exit_codes(node),
@@ -136,8 +136,8 @@ impl<'a> Context<'a> {
     /// Compiles a text with placeholders, or a number or a boolean as text.
     pub(super) fn scalar_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         match node.value {
-            Value::String(text) => self.text_template(text, &node.pointer, Place::Text, scope),
-            Value::Number(_) | Value::Bool(_) => self.template(node, Place::Texts, scope),
+            Value::String(text) => self.text_template(text, &node.pointer, PlaceholderTarget::Text, scope),
+            Value::Number(_) | Value::Bool(_) => self.template(node, PlaceholderTarget::Texts, scope),
             _ => {
                 self.wrong_kind(node, "a text", "");
                 None
@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
     fn exit_codes(&mut self, node: &Node<'a>) -> List<ExitCode> {
         const FORM: &str = "write `1: What it means.` for a failure, or `1: {success: true, message: …}`";
         let mut codes = Vec::new();
-        for (key, meaning) in self.named(node, "exit_codes", "meanings") {
+        for (key, meaning) in self.object_members(node, "exit_codes", "meanings") {
             let code = match key {
                 "other" => Some(ExitCode::OTHER),
                 key => key.parse::<i32>().ok().filter(|code| (0..=255).contains(code)),

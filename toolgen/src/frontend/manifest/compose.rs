@@ -19,11 +19,11 @@ use super::calls::fixed_effects;
 use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
-use super::known::{Class, Known};
+use super::known::{Class, TypedValue};
 use super::node::Node;
-use super::template::{Place, Scope};
+use super::template::{PlaceholderTarget, Scope};
 use super::tools::Draft;
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 
 /// The most items of a list for which a step is repeated, unless it says otherwise.
 const MAX_ITEMS: u32 = 100;
@@ -148,7 +148,8 @@ impl<'a> Context<'a> {
             }
             steps.extend(step);
         }
-        let result = node.get("result").map(|result| self.template(&result, Place::Json, &mut scope));
+        let result =
+            node.get("result").map(|result| self.template(&result, PlaceholderTarget::Json, &mut scope));
         self.check_used(draft, &scope);
         union::scopes(&mut draft.spec, &called);
         draft.spec.effects =
@@ -196,7 +197,7 @@ impl<'a> Context<'a> {
         let for_each = self.for_each(node, scope);
         let arguments = match node.get("with") {
             None => Some(Template::Object(toolgen_core::List::EMPTY)),
-            Some(with) if with.value.is_object() => self.template(&with, Place::Json, scope),
+            Some(with) if with.value.is_object() => self.template(&with, PlaceholderTarget::Json, scope),
             Some(with) => {
                 self.wrong_kind(&with, "an object", "write `with: {argument: value}`");
                 None
@@ -255,8 +256,8 @@ impl<'a> Context<'a> {
         };
         let found = self.reference(&list, scope);
         let known = found.as_ref().and_then(|(_, known)| known.clone());
-        let class = known.as_ref().map_or(Class::Mixed, Known::class);
-        scope.item = Some(known.as_ref().and_then(Known::item));
+        let class = known.as_ref().map_or(Class::Mixed, TypedValue::class);
+        scope.item = Some(known.as_ref().and_then(TypedValue::item));
         if !matches!(class, Class::List | Class::Mixed) {
             let message = format!("`for_each` needs a list, and this is {}", class.name());
             self.report(codes::STEP, &list.pointer, message, "name a list");
@@ -285,7 +286,7 @@ fn position(name: &str, callees: &Callees) -> Option<usize> {
 /// Says what a name was probably meant to be: a full name, or a short one. A program may have hundreds of tools, so
 /// only a few are listed.
 pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
-    match did_you_mean(name, full.iter().chain(short).copied()) {
+    match suggestion(name, full.iter().chain(short).copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if full.len() > 8 => "`cargo toolgen list` shows what there is".to_owned(),
         None => nearest(name, full),
@@ -294,7 +295,7 @@ pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
 
 /// Returns what is known about the result of a step: a list of results if it is repeated. It may be missing if the step
 /// may be left out or fail.
-fn result_of(callee: &Callee, step: &Node<'_>) -> Known {
+fn result_of(callee: &Callee, step: &Node<'_>) -> TypedValue {
     let Callee { spec: callee, sends, .. } = callee;
     let continues = step.value.get("on_error").is_some_and(|on_error| on_error == "continue");
     let any = if *sends { Shape::of(Kind::String(StringRules::ANY)) } else { Shape::ANY };
@@ -307,7 +308,7 @@ fn result_of(callee: &Callee, step: &Node<'_>) -> Known {
         schema
     };
     let may_miss = step.value.get("if").is_some() || (continues && !repeated);
-    Known { schema, defs: callee.defs.clone(), may_miss, of_model: false }
+    TypedValue { schema, defs: callee.defs.clone(), may_miss, of_model: false }
 }
 
 /// Returns tools that call each other in a circle. Each tool that is not done calls one that is not.

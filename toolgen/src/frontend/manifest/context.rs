@@ -17,7 +17,7 @@ use super::node::Node;
 use super::secrets;
 use crate::options::Options;
 use crate::problem::{Code, Problems, Severity};
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 use crate::source::{Document, Pointer, Source};
 use crate::tool::{McpSource, Part, Tool};
 
@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
         self.errors += usize::from(code.severity() == Severity::Error);
         let given = pointer.resolve(&self.document.root);
         if secrets::may_stand_at(pointer, given) {
-            let (message, help) = secrets::unsaid(message.into(), help.into(), given);
+            let (message, help) = secrets::redact(message.into(), help.into(), given);
             self.problems.report_secret(code, pointer, message, help);
         } else {
             self.problems.report(code, pointer, message, help);
@@ -223,7 +223,12 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the members of the object of a key, whose keys are names that the manifest gives.
-    pub(super) fn named(&mut self, node: &Node<'a>, key: &str, of: &str) -> Vec<(&'a str, Node<'a>)> {
+    pub(super) fn object_members(
+        &mut self,
+        node: &Node<'a>,
+        key: &str,
+        of: &str,
+    ) -> Vec<(&'a str, Node<'a>)> {
         let Some(member) = node.get(key) else { return Vec::new() };
         if !member.value.is_object() {
             let help = if member.value.is_array() { "write `NAME: …` for each, without `- `" } else { "" };
@@ -317,10 +322,10 @@ impl Imported {
 }
 
 /// How deeply manifests may import one another.
-const DEEPEST: usize = 16;
+const MAX_IMPORT_DEPTH: usize = 16;
 /// How many documents a manifest may import, including those that they import: a few files that each import the next
 /// one twice would become millions.
-const MOST: usize = 1000;
+const MAX_IMPORTS: usize = 1000;
 
 /// The manifests around an import.
 #[derive(Debug, Default)]
@@ -334,11 +339,11 @@ pub(super) struct Importing {
 impl Importing {
     /// Counts one more document, or says why it is one too many.
     pub(super) fn count(&self) -> Result<(), String> {
-        if self.chain.len() >= DEEPEST {
-            return Err(format!("manifests import each other more than {DEEPEST} deep"));
+        if self.chain.len() >= MAX_IMPORT_DEPTH {
+            return Err(format!("manifests import each other more than {MAX_IMPORT_DEPTH} deep"));
         }
-        if self.count.get() >= MOST {
-            return Err(format!("more than {MOST} documents are imported"));
+        if self.count.get() >= MAX_IMPORTS {
+            return Err(format!("more than {MAX_IMPORTS} documents are imported"));
         }
         self.count.set(self.count.get() + 1);
         Ok(())
@@ -390,7 +395,7 @@ pub(super) fn listed(names: &[&str]) -> String {
 
 /// Says what a name that is not known was probably meant to be, or which are known.
 pub(super) fn nearest(name: &str, known: &[&str]) -> String {
-    match (did_you_mean(name, known.iter().copied()), known) {
+    match (suggestion(name, known.iter().copied()), known) {
         (Some(near), _) => format!("did you mean `{near}`?"),
         (None, []) => "there is none".to_owned(),
         (None, [only]) => format!("there is only `{only}`"),

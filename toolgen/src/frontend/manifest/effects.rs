@@ -9,7 +9,7 @@ use super::attributes::Attributes;
 use super::codes;
 use super::context::Context;
 use super::node::Node;
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 
 /// The help for a word that is meant to switch the network on or off. YAML reads some of them as texts.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
             && is_host(host)
             && is_bare(word)
         {
-            let help = match did_you_mean(word, ["none", "any", "nothing"].into_iter()).as_deref() {
+            let help = match suggestion(word, ["none", "any", "nothing"].into_iter()).as_deref() {
                 Some("any") => "did you mean `any`?".to_owned(),
                 Some(_) => "did you mean `none`?".to_owned(),
                 None => format!("{SWITCHED}; a host that is called so is written as `[{word}]`"),

@@ -27,8 +27,10 @@ impl<'a> Context<'a> {
             (_, _, _, Some(_)) => {
                 Err(("`path` must be `true`: a relative path without `..`", "write `path: true`"))
             }
-            (Some(_), Some(pattern), Some(told), None) if !pattern.is_empty() && is_pattern(pattern) => {
-                Ok((pattern, told))
+            (Some(_), Some(pattern), Some(deny_message), None)
+                if !pattern.is_empty() && is_pattern(pattern) =>
+            {
+                Ok((pattern, deny_message))
             }
             (None, ..) => {
                 Err(("`deny_message` tells why `deny_pattern` refuses a text", "add `deny_pattern`"))
@@ -53,15 +55,18 @@ impl<'a> Context<'a> {
 }
 
 /// Returns the shape of texts, or of lists of them, that denies a pattern.
-fn denying(shape: &Shape, deny: &str, told: &str) -> Option<Shape> {
+fn denying(shape: &Shape, deny: &str, deny_message: &str) -> Option<Shape> {
     let owned = |text: &str| Text::from(text.to_owned());
     let kind = match &shape.kind {
-        Kind::String(rules) => {
-            Kind::String(StringRules { deny: owned(deny), deny_message: owned(told), ..rules.clone() })
-        }
-        Kind::Array(rules) if matches!(rules.items.kind, Kind::String(_)) => {
-            Kind::Array(ArrayRules { items: denying(&rules.items, deny, told)?.into(), ..rules.clone() })
-        }
+        Kind::String(rules) => Kind::String(StringRules {
+            deny: owned(deny),
+            deny_message: owned(deny_message),
+            ..rules.clone()
+        }),
+        Kind::Array(rules) if matches!(rules.items.kind, Kind::String(_)) => Kind::Array(ArrayRules {
+            items: denying(&rules.items, deny, deny_message)?.into(),
+            ..rules.clone()
+        }),
         _ => return None,
     };
     Some(Shape { kind, ..shape.clone() })

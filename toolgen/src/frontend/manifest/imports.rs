@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
             // With other options than those that are meant, other operations would become tools.
             return;
         }
-        found.enter(Arc::clone(&document.source));
+        found.set_source(Arc::clone(&document.source));
         let program = match kind {
             _ if found.has_errors() => None,
             "manifest" if self.is_importing(&document) => {
@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
             ("rename", "the new names of operations", &mut options.renames),
             ("credentials", "environment variables of security schemes", &mut options.credentials),
         ] {
-            for (from, at) in self.named(node, key, of) {
+            for (from, at) in self.object_members(node, key, of) {
                 if let Some(to) = self.text_of(&at) {
                     if key == "credentials" {
                         self.check_variable(to, &at);
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        for (argument, at) in self.named(node, "fix", "values of arguments") {
+        for (argument, at) in self.object_members(node, "fix", "values of arguments") {
             // The argument may be a text, whose characters matter, or a number: what it is, is not known here.
             let written = self.document.written.at(at.value, &at.pointer).filter(|_| at.value.is_number());
             if let Some(written) = written {
@@ -201,7 +201,7 @@ impl<'a> Context<'a> {
         mut program: Program,
         at: &Pointer,
     ) {
-        for (name, attributes) in self.named(node, "overrides", "attributes of tools") {
+        for (name, attributes) in self.object_members(node, "overrides", "attributes of tools") {
             self.override_tool(&mut program, name, namespace, &attributes);
         }
         let Imported { toolsets, contexts, sources, parts, servers: _, incomplete: _ } = &mut self.imported;

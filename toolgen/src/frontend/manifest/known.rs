@@ -6,7 +6,7 @@ use toolgen_core::{Def, List, Schema, Shape, ToolSpec};
 
 /// A value whose schema is known.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct TypedValue {
     /// The schema.
     pub(super) schema: Schema,
     /// The named shapes that it refers to.
@@ -46,17 +46,17 @@ impl Class {
 /// Where a step into a value leads.
 pub(super) enum Step {
     /// To a value with a known schema.
-    To(Known),
+    To(TypedValue),
     /// To a value about which nothing is known.
     Unknown,
     /// Nowhere: the value has only these members.
     Nowhere(Vec<String>),
 }
 
-impl Known {
+impl TypedValue {
     /// Returns the arguments of a tool.
-    pub(super) fn arguments(spec: &ToolSpec) -> Known {
-        Known { schema: spec.input.clone(), defs: spec.defs.clone(), may_miss: false, of_model: true }
+    pub(super) fn arguments(spec: &ToolSpec) -> TypedValue {
+        TypedValue { schema: spec.input.clone(), defs: spec.defs.clone(), may_miss: false, of_model: true }
     }
 
     /// Returns the shape, past references.
@@ -76,7 +76,7 @@ impl Known {
     }
 
     /// Returns the items of a list.
-    pub(super) fn item(&self) -> Option<Known> {
+    pub(super) fn item(&self) -> Option<TypedValue> {
         match &self.shape()?.kind {
             Kind::Array(rules) => Some(self.part(&rules.items, false)),
             _ => None,
@@ -118,10 +118,15 @@ impl Known {
         }
     }
 
-    fn part(&self, shape: &Shape, may_miss: bool) -> Known {
+    fn part(&self, shape: &Shape, may_miss: bool) -> TypedValue {
         let defs = self.defs.clone();
         let nullable = shape.nullable || resolved(shape, &self.defs).is_some_and(|shape| shape.nullable);
-        Known { schema: shape.clone().into(), defs, may_miss: may_miss || nullable, of_model: self.of_model }
+        TypedValue {
+            schema: shape.clone().into(),
+            defs,
+            may_miss: may_miss || nullable,
+            of_model: self.of_model,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
 use super::node::Node;
-use super::template::{Place, Scope};
+use super::template::{PlaceholderTarget, Scope};
 use super::tools::Draft;
 use crate::source::Pointer;
 
@@ -28,7 +28,7 @@ impl<'a> Context<'a> {
         draft.spec.completion = Some(Completion { next_state: Text::from(next_state.to_owned()) });
         let message = node.get("message").and_then(|node| {
             let text = self.text_of(&node)?;
-            self.text_template(text, &node.pointer, Place::Text, scope)
+            self.text_template(text, &node.pointer, PlaceholderTarget::Text, scope)
         });
         let data = self.data(node, scope);
         let takes_all = data.is_none();
@@ -61,7 +61,7 @@ impl<'a> Context<'a> {
             );
             return None;
         }
-        self.template(&data, Place::Json, scope)
+        self.template(&data, PlaceholderTarget::Json, scope)
     }
 
     /// A call that a function of the program carries out.
@@ -130,19 +130,19 @@ impl<'a> Context<'a> {
     /// Replaces the names of agents' tools by their full names, once all tools are compiled. The manifest's own tools
     /// may be named without the namespace.
     pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>]) {
-        let own = drafts.iter().map(|draft| Candidate {
+        let own = drafts.iter().map(|draft| AgentToolCandidate {
             id: Some(draft.id.clone()),
             name: draft.spec.name.to_text(),
             is_agent: draft.kind == "agent",
             is_broken: draft.broken,
         });
-        let imported = self.imported.tools().into_iter().map(|tool| Candidate {
+        let imported = self.imported.tools().into_iter().map(|tool| AgentToolCandidate {
             id: None,
             name: tool.spec.name.to_text(),
             is_agent: tool.spec.sub_agent,
             is_broken: false,
         });
-        let candidates: Vec<Candidate> = own.chain(imported).collect();
+        let candidates: Vec<AgentToolCandidate> = own.chain(imported).collect();
         for draft in drafts {
             let Some(Call::Agent(plan)) = &mut draft.call else { continue };
             let errors = self.errors;
@@ -164,7 +164,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the full name of a tool that an agent may have.
-    fn tool_of_agent(&mut self, name: &str, at: &Pointer, candidates: &[Candidate]) -> Option<Text> {
+    fn tool_of_agent(&mut self, name: &str, at: &Pointer, candidates: &[AgentToolCandidate]) -> Option<Text> {
         let full = candidates.iter().find(|one| *one.name == *name);
         let found = full.or_else(|| candidates.iter().find(|one| one.id.as_deref() == Some(name)));
         let (message, help) = match found {
@@ -191,7 +191,7 @@ impl<'a> Context<'a> {
 
 /// A tool that an agent may have.
 #[derive(Debug)]
-struct Candidate {
+struct AgentToolCandidate {
     /// The name without a namespace, for a tool of the manifest's own.
     id: Option<String>,
     name: Text,

@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
             return;
         }
         let mut found = Problems::new();
-        found.enter(Arc::clone(&document.source));
+        found.set_source(Arc::clone(&document.source));
         let locked = mcp::read(&document, &mut found);
         let program = locked.filter(|locked| self.is_lock_of(locked, &server, &lock.pointer)).map(|locked| {
             let McpServer { revision, capabilities, .. } = locked.server;
@@ -121,7 +121,7 @@ impl<'a> Context<'a> {
             self.report(codes::MCP_IMPORT, &server.pointer, "the program of a server has a name", help);
         }
         let mut env = Vec::new();
-        for (name, value) in self.named(node, "env", "texts") {
+        for (name, value) in self.object_members(node, "env", "texts") {
             self.check_variable(name, &value);
             if let Some(value) = self.text_of(&value) {
                 env.push((Text::copy_of(name), Text::copy_of(value)));
@@ -144,7 +144,7 @@ impl<'a> Context<'a> {
             self.report(codes::MCP_IMPORT, &at.pointer, "this is not a URL of a server", help);
         }
         let mut headers = Vec::new();
-        for (name, variable) in self.named(node, "headers", "environment variables") {
+        for (name, variable) in self.object_members(node, "headers", "environment variables") {
             if let Some(text) = self.text_of(&variable) {
                 self.check_variable(text, &variable);
                 headers.push((Text::copy_of(name), Text::copy_of(text)));
@@ -167,9 +167,9 @@ impl<'a> Context<'a> {
 
     /// Whether a lock was made from this server, as the manifest says it is reached. Differences are reported.
     fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, at: &Pointer) -> bool {
-        let mut told = Vec::new();
+        let mut differences = Vec::new();
         if lock.server.alias != server.alias {
-            told.push(format!(
+            differences.push(format!(
                 "the alias is `{}` in the lock, and `{}` here",
                 lock.server.alias, server.alias
             ));
@@ -184,18 +184,20 @@ impl<'a> Context<'a> {
                             let shown =
                                 |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
                             let (locked, given) = (shown(locked.get(key)), shown(given.get(key)));
-                            told.push(format!("`{key}` is {locked} in the lock, and {given} here"));
+                            differences.push(format!("`{key}` is {locked} in the lock, and {given} here"));
                         }
                     }
                 }
-                (Some(_), None) => told.push(format!("the lock is of a server that is reached by {kind}")),
+                (Some(_), None) => {
+                    differences.push(format!("the lock is of a server that is reached by {kind}"))
+                }
                 _ => {}
             }
         }
-        for message in &told {
+        for message in &differences {
             let help = "lock the server again by `cargo toolgen mcp lock MANIFEST`, and read what changed";
             self.report(codes::MCP_IMPORT, at, message.clone(), help);
         }
-        told.is_empty()
+        differences.is_empty()
     }
 }

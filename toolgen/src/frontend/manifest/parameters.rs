@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
             return self.whole_input(&schema);
         }
         let mut fields = Vec::new();
-        for (name, parameter) in self.named(node, "parameters", "schemas") {
+        for (name, parameter) in self.object_members(node, "parameters", "schemas") {
             self.check_name(name, &parameter.pointer);
             fields.push(self.parameter(name, &parameter));
         }

@@ -2,7 +2,7 @@
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TemplateSegment {
     /// A text as it is.
     Literal(String),
     /// A placeholder.
@@ -32,7 +32,7 @@ impl Placeholder {
 /// # Errors
 ///
 /// The first brace that is neither part of a placeholder nor doubled, as a message and its remedy.
-pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, (String, String)> {
+pub(super) fn pieces(text: &str) -> Result<Vec<TemplateSegment>, (String, String)> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
     let mut rest = text;
@@ -59,14 +59,14 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, (String, String)> {
             (message, help.to_owned())
         })?;
         if !literal.is_empty() {
-            pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+            pieces.push(TemplateSegment::Literal(std::mem::take(&mut literal)));
         }
-        pieces.push(Piece::Place(place));
+        pieces.push(TemplateSegment::Place(place));
         rest = after;
     }
     literal.push_str(rest);
     if !literal.is_empty() {
-        pieces.push(Piece::Literal(literal));
+        pieces.push(TemplateSegment::Literal(literal));
     }
     Ok(pieces)
 }

@@ -21,7 +21,7 @@ use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
 use super::node::Node;
-use super::template::{Place, Scope};
+use super::template::{PlaceholderTarget, Scope};
 use super::tools::Draft;
 use crate::frontend::effects_of_method;
 use crate::source::Pointer;
@@ -85,10 +85,10 @@ impl<'a> Context<'a> {
         let help = "write `url: https://HOST/PATH`";
         let url = self.required(node, "url", "a request", help);
         let url = url.and_then(|url| self.url(&url, &mut request, scope));
-        for (name, value) in self.named(node, "query", "values") {
+        for (name, value) in self.object_members(node, "query", "values") {
             self.query(name, &value, &mut request, scope);
         }
-        for (name, value) in self.named(node, "headers", "texts") {
+        for (name, value) in self.object_members(node, "headers", "texts") {
             self.header(name, &value, &mut request, scope);
         }
         let security = self.auth(node, &mut request);
@@ -182,7 +182,7 @@ impl<'a> Context<'a> {
             self.wrong_kind(node, "a value", "write `NAME: \"{argument}\"`, or a constant");
             return None;
         }
-        self.template(node, Place::Texts, scope)
+        self.template(node, PlaceholderTarget::Texts, scope)
     }
 }
 

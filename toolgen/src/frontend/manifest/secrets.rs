@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::source::Pointer;
 
 /// What is shown in place of a value.
-const UNSAID: &str = "…";
+const REDACTED: &str = "…";
 
 /// Whether a credential may stand at a place by mistake.
 pub(super) fn may_stand_at(pointer: &Pointer, given: Option<&Value>) -> bool {
@@ -37,13 +37,13 @@ fn is_credential(header: &str) -> bool {
 }
 
 /// Returns a message and a help that do not repeat the text that was given.
-pub(super) fn unsaid(mut message: String, mut help: String, given: Option<&Value>) -> (String, String) {
+pub(super) fn redact(mut message: String, mut help: String, given: Option<&Value>) -> (String, String) {
     let Some(Value::String(text)) = given else { return (message, help) };
     let shown = serde_json::to_string(text).unwrap_or_default();
     let mut hidden = false;
     for said in [&mut message, &mut help] {
         for (form, instead) in
-            [(shown.clone(), format!("\"{UNSAID}\"")), (format!("`{text}`"), format!("`{UNSAID}`"))]
+            [(shown.clone(), format!("\"{REDACTED}\"")), (format!("`{text}`"), format!("`{REDACTED}`"))]
         {
             hidden |= said.contains(&form);
             *said = said.replace(&form, &instead);

@@ -11,7 +11,7 @@ use super::tools::Draft;
 impl<'a> Context<'a> {
     /// Marks as broken the compositions and agents of tools that were later found to be broken, then those that use
     /// these, and so on.
-    pub(super) fn spread_mistakes(&mut self, drafts: &mut [Draft<'a>]) {
+    pub(super) fn propagate_errors(&mut self, drafts: &mut [Draft<'a>]) {
         loop {
             // One without a call lacks a part of an import, which was reported.
             let lost = |draft: &&Draft<'a>| draft.broken || draft.call.is_none();

@@ -12,29 +12,29 @@ use self::told::Missing;
 use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
-use super::known::{Class, Known, Step};
+use super::known::{Class, Step, TypedValue};
 use super::node::Node;
-use super::placeholder::{Piece, Placeholder, pieces, placeholder};
+use super::placeholder::{Placeholder, TemplateSegment, pieces, placeholder};
 use crate::source::Pointer;
 
 /// What placeholders may stand for.
 #[derive(Debug)]
 pub(super) struct Scope {
     /// The arguments of the tool.
-    pub(super) arguments: Known,
+    pub(super) arguments: TypedValue,
     /// The earlier steps of a composed tool, with their results if these are known. `None` for other tools.
-    pub(super) steps: Option<Vec<(String, Option<Known>)>>,
+    pub(super) steps: Option<Vec<(String, Option<TypedValue>)>>,
     /// The names of the step itself and of those that run later.
     pub(super) later: Vec<String>,
     /// The item of the list for which a step is repeated, with what is known about it.
-    pub(super) item: Option<Option<Known>>,
+    pub(super) item: Option<Option<TypedValue>>,
     /// The arguments that placeholders stood for so far.
     pub(super) used: BTreeSet<String>,
 }
 
 /// What a value becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PlaceholderTarget {
     /// It is JSON.
     Json,
     /// It is sent as a text, or as several if it is a list or an object.
@@ -50,13 +50,13 @@ pub(super) enum Place {
 }
 
 /// A reference, and what is known about its value.
-type Found = (Reference, Option<Known>);
+type ResolvedReference = (Reference, Option<TypedValue>);
 
 impl Scope {
     /// Returns the scope of a tool that is not composed.
     pub(super) fn of(spec: &ToolSpec) -> Scope {
         Scope {
-            arguments: Known::arguments(spec),
+            arguments: TypedValue::arguments(spec),
             steps: None,
             later: Vec::new(),
             item: None,
@@ -65,7 +65,7 @@ impl Scope {
     }
 
     /// Returns what is known about a root, or nothing if there is no such root.
-    fn root(&self, path: &[String]) -> Option<(Root, Option<Known>, usize)> {
+    fn root(&self, path: &[String]) -> Option<(Root, Option<TypedValue>, usize)> {
         let name = path.first()?;
         if let (Some(steps), "steps") = (&self.steps, name.as_str()) {
             let (id, known) = steps.iter().find(|(id, _)| Some(id) == path.get(1))?;
@@ -95,8 +95,13 @@ impl Scope {
 
 impl<'a> Context<'a> {
     /// Compiles a value with placeholders. `None` after a problem.
-    pub(super) fn template(&mut self, node: &Node<'a>, place: Place, scope: &mut Scope) -> Option<Template> {
-        let inner = if place == Place::Texts { place } else { Place::Json };
+    pub(super) fn template(
+        &mut self,
+        node: &Node<'a>,
+        place: PlaceholderTarget,
+        scope: &mut Scope,
+    ) -> Option<Template> {
+        let inner = if place == PlaceholderTarget::Texts { place } else { PlaceholderTarget::Json };
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, place, scope),
             Value::Array(_) => {
@@ -113,7 +118,7 @@ impl<'a> Context<'a> {
                 Some(object(members.into_iter().collect::<Option<_>>()?))
             }
             scalar => {
-                let text = self.document.text_at(&node.pointer).filter(|_| place == Place::Texts);
+                let text = self.document.text_at(&node.pointer).filter(|_| place == PlaceholderTarget::Texts);
                 Some(
                     text.map_or_else(
                         || Template::Constant(scalar.to_string().into()),
@@ -129,13 +134,14 @@ impl<'a> Context<'a> {
         &mut self,
         text: &str,
         at: &Pointer,
-        place: Place,
+        place: PlaceholderTarget,
         scope: &mut Scope,
     ) -> Option<Template> {
         let pieces = self.pieces(text, at)?;
-        if let [Piece::Place(one)] = pieces.as_slice() {
+        if let [TemplateSegment::Place(one)] = pieces.as_slice() {
             let (reference, known) = self.single(one, at, scope)?;
-            if !matches!(place, Place::Json | Place::Texts | Place::Text) {
+            if !matches!(place, PlaceholderTarget::Json | PlaceholderTarget::Texts | PlaceholderTarget::Text)
+            {
                 self.check_inline(one, known.as_ref(), at, place);
             }
             return Some(Template::Value(reference));
@@ -145,8 +151,8 @@ impl<'a> Context<'a> {
         let mut fine = true;
         for piece in pieces {
             match piece {
-                Piece::Literal(text) => segments.push(Segment::Literal(text.into())),
-                Piece::Place(one) => match self.single(&one, at, scope) {
+                TemplateSegment::Literal(text) => segments.push(Segment::Literal(text.into())),
+                TemplateSegment::Place(one) => match self.single(&one, at, scope) {
                     Some((reference, known)) => {
                         self.check_inline(&one, known.as_ref(), at, place);
                         segments.push(Segment::Value(reference));
@@ -165,9 +171,9 @@ impl<'a> Context<'a> {
 
     /// Reports `${name}`, in which shells and other formats have a variable: here it is `$` and the value. Before an
     /// amount in a longer text, `$` is a currency.
-    pub(super) fn note_dollars(&mut self, pieces: &[Piece], at: &Pointer, scope: &Scope) {
+    pub(super) fn note_dollars(&mut self, pieces: &[TemplateSegment], at: &Pointer, scope: &Scope) {
         for pair in pieces.windows(2) {
-            let [Piece::Literal(before), Piece::Place(one)] = pair else { continue };
+            let [TemplateSegment::Literal(before), TemplateSegment::Place(one)] = pair else { continue };
             let Some((before, (_, known, _))) = before.strip_suffix('$').zip(scope.root(&one.path)) else {
                 continue;
             };
@@ -185,7 +191,7 @@ impl<'a> Context<'a> {
     }
 
     /// Splits a text into its parts, and reports braces that mean nothing.
-    pub(super) fn pieces(&mut self, text: &str, at: &Pointer) -> Option<Vec<Piece>> {
+    pub(super) fn pieces(&mut self, text: &str, at: &Pointer) -> Option<Vec<TemplateSegment>> {
         match pieces(text) {
             Ok(pieces) => Some(pieces),
             Err((message, help)) => {
@@ -196,10 +202,10 @@ impl<'a> Context<'a> {
     }
 
     /// Compiles a text that must be one placeholder, such as `{steps.find.files}`.
-    pub(super) fn reference(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Found> {
+    pub(super) fn reference(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<ResolvedReference> {
         let text = self.text_of(node)?;
         let pieces = self.pieces(text, &node.pointer)?;
-        let [Piece::Place(one)] = pieces.as_slice() else {
+        let [TemplateSegment::Place(one)] = pieces.as_slice() else {
             let message = format!("`{text}` must be one placeholder");
             self.report(codes::PLACEHOLDER, &node.pointer, message, "write `{name}` and nothing else");
             return None;
@@ -208,7 +214,7 @@ impl<'a> Context<'a> {
     }
 
     /// Finds the one value that a placeholder stands for. `None` after a problem.
-    fn single(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<Found> {
+    fn single(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<ResolvedReference> {
         if one.each {
             let written = one.written();
             let message =
@@ -239,7 +245,7 @@ impl<'a> Context<'a> {
             None
         })?;
         match key {
-            "given" => self.given(&inner, scope),
+            "given" => self.parse_condition(&inner, scope),
             "not" => Some(Condition::Not(Frozen::from(self.condition(&inner, scope)?))),
             "equal" => {
                 let items = self.list(node, key)?;
@@ -249,8 +255,8 @@ impl<'a> Context<'a> {
                     self.report(codes::WRONG_KIND, &inner.pointer, message, help);
                     return None;
                 };
-                let left = self.template(left, Place::Json, scope);
-                let right = self.template(right, Place::Json, scope);
+                let left = self.template(left, PlaceholderTarget::Json, scope);
+                let right = self.template(right, PlaceholderTarget::Json, scope);
                 Some(Condition::Equal(left?, right?))
             }
             "all" | "any" => {
@@ -267,7 +273,7 @@ impl<'a> Context<'a> {
     /// Compiles the condition that an argument is `true`. One that is not given is not `true`.
     fn flag_condition(&mut self, text: &str, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let pieces = self.pieces(text, &node.pointer)?;
-        let [Piece::Place(one)] = pieces.as_slice() else {
+        let [TemplateSegment::Place(one)] = pieces.as_slice() else {
             let message = format!("`{text}` is not a condition: it must be one placeholder");
             self.report(
                 codes::PLACEHOLDER,
@@ -289,7 +295,7 @@ impl<'a> Context<'a> {
         Some(Condition::True(reference))
     }
 
-    fn given(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
+    fn parse_condition(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let text = self.text_of(node)?;
         let inside = text.trim();
         let inside = inside.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(inside);
@@ -308,7 +314,12 @@ impl<'a> Context<'a> {
     }
 
     /// Finds what a placeholder stands for. `None` after a problem.
-    pub(super) fn find(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<Found> {
+    pub(super) fn find(
+        &mut self,
+        one: &Placeholder,
+        at: &Pointer,
+        scope: &mut Scope,
+    ) -> Option<ResolvedReference> {
         let written = one.written();
         let Some((root, mut known, skip)) = scope.root(&one.path) else {
             let roots = scope.roots();

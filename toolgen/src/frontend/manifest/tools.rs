@@ -18,10 +18,10 @@ use super::codes;
 use super::context::Context;
 use super::keys::{self, KINDS, Keys};
 use super::node::Node;
-use crate::choice::{Chosen, Entry, choose};
+use crate::choice::{Entry, SelectedEntry, select_entries};
 use crate::options::Options;
 use crate::problem::codes::DUPLICATE_KEY;
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 use crate::source::Pointer;
 
 /// A tool that is being compiled: first its specification is read, for all tools, and then its call.
@@ -46,7 +46,7 @@ pub(super) struct Draft<'a> {
 }
 
 /// A tool as the manifest names it.
-struct Named<'a> {
+struct NamedTool<'a> {
     id: String,
     node: Node<'a>,
     is_endpoint: bool,
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
         let named = self.names(&top);
         let entries: Vec<Entry<'_>> = named
             .iter()
-            .map(|Named { id, node, category, .. }| Entry {
+            .map(|NamedTool { id, node, category, .. }| Entry {
                 id,
                 title: id.clone(),
                 fallback: id.clone(),
@@ -84,9 +84,9 @@ impl<'a> Context<'a> {
         let namespace = self.namespace().map(str::to_owned);
         let renames = self.options.renames.clone();
         let options = Options { namespace, renames, ..Options::default() };
-        let chosen = choose(&entries, &options, self.problems);
+        let chosen = select_entries(&entries, &options, self.problems);
         let mut drafts = Vec::new();
-        for Chosen { index, name } in chosen {
+        for SelectedEntry { index, name } in chosen {
             let Some(one) = named.get(index) else { continue };
             drafts.extend(self.draft(one, &name, shared.as_ref()));
         }
@@ -100,11 +100,11 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tools that the manifest names, in its order. Those whose names cannot be used are reported.
-    fn names(&mut self, top: &Node<'a>) -> Vec<Named<'a>> {
+    fn names(&mut self, top: &Node<'a>) -> Vec<NamedTool<'a>> {
         let mut named = Vec::new();
         let mut taken: BTreeMap<String, String> = BTreeMap::new();
-        for (id, node) in self.named(top, "tools", "tools") {
-            named.push(Named { id: id.to_owned(), node, is_endpoint: false, category: None });
+        for (id, node) in self.object_members(top, "tools", "tools") {
+            named.push(NamedTool { id: id.to_owned(), node, is_endpoint: false, category: None });
         }
         for node in self.list(top, "endpoints").unwrap_or_default() {
             if !self.object(&node, &keys::ENDPOINT) {
@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
             let help = "the tool is called `call_NAME`";
             let name = self.required(&node, "name", "an endpoint", help);
             if let Some(name) = name.and_then(|name| self.text_of(&name)) {
-                named.push(Named { id: format!("call_{name}"), node, is_endpoint: true, category: None });
+                named.push(NamedTool { id: format!("call_{name}"), node, is_endpoint: true, category: None });
             }
         }
         named.retain_mut(|one| {
@@ -153,8 +153,8 @@ impl<'a> Context<'a> {
         self.namespace().map_or_else(|| id.to_owned(), |namespace| format!("{namespace}__{id}"))
     }
 
-    fn draft(&mut self, named: &Named<'a>, name: &str, shared: Option<&Node<'a>>) -> Option<Draft<'a>> {
-        let Named { id, node, is_endpoint, .. } = named;
+    fn draft(&mut self, named: &NamedTool<'a>, name: &str, shared: Option<&Node<'a>>) -> Option<Draft<'a>> {
+        let NamedTool { id, node, is_endpoint, .. } = named;
         let errors = self.errors;
         if !is_endpoint && !self.object(node, &keys::TOOL) {
             return None;
@@ -324,7 +324,7 @@ fn is_misspelt(node: &Node<'_>, keys: &Keys, meant: &[&str]) -> bool {
     let known = keys.names();
     let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));
     unknown
-        .filter_map(|key| did_you_mean(key, known.iter().copied()))
+        .filter_map(|key| suggestion(key, known.iter().copied()))
         .any(|near| meant.contains(&near.as_str()))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use std::time::Duration;
 
 use toolgen_core::spec::Network;
-use toolgen_core::spec::limits::Limits;
+use toolgen_core::spec::limits::EffectLimits;
 use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 use toolgen_core::{Frozen, Text, ToolName};
 
@@ -43,7 +43,7 @@ impl<'a> Context<'a> {
         let imported_contexts = std::mem::take(&mut self.imported.contexts);
         let imported_sets = std::mem::take(&mut self.imported.toolsets);
         let top = self.top();
-        for (name, node) in self.named(&top, "contexts", "contexts") {
+        for (name, node) in self.object_members(&top, "contexts", "contexts") {
             program.contexts.extend(self.context(name, &node));
         }
         for (context, at) in imported_contexts {
@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
             }
         }
         program.contexts.sort_by(|left, right| left.name.cmp(&right.name));
-        let own = self.named(&top, "toolsets", "toolsets");
+        let own = self.object_members(&top, "toolsets", "toolsets");
         let mut kept: Vec<Toolset> = Vec::new();
         for (set, at) in imported_sets {
             if kept.contains(&set) {
@@ -126,8 +126,8 @@ impl<'a> Context<'a> {
         if !self.object(node, &keys::CONTEXT) {
             return None;
         }
-        let any = Limits::ANY;
-        let limits = Limits {
+        let any = EffectLimits::ANY;
+        let limits = EffectLimits {
             read_only: self.flag(node, "read_only").unwrap_or(any.read_only),
             destructive: self.flag(node, "destructive").unwrap_or(any.destructive),
             network: match node.value.get("network").map(serde_json::Value::as_bool) {

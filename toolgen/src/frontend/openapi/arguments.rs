@@ -36,7 +36,7 @@ pub(super) fn arguments(params: Vec<Param>, body: Option<BodyDraft>) -> Argument
         arguments.add(&argument, &param.name, field);
         parameters.push(Parameter {
             argument: argument.into(),
-            name: if param.whole { Text::EMPTY } else { param.name.into() },
+            name: if param.is_querystring { Text::EMPTY } else { param.name.into() },
             location: param.location,
             encoding: param.encoding,
         });

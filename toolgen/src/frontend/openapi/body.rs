@@ -52,7 +52,7 @@ pub(super) struct Declared<'a> {
 }
 
 /// A body as a document of version 2.0 declares it.
-pub(super) enum Given<'a> {
+pub(super) enum BodyParameters<'a> {
     /// A parameter has its schema.
     Whole(Declared<'a>),
     /// Parameters are its fields, to be sent as one of these media types.
@@ -80,11 +80,11 @@ impl<'a> Context<'a> {
     ) -> Result<Option<BodyDraft>, LeftOut> {
         let given = if self.is_swagger() { self.given_body(path_item, operation) } else { None };
         let declared = match (given, operation.get("requestBody")) {
-            (Some(Given::Form(fields, consumes)), _) => {
+            (Some(BodyParameters::Form(fields, consumes)), _) => {
                 self.note_unusual(method, &operation.pointer);
                 return Ok(Some(self.form_body(&fields, &consumes)));
             }
-            (Some(Given::Whole(declared)), _) => declared,
+            (Some(BodyParameters::Whole(declared)), _) => declared,
             (None, Some(node)) => {
                 self.note_newer(operation, "requestBody");
                 self.declared(&node)?

@@ -129,7 +129,7 @@ the schema, so more is accepted than the document says; the server decides.
 The types are string, number, integer, boolean, object, array and, from OpenAPI 3.1, null. Another word, such as `file`
 or `datetime`, is read as the message says.
 
-    type: datetime                       write: type: string, format: date-time
+    type: datetime                       write: string, format: date-time
 ";
     SCHEMA_DEPTH = "W0322", "A schema is nested too deep", "
 Schemas are followed to a limited depth. What is deeper is read as any value: the tool works, but a model does not see

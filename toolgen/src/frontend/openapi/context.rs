@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use toolgen_core::List;
-use toolgen_core::schema::shape::read::{Nesting, Rules};
+use toolgen_core::schema::shape::read::{Nesting, SchemaVersion};
 use toolgen_core::spec::plan::{Placement, SecurityRequirement, Server};
 
 use super::files::Files;
@@ -21,7 +21,7 @@ pub(super) struct Context<'a> {
     pub(super) files: &'a Files<'a>,
     pub(super) options: &'a Options,
     /// The rules its schemas follow.
-    pub(super) version: Rules,
+    pub(super) version: SchemaVersion,
     pub(super) problems: &'a mut Problems,
     pub(super) defs: Defs<'a>,
     pub(super) schemes: Schemes,
@@ -53,7 +53,7 @@ pub(super) struct Defs<'a> {
     /// The names whose schemas are being read, outermost first.
     pub(super) open: Vec<String>,
     /// The schemas that extend bases with a discriminator.
-    pub(super) heirs: BTreeMap<Pointer, Heirs<'a>>,
+    pub(super) heirs: BTreeMap<Pointer, Subtypes<'a>>,
     /// The places of the schemas that references to those bases stand for.
     pub(super) heir_places: BTreeSet<String>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Slot<'a> {
 
 /// The schemas that extend a base.
 #[derive(Debug)]
-pub(super) struct Heirs<'a> {
+pub(super) struct Subtypes<'a> {
     /// The property whose value tells which one it is.
     pub(super) property: &'a str,
     /// The value that means the base itself, if it is one of them.

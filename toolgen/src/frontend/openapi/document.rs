@@ -1,6 +1,6 @@
 //! Reads the document as a whole: its version and its operations.
 
-use toolgen_core::schema::shape::read::Rules;
+use toolgen_core::schema::shape::read::SchemaVersion;
 
 use super::codes;
 use super::context::Context;
@@ -16,19 +16,19 @@ pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
 }
 
 /// Returns the rules for a claimed version, and whether it is known. `None` if it is neither Swagger 2.0 nor OpenAPI 3.
-pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(Rules, bool)> {
+pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(SchemaVersion, bool)> {
     let mut parts = version.trim_start_matches(['v', 'V']).split('.');
     if top.get("openapi").is_none() {
-        return (parts.next() == Some("2")).then_some((Rules::Swagger2, true));
+        return (parts.next() == Some("2")).then_some((SchemaVersion::Swagger2, true));
     }
     if parts.next() != Some("3") {
         return None;
     }
     Some(match parts.next() {
-        Some("0") => (Rules::OpenApi30, true),
+        Some("0") => (SchemaVersion::OpenApi30, true),
         // Additions of 3.2 are understood if they concern operations.
-        Some("1" | "2") => (Rules::OpenApi31, true),
-        _ => (Rules::OpenApi31, false),
+        Some("1" | "2") => (SchemaVersion::OpenApi31, true),
+        _ => (SchemaVersion::OpenApi31, false),
     })
 }
 

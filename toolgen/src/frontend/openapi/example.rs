@@ -9,7 +9,7 @@ use toolgen_core::schema::shape::Kind;
 use super::codes;
 use super::context::Context;
 use super::node::Node;
-use super::reference::{Broken, target_of, told};
+use super::reference::{Broken, file_problem, target_of};
 
 /// The most levels of an example whose scalars are read as they are written.
 const MAX_LEVELS: usize = 64;
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
             Err(why) => why,
         };
         let (message, help) = match why {
-            Broken::External(refused) => told(refused),
+            Broken::External(refused) => file_problem(refused),
             Broken::Missing | Broken::Cycle => {
                 ("leads to nothing", "correct it, or write the example as `value`")
             }

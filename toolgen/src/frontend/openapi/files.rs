@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use self::scan::{Found, scan};
+use self::scan::{FileReferences, scan};
 use super::node::Node;
 use crate::options::Options;
 use crate::problem::Problems;
@@ -190,9 +190,9 @@ struct Loader<'d> {
     /// The folder that the document's own references start in.
     folder: Option<PathBuf>,
     /// The files that were read from disk, by their paths past links.
-    known: BTreeMap<PathBuf, usize>,
+    loaded: BTreeMap<PathBuf, usize>,
     /// How many bytes may still be read.
-    left: u64,
+    remaining_bytes: u64,
     /// The files that are not documents: their text replaces what refers to them.
     has_texts: bool,
 }
@@ -224,13 +224,13 @@ impl<'d> Loader<'d> {
         };
         let inside = document.source.inside.as_ref().map(|inside| PathBuf::from(&inside.name));
         let known = real.or(inside).into_iter().map(|real| (real, 0)).collect();
-        Loader { files, roots, folder, known, left: MAX_TOTAL, has_texts: false }
+        Loader { files, roots, folder, loaded: known, remaining_bytes: MAX_TOTAL, has_texts: false }
     }
 
     /// Reads the files that one refers to.
     fn read_targets(&mut self, index: usize, problems: &mut Problems) {
         let node = self.files.root(index);
-        let Found { references, ids } = scan(node.value, &node.pointer);
+        let FileReferences { references, ids } = scan(node.value, &node.pointer);
         let own = self.files.all.get(index).and_then(|file| file.own.clone());
         for (pointer, id) in ids {
             let base = self.files.base_of(&pointer).map(|(_, id)| id.to_owned()).or_else(|| own.clone());
@@ -254,7 +254,7 @@ impl<'d> Loader<'d> {
         }
         let path = self.path_of(from, text)?;
         let real = path.canonicalize().map_err(|_| self.refusal_of_missing(&path))?;
-        if let Some(known) = self.known.get(&real) {
+        if let Some(known) = self.loaded.get(&real) {
             return Ok(*known);
         }
         if !self.roots.iter().any(|root| real.starts_with(root)) {
@@ -265,10 +265,13 @@ impl<'d> Loader<'d> {
         if !data.is_file() {
             return Err(Refused::NoFile);
         }
-        if data.len() > MAX_BYTES as u64 || data.len() > self.left || self.files.all.len() >= MAX_FILES {
+        if data.len() > MAX_BYTES as u64
+            || data.len() > self.remaining_bytes
+            || self.files.all.len() >= MAX_FILES
+        {
             return Err(Refused::TooLarge);
         }
-        self.left -= data.len();
+        self.remaining_bytes -= data.len();
         let mut found = Problems::new();
         let document = if is_document(&real) {
             Document::load(&path, &mut found)
@@ -283,7 +286,7 @@ impl<'d> Loader<'d> {
     /// Adds a file, by its path past links or its name in a bundle.
     fn add(&mut self, document: Arc<Document>, real: PathBuf) -> usize {
         let (index, token) = (self.files.all.len(), self.token_of(&real));
-        self.known.insert(real, index);
+        self.loaded.insert(real, index);
         self.files.tokens.insert(token.clone(), index);
         let source = Arc::clone(&document.source);
         let (root, written) = match Arc::try_unwrap(document) {
@@ -403,7 +406,7 @@ pub(super) fn stem(token: &str) -> Option<String> {
 
 /// Returns the name of a file without its ending and those of the folders around it, the nearest first, by the token of
 /// a place; `None` for other tokens.
-pub(super) fn around(token: &str) -> Option<Vec<String>> {
+pub(super) fn path_segments(token: &str) -> Option<Vec<String>> {
     let path = Path::new(token.strip_prefix(MARK)?);
     let folders = path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
     Some(stem(token).into_iter().chain(folders.map(str::to_owned)).collect())

@@ -2,9 +2,11 @@
 
 use toolgen_core::internal::outline_within;
 use toolgen_core::internal::truncate::before_next;
-use toolgen_core::schema::shape::read::Rules;
+use toolgen_core::schema::shape::read::SchemaVersion;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
-use toolgen_core::spec::plan::{Codec, Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
+use toolgen_core::spec::plan::{
+    Codec, Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_argument_help,
+};
 use toolgen_core::{List, Shape, Text};
 
 use super::codes;
@@ -50,7 +52,7 @@ impl<'a> Context<'a> {
         // OpenAPI 3.0 has styles in forms that are not multipart alone.
         let styled = match kind {
             Medium::Form => true,
-            Medium::FormData => self.version == Rules::OpenApi31,
+            Medium::FormData => self.version == SchemaVersion::OpenApi31,
             _ => false,
         };
         let mut parts = Vec::new();
@@ -361,7 +363,8 @@ fn described(said: &str, how: &str) -> Text {
 
 /// Returns the shape of a body that is a text by its schema, and bytes by its media type: it may be given as either.
 pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
-    let description = described(&text.description, &format!("A text, or a file: {}.", file_told(true, true)));
+    let description =
+        described(&text.description, &format!("A text, or a file: {}.", file_argument_help(true, true)));
     let text = Shape { description: Text::EMPTY, ..text_shape(text) };
     let variants = vec![text, file_shape("", allowed)].into();
     let union = UnionRules { mode: UnionMode::Any, variants, discriminator: None };
@@ -372,7 +375,7 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
 /// may be ranges, the model chooses if there is a choice.
 pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
     let text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
-    let description = described(said, &format!("A file: {}.", file_told(text, true)));
+    let description = described(said, &format!("A file: {}.", file_argument_help(text, true)));
     let one = !allowed.is_empty() && !allowed.contains([',', '*']);
     let any = allowed.is_empty() || allowed.split(',').any(|one| one.trim() == "*/*");
     let media_type = match any {

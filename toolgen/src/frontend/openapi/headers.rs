@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, Title};
-use toolgen_core::spec::plan::{is_secret_header, is_telling_header};
+use toolgen_core::spec::plan::{is_informative_header, is_secret_header};
 use toolgen_core::{List, Shape, Text};
 
 use super::context::Context;
@@ -13,7 +13,7 @@ use super::response::successes;
 use crate::tool::Success;
 
 /// The most headers of one answer that a model sees.
-const MAX_TOLD: usize = 8;
+const MAX_HEADERS_SHOWN: usize = 8;
 
 impl<'a> Context<'a> {
     /// Returns what the document says about successful answers besides the result.
@@ -28,8 +28,8 @@ impl<'a> Context<'a> {
     pub(super) fn told_headers(&mut self, operation: &Node<'a>) -> List<Text> {
         let declared = self.declared_headers(operation).into_iter().map(|(name, _)| name);
         declared
-            .filter(|name| is_telling_header(name))
-            .take(MAX_TOLD)
+            .filter(|name| is_informative_header(name))
+            .take(MAX_HEADERS_SHOWN)
             .map(|name| Text::from(name.to_owned()))
             .collect()
     }

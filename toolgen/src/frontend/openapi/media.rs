@@ -1,6 +1,6 @@
 //! Chooses among media types, and decides how a value is written.
 
-use toolgen_core::spec::plan::is_surely_bytes;
+use toolgen_core::spec::plan::is_binary_media_type;
 
 use super::node::Node;
 
@@ -108,7 +108,7 @@ pub(super) fn first_definite(listed: &str) -> &str {
 
 /// Whether each type of a list may hold a text: any type may that is not known to be bytes, such as `application/jwt`.
 pub(super) fn may_be_texts(listed: &str) -> bool {
-    listed.split(',').all(|one| !is_surely_bytes(&essence(one)))
+    listed.split(',').all(|one| !is_binary_media_type(&essence(one)))
 }
 
 /// The media type of any bytes.

@@ -55,12 +55,12 @@ fn snake(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::operation_name;
-    use crate::names::{Candidate, tool_names};
+    use crate::names::{NameCandidate, tool_names};
 
     fn named(operations: &[(&str, &str, &str)]) -> Vec<String> {
         let titles: Vec<String> =
             operations.iter().map(|(_, method, path)| format!("{method} {path}")).collect();
-        let candidates = operations.iter().zip(&titles).map(|(&(id, method, path), title)| Candidate {
+        let candidates = operations.iter().zip(&titles).map(|(&(id, method, path), title)| NameCandidate {
             id,
             fallback: operation_name(method, path),
             title,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use toolgen_core::schema::shape::read::plain;
+use toolgen_core::schema::shape::read::plain_markdown;
 
 use crate::source::Pointer;
 
@@ -38,7 +38,7 @@ impl<'a> Node<'a> {
 
     /// Returns the prose of this key as a model reads it; empty if there is none.
     pub(super) fn prose(&self, key: &str) -> Cow<'a, str> {
-        self.text(key).map(plain).unwrap_or_default()
+        self.text(key).map(plain_markdown).unwrap_or_default()
     }
 
     /// Whether the member of this key is `true`, or says so otherwise.

@@ -14,7 +14,7 @@ use crate::tool::Tool;
 /// Reports each `oneOf` in the arguments of tools if a value may fit several of its alternatives: at the tool, or for a
 /// named schema at the first tool that uses it.
 pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut reported: BTreeSet<String> = BTreeSet::new();
     for Tool { spec, origin, .. } in tools {
         let mut found: Vec<String> = Vec::new();
         if holds(spec.input.shape(), &spec.defs) {
@@ -24,7 +24,7 @@ pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
         references(spec.input.shape(), &mut open);
         while let Some(name) = open.pop() {
             let Some(shape) = find_def(&spec.defs, &name) else { continue };
-            if told.insert(name.clone()) {
+            if reported.insert(name.clone()) {
                 references(shape, &mut open);
                 found.extend(holds(shape, &spec.defs).then(|| format!("the schema `{name}`")));
             }

@@ -29,7 +29,7 @@ pub(super) struct Param {
     /// The shape of its value, with the parameter's own annotations.
     pub(super) shape: Shape,
     /// Whether its value is the whole query, without a key.
-    pub(super) whole: bool,
+    pub(super) is_querystring: bool,
 }
 
 impl<'a> Context<'a> {
@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
         if !required && matches!(encoding, Encoding::Style { .. }) {
             without_null(&mut shape);
         }
-        Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
+        Some(Param { name: name.to_owned(), location, required, encoding, shape, is_querystring: false })
     }
 
     /// Whether the header is not an argument, because something else sets it. Credentials are recognised later.

@@ -33,12 +33,12 @@ impl<'a> Context<'a> {
             required,
             encoding,
             shape,
-            whole: false,
+            is_querystring: false,
         };
         self.parameter_remarks(resolved, &mut shape);
         if media::kind(media_type) != Medium::Form {
             let encoding = self.content(&mut shape, media_type, &media, name);
-            return vec![Param { whole: true, ..param(name, required, encoding, shape) }];
+            return vec![Param { is_querystring: true, ..param(name, required, encoding, shape) }];
         }
         let object = self.resolved(&shape);
         let Some(rules) = flat(&object) else { return vec![param(name, required, Encoding::FORM, shape)] };
@@ -55,7 +55,7 @@ impl<'a> Context<'a> {
             }
             // No style has objects inside; a form has them as JSON.
             let encoding = Encoding::Content(media_type.to_owned().into());
-            return vec![Param { whole: true, ..param(name, required, encoding, shape) }];
+            return vec![Param { is_querystring: true, ..param(name, required, encoding, shape) }];
         }
         let mut params = Vec::new();
         for (field, object) in fields {

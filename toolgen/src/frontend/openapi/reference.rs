@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolgen_core::schema::shape::read::plain;
+use toolgen_core::schema::shape::read::plain_markdown;
 
 use super::codes;
 use super::context::Context;
@@ -38,7 +38,7 @@ pub(super) struct Resolved<'a> {
 impl<'a> Resolved<'a> {
     /// Returns the description that counts, as a model reads it; empty if there is none.
     pub(super) fn prose(&self) -> Cow<'a, str> {
-        self.description.map_or_else(|| self.node.prose("description"), plain)
+        self.description.map_or_else(|| self.node.prose("description"), plain_markdown)
     }
 }
 
@@ -213,7 +213,7 @@ impl<'a> Context<'a> {
         let pointer = pointer.child("$ref");
         match why {
             Broken::External(refused) => {
-                let (message, help) = told(refused);
+                let (message, help) = file_problem(refused);
                 self.report(codes::EXTERNAL_REF, &pointer, format!("`{text}` {message}{so}"), help);
             }
             Broken::Missing => {
@@ -237,13 +237,13 @@ impl<'a> Context<'a> {
         let (parent, name) = text.strip_prefix('#')?.rsplit_once('/')?;
         let root = self.files.root(self.files.index_of(from));
         let siblings = root.value.pointer(parent)?.as_object()?;
-        let near = crate::select::did_you_mean(name, siblings.keys().map(String::as_str))?;
+        let near = crate::select::suggestion(name, siblings.keys().map(String::as_str))?;
         Some(format!("#{parent}/{near}"))
     }
 }
 
 /// Returns why a file is not read, and what to do.
-pub(super) fn told(refused: Refused) -> (&'static str, &'static str) {
+pub(super) fn file_problem(refused: Refused) -> (&'static str, &'static str) {
     match refused {
         Refused::Remote => (
             "is on the network, which is never asked for a part of a document, and is not followed",

@@ -43,9 +43,9 @@ impl<'a> Context<'a> {
         let mut answer = None;
         for (_, node) in chosen {
             let Some(resolved) = self.response(node) else { continue };
-            let told = resolved.prose();
-            if description.is_empty() && !says_nothing(&told) {
-                description = told.into_owned();
+            let response_prose = resolved.prose();
+            if description.is_empty() && !says_nothing(&response_prose) {
+                description = response_prose.into_owned();
             }
             let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
             linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));

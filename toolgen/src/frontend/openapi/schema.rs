@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::read::{
-    Nesting, Place, ReadProblem, ReadProblemKind, Rules, Source, name_values, normal_form, read_normal_form,
-    types_taken,
+    Nesting, ReadProblem, ReadProblemKind, SchemaLocation, SchemaVersion, Source, name_values, normal_form,
+    read_normal_form, types_taken,
 };
 
 use super::codes;
@@ -29,7 +29,7 @@ use crate::source::Pointer;
 impl<'a> Context<'a> {
     /// Returns the normal form of the schema at a node.
     fn schema_of(&mut self, node: &Node<'a>) -> Value {
-        let place = Place { pointer: node.pointer.as_str().to_owned(), nesting: self.nesting };
+        let place = SchemaLocation { pointer: node.pointer.as_str().to_owned(), nesting: self.nesting };
         normal_form(node.value, place, self)
     }
 
@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
     /// Returns the shape of the schema of a parameter, which may itself say what the values are called.
     pub(super) fn shape_within(&mut self, parameter: &Node<'a>, node: &Node<'a>, name: &str) -> Shape {
         let mut schema = self.schema_of(node);
-        let place = Place { pointer: parameter.pointer.as_str().to_owned(), nesting: self.nesting };
+        let place = SchemaLocation { pointer: parameter.pointer.as_str().to_owned(), nesting: self.nesting };
         name_values(&mut schema, parameter.value, place, self);
         self.entitled(schema, node, name)
     }
@@ -127,7 +127,7 @@ const LIST: &str = "list the property in `required` of the object that has it";
 const CORRECT: &str = "correct the schema; the rest of it is used as it is";
 
 impl<'a> Source<'a> for Context<'a> {
-    fn rules(&self) -> Rules {
+    fn rules(&self) -> SchemaVersion {
         self.version
     }
 
@@ -182,7 +182,7 @@ impl<'a> Source<'a> for Context<'a> {
         .ok()
     }
 
-    fn named(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
+    fn named_schema(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
         let outer = std::mem::replace(&mut self.nesting, nesting);
         let schema = self.def(name);
         self.nesting = outer;

@@ -23,7 +23,7 @@ impl<'a> Context<'a> {
             let (Some(name), Some(parent)) = (node.text("name"), node.text("parent")) else { continue };
             let why = if !self.tags.contains_key(parent) {
                 "is not declared"
-            } else if parent == name || self.around(parent).contains(&name) {
+            } else if parent == name || self.ancestor_tags(parent).contains(&name) {
                 "is a part of it"
             } else {
                 continue;
@@ -36,7 +36,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tags around a tag, the nearest first.
-    fn around(&self, name: &str) -> Vec<&'a str> {
+    fn ancestor_tags(&self, name: &str) -> Vec<&'a str> {
         let mut around = Vec::new();
         let mut next = self.tags.get(name).and_then(|tag| tag.parent);
         while let Some(parent) = next.filter(|parent| !around.contains(parent)) {
@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
     /// Returns the groups of an operation: its tags, and those around them.
     pub(super) fn groups(&self, own: &[&'a str]) -> Vec<&'a str> {
         let mut groups = own.to_vec();
-        for around in own.iter().flat_map(|name| self.around(name)) {
+        for around in own.iter().flat_map(|name| self.ancestor_tags(name)) {
             if !groups.contains(&around) {
                 groups.push(around);
             }

@@ -5,10 +5,10 @@
 mod form;
 mod server;
 
-use toolgen_core::schema::shape::read::Rules;
+use toolgen_core::schema::shape::read::SchemaVersion;
 use toolgen_core::spec::plan::{Encoding, Location, Style};
 
-use super::body::{Declared, Given};
+use super::body::{BodyParameters, Declared};
 use super::codes;
 use super::context::Context;
 use super::node::Node;
@@ -20,7 +20,7 @@ const BODY_PLACES: [&str; 2] = ["body", "formData"];
 impl<'a> Context<'a> {
     /// Whether the document is of version 2.0.
     pub(super) fn is_swagger(&self) -> bool {
-        self.version == Rules::Swagger2
+        self.version == SchemaVersion::Swagger2
     }
 
     /// Returns the named parts of a kind, such as `schemas`.
@@ -45,7 +45,11 @@ impl<'a> Context<'a> {
 
     /// Returns the body of an operation: `in: body`, or all of `in: formData`. Parameters of the operation replace
     /// those of its path.
-    pub(super) fn given_body(&mut self, path_item: &Node<'a>, operation: &Node<'a>) -> Option<Given<'a>> {
+    pub(super) fn given_body(
+        &mut self,
+        path_item: &Node<'a>,
+        operation: &Node<'a>,
+    ) -> Option<BodyParameters<'a>> {
         let mut found: Vec<Resolved<'a>> = Vec::new();
         let shared = self.list(path_item, "parameters");
         for node in shared.into_iter().chain(self.list(operation, "parameters")) {
@@ -66,7 +70,7 @@ impl<'a> Context<'a> {
             |one: &Resolved<'a>| one.node.text("in").is_some_and(|place| is_place(place, &["body"]));
         let consumes = self.media_types(operation, "consumes");
         let Some(index) = found.iter().position(is_whole) else {
-            return (!found.is_empty()).then_some(Given::Form(found, consumes));
+            return (!found.is_empty()).then_some(BodyParameters::Form(found, consumes));
         };
         let whole = found.swap_remove(index);
         if let Some(field) = found.first() {
@@ -78,7 +82,7 @@ impl<'a> Context<'a> {
             );
         }
         let consumes = if consumes.is_empty() { vec!["application/json"] } else { consumes };
-        Some(Given::Whole(Declared {
+        Some(BodyParameters::Whole(Declared {
             description: whole.prose().into_owned(),
             required: whole.node.flag("required"),
             media: consumes.into_iter().map(|name| (name, whole.node.clone())).collect(),

@@ -20,7 +20,7 @@ use crate::source::Pointer;
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// The contents that references name, while they are collected.
-type Named = BTreeMap<String, XmlContent>;
+type NamedContents = BTreeMap<String, XmlContent>;
 
 /// What a schema and what it refers to say about its place in XML.
 #[derive(Default)]
@@ -37,13 +37,13 @@ struct Hints {
 
 /// What a schema and those it includes say about its values.
 #[derive(Default)]
-struct Found {
+struct XmlFacts {
     fields: Vec<XmlField>,
     kinds: Vec<XmlContent>,
     seen: BTreeSet<Pointer>,
 }
 
-impl Found {
+impl XmlFacts {
     fn content(self) -> XmlContent {
         let object = XmlContent::Object(List::EMPTY);
         match self.kinds.as_slice() {
@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
     /// Returns how values of a schema are documents. The root element has the name that the schema says, that of its
     /// component, or the given one.
     pub(super) fn xml(&mut self, schema: &Node<'a>, name: &str) -> Xml {
-        let mut named = Named::new();
+        let mut named = NamedContents::new();
         let hints = self.xml_hints(schema, MAX_DEPTH);
         let known = hints.name.as_ref().or(hints.component.as_ref()).cloned();
         if known.is_none() && name.is_empty() {
@@ -83,7 +83,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns what a value of a schema is in XML; its own name is that of its field or list.
-    fn xml_node(&mut self, schema: &Node<'a>, own: &str, named: &mut Named, depth: usize) -> XmlNode {
+    fn xml_node(&mut self, schema: &Node<'a>, own: &str, named: &mut NamedContents, depth: usize) -> XmlNode {
         let hints = self.xml_hints(schema, MAX_DEPTH);
         let list = self.xml_is_list(schema, MAX_DEPTH);
         let kind =
@@ -142,7 +142,13 @@ impl<'a> Context<'a> {
         own || (depth > 0 && self.xml_same(schema).is_some_and(|same| self.xml_is_list(&same, depth - 1)))
     }
 
-    fn xml_content(&mut self, schema: &Node<'a>, name: &str, named: &mut Named, depth: usize) -> XmlContent {
+    fn xml_content(
+        &mut self,
+        schema: &Node<'a>,
+        name: &str,
+        named: &mut NamedContents,
+        depth: usize,
+    ) -> XmlContent {
         let Some(depth) = depth.checked_sub(1) else { return XmlContent::Any };
         let has = |key: &str| schema.get(key).is_some();
         let composed = ["$ref", "allOf", "oneOf", "anyOf"].into_iter().any(has);
@@ -159,11 +165,11 @@ impl<'a> Context<'a> {
             // The items of a list are called as the field is.
             let list = self.xml_is_list(&target, MAX_DEPTH);
             let depth = if list { depth } else { MAX_DEPTH };
-            let read = |cx: &mut Self, named: &mut Named| cx.xml_content(&target, name, named, depth);
+            let read = |cx: &mut Self, named: &mut NamedContents| cx.xml_content(&target, name, named, depth);
             return if list { read(self, named) } else { self.xml_named(of, named, read) };
         }
-        let read = |cx: &mut Self, named: &mut Named| {
-            let mut found = Found::default();
+        let read = |cx: &mut Self, named: &mut NamedContents| {
+            let mut found = XmlFacts::default();
             cx.xml_fields(schema, named, &mut found, depth);
             found.content()
         };
@@ -179,8 +185,8 @@ impl<'a> Context<'a> {
     fn xml_named(
         &mut self,
         name: String,
-        named: &mut Named,
-        read: impl FnOnce(&mut Self, &mut Named) -> XmlContent,
+        named: &mut NamedContents,
+        read: impl FnOnce(&mut Self, &mut NamedContents) -> XmlContent,
     ) -> XmlContent {
         if !named.contains_key(&name) {
             named.insert(name.clone(), XmlContent::Any);
@@ -190,7 +196,13 @@ impl<'a> Context<'a> {
         XmlContent::Named(name.into())
     }
 
-    fn xml_list(&mut self, schema: &Node<'a>, name: &str, named: &mut Named, depth: usize) -> XmlContent {
+    fn xml_list(
+        &mut self,
+        schema: &Node<'a>,
+        name: &str,
+        named: &mut NamedContents,
+        depth: usize,
+    ) -> XmlContent {
         let mut nodes = schema.items("prefixItems");
         nodes.extend(schema.get("items"));
         let nodes = nodes.iter().map(|item| {
@@ -205,7 +217,13 @@ impl<'a> Context<'a> {
     }
 
     /// Collects the fields of an object, from wherever its schema takes them, and the kinds of its other values.
-    fn xml_fields(&mut self, schema: &Node<'a>, named: &mut Named, found: &mut Found, depth: usize) {
+    fn xml_fields(
+        &mut self,
+        schema: &Node<'a>,
+        named: &mut NamedContents,
+        found: &mut XmlFacts,
+        depth: usize,
+    ) {
         let Some(depth) = depth.checked_sub(1) else { return };
         if !found.seen.insert(schema.pointer.clone()) {
             return;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use toolgen_core::internal::is_found;
 
-use super::{Found, Segment, run};
+use super::{Match, Segment, run};
 use crate::source::Pointer;
 
 /// A condition on a value.
@@ -56,9 +56,9 @@ pub(super) struct Query {
 }
 
 impl Query {
-    fn find<'v>(&self, value: &'v Value, root: &'v Value) -> Vec<Found<'v>> {
+    fn find<'v>(&self, value: &'v Value, root: &'v Value) -> Vec<Match<'v>> {
         let value = if self.absolute { root } else { value };
-        run(&self.segments, Found { value, pointer: Pointer::ROOT }, root)
+        run(&self.segments, Match { value, pointer: Pointer::ROOT }, root)
     }
 }
 

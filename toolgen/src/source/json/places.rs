@@ -9,7 +9,7 @@ use super::lex::Lexer;
 ///
 /// The text was read before, so it is JSON of bounded depth; if it is not, the places found until then are kept.
 pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Position> {
-    let mut wanted = Wanted::default();
+    let mut wanted = PointerTree::default();
     for (id, pointer) in pointers.iter().enumerate() {
         wanted.add(id, pointer);
     }
@@ -30,15 +30,15 @@ pub(in crate::source) fn places(text: &str, pointers: &[&Pointer]) -> Vec<Positi
 
 /// The wanted places as a tree, so that a scan can skip everything else.
 #[derive(Debug, Default)]
-struct Wanted {
+struct PointerTree {
     /// The offset, once found.
     offset: Option<usize>,
     /// The wanted places that end here.
     ids: Vec<usize>,
-    children: BTreeMap<String, Wanted>,
+    children: BTreeMap<String, PointerTree>,
 }
 
-impl Wanted {
+impl PointerTree {
     fn add(&mut self, id: usize, pointer: &Pointer) {
         let mut node = self;
         // A readable document is not deeper, so neither is a place that can be found.
@@ -49,7 +49,7 @@ impl Wanted {
     }
 
     /// Returns the part of this place with a name, if it is wanted.
-    fn child_mut(&mut self, token: &str) -> Option<&mut Wanted> {
+    fn child_mut(&mut self, token: &str) -> Option<&mut PointerTree> {
         self.children.get_mut(token)
     }
 
@@ -61,13 +61,13 @@ impl Wanted {
     /// Records the offset of this place. The last of several equal keys counts, as its value is kept.
     fn found(&mut self, offset: usize) {
         if self.offset.replace(offset).is_some() {
-            self.children.values_mut().for_each(Wanted::forget);
+            self.children.values_mut().for_each(PointerTree::forget);
         }
     }
 
     fn forget(&mut self) {
         self.offset = None;
-        self.children.values_mut().for_each(Wanted::forget);
+        self.children.values_mut().for_each(PointerTree::forget);
     }
 
     /// Collects every wanted place, with its offset or that of the nearest ancestor.
@@ -81,7 +81,7 @@ impl Wanted {
 }
 
 /// Records that a wanted place begins at `start`, and skips the value that follows.
-fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut Wanted>) {
+fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut PointerTree>) {
     if let Some(wanted) = wanted.as_deref_mut() {
         wanted.found(start);
     }
@@ -95,7 +95,7 @@ fn visit(lexer: &mut Lexer<'_>, start: usize, mut wanted: Option<&mut Wanted>) {
     }
 }
 
-fn object(lexer: &mut Lexer<'_>, mut wanted: Option<&mut Wanted>) {
+fn object(lexer: &mut Lexer<'_>, mut wanted: Option<&mut PointerTree>) {
     lexer.at += 1;
     while lexer.peek() == Some(b'"') {
         let start = lexer.at;
@@ -113,7 +113,7 @@ fn object(lexer: &mut Lexer<'_>, mut wanted: Option<&mut Wanted>) {
     lexer.take(b'}');
 }
 
-fn list(lexer: &mut Lexer<'_>, mut wanted: Option<&mut Wanted>) {
+fn list(lexer: &mut Lexer<'_>, mut wanted: Option<&mut PointerTree>) {
     lexer.at += 1;
     let mut index = 0;
     while let Some(byte) = lexer.peek()

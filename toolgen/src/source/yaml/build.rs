@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::super::number::Read;
+use super::super::number::ParsedNumber;
 use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, Written, quote};
 use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
@@ -25,7 +25,7 @@ pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Val
             // The reason for refusing the document must not be lost among lesser findings.
             builder.findings.truncate(MAX_FINDINGS - 1);
             let at = tree.nodes.get(stop.node).map_or(Position::START, |node| node.at);
-            match stop.why {
+            match stop.reason {
                 Why::TooDeep => {
                     let message = format!("aliases make the document deeper than {MAX_DEPTH} levels");
                     builder.find(codes::TOO_DEEP, at, message, "use $ref to share parts of the document");
@@ -55,7 +55,7 @@ type Built<T = Value> = Result<(T, Option<Written>), Stop>;
 
 struct Stop {
     node: Id,
-    why: Why,
+    reason: Why,
 }
 
 enum Why {
@@ -68,7 +68,7 @@ impl<'b, 't> Builder<'b, 't> {
         let Some(node) = self.tree.nodes.get(id) else { return Ok((Value::Null, None)) };
         let first = self.spend(id, node)?;
         if self.path.len() > MAX_DEPTH {
-            return Err(Stop { node: id, why: Why::TooDeep });
+            return Err(Stop { node: id, reason: Why::TooDeep });
         }
         match &node.kind {
             Kind::Scalar { text, plain } => {
@@ -105,7 +105,7 @@ impl<'b, 't> Builder<'b, 't> {
             Kind::List(_) | Kind::Map(_) => 0,
         };
         let cost = if first { 1 } else { 1 + length / 64 };
-        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, why: Why::TooLarge })?;
+        self.budget = self.budget.checked_sub(cost).ok_or(Stop { node: id, reason: Why::TooLarge })?;
         Ok(first)
     }
 
@@ -163,7 +163,7 @@ impl<'b, 't> Builder<'b, 't> {
     fn scalar(&mut self, node: &Node<'t>, text: &str, plain: bool, first: bool) -> Value {
         let read = match &node.tag {
             None if plain => scalar::resolve(text),
-            None => Read::Exact(Value::String(text.to_string())),
+            None => ParsedNumber::Exact(Value::String(text.to_string())),
             Some(tag) if tag.is_yaml_core_schema() => match scalar::tagged(&tag.suffix, text) {
                 Some(read) => read,
                 None => {
@@ -172,16 +172,20 @@ impl<'b, 't> Builder<'b, 't> {
                             format!("the value does not fit its tag `!!{}`; it is read as text", tag.suffix);
                         self.find(codes::BAD_TAG, node.at, message, "remove the tag, or fix the value");
                     }
-                    Read::Exact(Value::String(text.to_string()))
+                    ParsedNumber::Exact(Value::String(text.to_string()))
                 }
             },
             // A lone `!` makes the scalar a text whatever it looks like.
-            Some(tag) if is_non_specific(tag) => Read::Exact(Value::String(text.to_string())),
+            Some(tag) if is_non_specific(tag) => ParsedNumber::Exact(Value::String(text.to_string())),
             Some(tag) => {
                 if first {
                     self.unknown_tag(node, tag);
                 }
-                if plain { scalar::resolve(text) } else { Read::Exact(Value::String(text.to_string())) }
+                if plain {
+                    scalar::resolve(text)
+                } else {
+                    ParsedNumber::Exact(Value::String(text.to_string()))
+                }
             }
         };
         let (value, oddity) = read.split(text);

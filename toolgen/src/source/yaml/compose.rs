@@ -43,14 +43,14 @@ pub(super) enum Kind<'t> {
 struct Composer<'t> {
     nodes: Vec<Node<'t>>,
     /// The lists and maps that are not yet complete.
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     /// The node of each anchor, by the parser's number for it.
     anchors: Vec<Option<Id>>,
     root: Option<Id>,
     findings: Vec<Finding>,
 }
 
-struct Open {
+struct OpenNode {
     id: Id,
     anchor: usize,
     children: Vec<Id>,
@@ -58,13 +58,13 @@ struct Open {
 
 /// The place where the parser gave up, and what it says.
 #[derive(Debug)]
-pub(super) struct Stuck {
+pub(super) struct ParseStop {
     pub(super) at: Position,
     pub(super) info: String,
 }
 
 /// Composes the first document. Returns no tree if the text is not YAML before that document's end, and where that is.
-pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Stuck>) {
+pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<ParseStop>) {
     let mut composer = Composer {
         nodes: Vec::with_capacity(text.len() / 24),
         open: Vec::new(),
@@ -80,8 +80,8 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Stu
         match next {
             Err(error) => {
                 composer.broken(text, &error, ended);
-                stuck =
-                    (!ended).then(|| Stuck { at: position(*error.marker()), info: error.info().to_owned() });
+                stuck = (!ended)
+                    .then(|| ParseStop { at: position(*error.marker()), info: error.info().to_owned() });
                 break;
             }
             Ok((Event::DocumentStart(_), span)) if ended => {
@@ -182,7 +182,7 @@ impl<'t> Composer<'t> {
         }
         let id = self.node(at, tag, kind);
         // The node counts as an anchor only when it is complete, so that no node can contain itself.
-        self.open.push(Open { id, anchor, children: Vec::new() });
+        self.open.push(OpenNode { id, anchor, children: Vec::new() });
         true
     }
 

@@ -11,11 +11,11 @@ use std::cell::Cell;
 use saphyr_parser::{Event, Parser};
 
 use super::super::{At, Finding, MAX_FINDINGS, Position};
-use super::compose::{Stuck, position};
+use super::compose::{ParseStop, position};
 use crate::problem::codes;
 
 /// A text that the parser reads further than the original.
-pub(super) struct Mended {
+pub(super) struct RepairedText {
     pub(super) text: String,
     /// What was mended.
     pub(super) notes: Vec<Finding>,
@@ -37,7 +37,7 @@ const MAX_BLANKS: usize = 1 << 12;
 /// The parser cannot go on after a mistake. It starts again at the last line that it read completely, as if the
 /// document began there; less indented lines end that document, and it starts again there. So each part of the text is
 /// read a few times, however many slips there are. A last reading decides whether the whole is YAML.
-pub(super) fn mend(text: &str, stuck: &Stuck) -> Option<Mended> {
+pub(super) fn mend(text: &str, stuck: &ParseStop) -> Option<RepairedText> {
     let mut lines: Vec<Cow<'_, str>> = text.split_inclusive('\n').map(Cow::Borrowed).collect();
     slip(&lines, stuck, 1)?;
     let mut notes: Vec<Finding> = Vec::new();
@@ -66,13 +66,13 @@ pub(super) fn mend(text: &str, stuck: &Stuck) -> Option<Mended> {
             None => from = (line - 1).max(from + 1),
         }
     }
-    Some(Mended { text: lines.concat(), notes })
+    Some(RepairedText { text: lines.concat(), notes })
 }
 
 /// Reads the lines from an index on. Returns where the parser gets stuck, if it does, and the index of the last line
 /// before that it can begin at. Characters that are read are deducted from the budget; once it is spent, nothing is
 /// read.
-fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Option<(Stuck, usize)> {
+fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Option<(ParseStop, usize)> {
     let rest = lines.get(from..).filter(|rest| !rest.is_empty())?;
     let spend = |char: char| {
         budget.set(budget.get().checked_sub(1)?);
@@ -88,7 +88,7 @@ fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Opti
             Err(error) => {
                 let mut at = position(*error.marker());
                 at.line += from;
-                let stuck = Stuck { at, info: error.info().to_owned() };
+                let stuck = ParseStop { at, info: error.info().to_owned() };
                 return (budget.get() > 0).then_some((stuck, resume));
             }
         };
@@ -107,8 +107,8 @@ fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Opti
 }
 
 /// Returns what slipped at this place, and what mends it.
-fn slip(lines: &[Cow<'_, str>], stuck: &Stuck, blanks: usize) -> Option<(&'static str, Vec<Edit>)> {
-    let Stuck { at, info } = stuck;
+fn slip(lines: &[Cow<'_, str>], stuck: &ParseStop, blanks: usize) -> Option<(&'static str, Vec<Edit>)> {
+    let ParseStop { at, info } = stuck;
     let line = lines.get(at.line - 1)?;
     let (before, rest) = line.split_at(line.char_indices().nth(at.column - 1)?.0);
     if info == "invalid indentation" && rest.starts_with([']', '}']) {

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::super::number::{self, Read};
+use super::super::number::{self, ParsedNumber};
 
 /// Resolves an unquoted scalar.
-pub(in crate::source) fn resolve(text: &str) -> Read {
-    let exact = |value| Read::Exact(value);
+pub(in crate::source) fn resolve(text: &str) -> ParsedNumber {
+    let exact = |value| ParsedNumber::Exact(value);
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return exact(Value::Null),
         "true" | "True" | "TRUE" => return exact(Value::Bool(true)),
         "false" | "False" | "FALSE" => return exact(Value::Bool(false)),
-        ".nan" | ".NaN" | ".NAN" => return Read::Absurd(Value::Null),
+        ".nan" | ".NaN" | ".NAN" => return ParsedNumber::Absurd(Value::Null),
         _ => {}
     }
     // Most scalars are words, which need none of the following checks.
@@ -24,7 +24,7 @@ pub(in crate::source) fn resolve(text: &str) -> Read {
         _ => (false, text),
     };
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return Read::Absurd(number::float(if negative { f64::MIN } else { f64::MAX }));
+        return ParsedNumber::Absurd(number::float(if negative { f64::MIN } else { f64::MAX }));
     }
     if is_decimal(unsigned) {
         return number::decimal(text);
@@ -63,13 +63,13 @@ fn is_decimal(text: &str) -> bool {
 }
 
 /// Resolves a scalar with a tag of the core schema, or returns `None` if it does not fit the tag.
-pub(super) fn tagged(tag: &str, text: &str) -> Option<Read> {
+pub(super) fn tagged(tag: &str, text: &str) -> Option<ParsedNumber> {
     let resolved = resolve(text);
     let value = match &resolved {
-        Read::Exact(value) | Read::Near(value) | Read::Absurd(value) => value,
+        ParsedNumber::Exact(value) | ParsedNumber::Near(value) | ParsedNumber::Absurd(value) => value,
     };
     let fits = match tag {
-        "str" => return Some(Read::Exact(Value::String(text.to_owned()))),
+        "str" => return Some(ParsedNumber::Exact(Value::String(text.to_owned()))),
         "null" => value.is_null(),
         "bool" => value.is_boolean(),
         "int" => value.is_number() && !text.contains('.'),

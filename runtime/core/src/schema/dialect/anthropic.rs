@@ -6,7 +6,7 @@ use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Nulls, OPENAI_NAMES, Patterns
 pub const ANTHROPIC: Dialect = Dialect {
     name: "anthropic",
     title: "Anthropic",
-    checked: "2026-11-27",
+    checked_on: "2026-11-27",
     sources: &[
         // A valid schema of draft 2020-12, whose root is an object.
         "anthropic-sdk-python 2.12.0, types/tool_param.py",
@@ -31,7 +31,7 @@ pub const ANTHROPIC: Dialect = Dialect {
 pub const ANTHROPIC_STRICT: Dialect = Dialect {
     name: "anthropic-strict",
     title: "Anthropic strict",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // Closed objects, the formats, `minItems` of 0 and 1, and `$ref` and listed values alone: a schema that the SDK
         // would not change. A `pattern` is moved into the description there, and so it is here.
@@ -70,7 +70,7 @@ pub const ANTHROPIC_STRICT: Dialect = Dialect {
     untyped: false,
     typed_values: false,
     strict: true,
-    lax: Some(&ANTHROPIC),
+    fallback: Some(&ANTHROPIC),
     requests: RequestLimits {
         strict_tools: Some(20),
         optional_fields: Some(24),

@@ -6,7 +6,7 @@ use super::{ANTHROPIC, ANTHROPIC_STRICT, Dialect};
 pub const BEDROCK: Dialect = Dialect {
     name: "bedrock",
     title: "Amazon Bedrock",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // Names: `[a-zA-Z0-9_-]+`, 1 to 64 characters; a description is not empty.
         "botocore 1.44.5, bedrock-runtime service-2.json, ToolName and ToolSpecification",
@@ -22,7 +22,7 @@ pub const BEDROCK: Dialect = Dialect {
 pub const BEDROCK_STRICT: Dialect = Dialect {
     name: "bedrock-strict",
     title: "Amazon Bedrock strict",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // The flag, and the names of tools.
         "botocore 1.44.5, bedrock-runtime service-2.json, ToolSpecification",
@@ -32,6 +32,6 @@ pub const BEDROCK_STRICT: Dialect = Dialect {
         "anthropic-sdk-python 2.12.0, lib/_parse/_transform.py",
     ],
     keywords: &["$ref", "additionalProperties", "const", "enum", "format", "minItems", "pattern"],
-    lax: Some(&BEDROCK),
+    fallback: Some(&BEDROCK),
     ..ANTHROPIC_STRICT
 };

@@ -1,12 +1,12 @@
 //! Cohere: Chat, version 2.
 
-use super::{Dialect, Limits, OPENAI, OPENAI_STRICT, RequestLimits};
+use super::{Dialect, OPENAI, OPENAI_STRICT, RequestLimits, SchemaLimits};
 
 /// Cohere tool use.
 pub const COHERE: Dialect = Dialect {
     name: "cohere",
     title: "Cohere",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // The envelope of OpenAI; the schema is a hint. The keywords of OpenAI are taken.
         "cohere 7.3.1, types/tool_v2function.py",
@@ -20,7 +20,7 @@ pub const COHERE: Dialect = Dialect {
 pub const COHERE_STRICT: Dialect = Dialect {
     name: "cohere-strict",
     title: "Cohere strict",
-    checked: "2026-11-23",
+    checked_on: "2026-11-23",
     sources: &[
         "https://docs.cohere.com/v2/docs/structured-outputs",
         // The formats of texts, patterns, listed values and nested objects; no limits of numbers and lengths. All tools
@@ -31,9 +31,9 @@ pub const COHERE_STRICT: Dialect = Dialect {
     tool_description_length: None,
     keywords: &["$ref", "additionalProperties", "const", "enum", "format", "pattern"],
     formats: Some(&["date-time", "date", "time", "uuid"]),
-    limits: Limits { properties: Some(200), ..Limits::NONE },
+    limits: SchemaLimits { properties: Some(200), ..SchemaLimits::NONE },
     requests: RequestLimits { fields: Some(200), ..RequestLimits::NONE },
     // The mode is for all tools of a request.
-    lax: None,
+    fallback: None,
     ..OPENAI_STRICT
 };

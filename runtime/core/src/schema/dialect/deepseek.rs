@@ -1,12 +1,12 @@
 //! DeepSeek: Chat Completions.
 
-use super::{Dialect, Limits, Nulls, OPENAI, OPENAI_STRICT, RequestLimits};
+use super::{Dialect, Nulls, OPENAI, OPENAI_STRICT, RequestLimits, SchemaLimits};
 
 /// DeepSeek function calling.
 pub const DEEPSEEK: Dialect = Dialect {
     name: "deepseek",
     title: "DeepSeek",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // Names: `^[a-zA-Z0-9_-]{1,64}$`.
         "ida-pro-mcp#129",
@@ -21,7 +21,7 @@ pub const DEEPSEEK: Dialect = Dialect {
 pub const DEEPSEEK_STRICT: Dialect = Dialect {
     name: "deepseek-strict",
     title: "DeepSeek strict",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         "https://api-docs.deepseek.com/guides/tool_calls",
         // Closed objects with all properties required and at least one; no tuples, maps and untyped values; lists of
@@ -34,9 +34,9 @@ pub const DEEPSEEK_STRICT: Dialect = Dialect {
     formats: Some(&["email", "hostname", "ipv4", "ipv6", "uuid"]),
     nulls: Nulls::AnyOf,
     empty_objects: false,
-    limits: Limits::NONE,
+    limits: SchemaLimits::NONE,
     requests: RequestLimits { tools: Some(128), ..RequestLimits::NONE },
     // The mode is for all tools of a request.
-    lax: None,
+    fallback: None,
     ..OPENAI_STRICT
 };

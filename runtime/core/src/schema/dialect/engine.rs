@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Dialect, Patterns};
-use crate::schema::shape::syntax::{Capture, Member, Node, Place, Set, Syntax};
+use crate::schema::shape::syntax::{Anchor, Capture, Member, Node, Set, Syntax};
 
 /// The engine that compiles the regular expressions of a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Dialect {
     /// the same.
     #[must_use]
     pub fn pattern<'p>(&self, pattern: &'p str) -> Option<Cow<'p, str>> {
-        if !self.patterns.takes(pattern) {
+        if !self.patterns.accepts(pattern) {
             return None;
         }
         if self.engine == Engine::EcmaScript {
@@ -67,10 +67,10 @@ impl Writer {
         match node {
             Node::Set(set) => self.set(set)?,
             Node::At(place) => self.out.push_str(match place {
-                Place::Start => "^",
-                Place::End => "$",
-                Place::Boundary(true) => r"\b",
-                Place::Boundary(false) => r"\B",
+                Anchor::Start => "^",
+                Anchor::End => "$",
+                Anchor::Boundary(true) => r"\b",
+                Anchor::Boundary(false) => r"\B",
             }),
             Node::Sequence(nodes) => {
                 for (index, node) in nodes.iter().enumerate() {

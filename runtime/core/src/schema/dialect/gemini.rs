@@ -9,7 +9,7 @@ use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Nulls, RequestLimits};
 pub const GEMINI: Dialect = Dialect {
     name: "gemini",
     title: "Google Gemini",
-    checked: "2026-11-27",
+    checked_on: "2026-11-27",
     sources: &[
         // The fields of `Schema`; enumerations hold texts; references are for Vertex only.
         "google-genai 3.4.0, types.Schema and types.FunctionDeclaration",
@@ -63,7 +63,7 @@ pub const GEMINI: Dialect = Dialect {
 pub const GEMINI_JSON_SCHEMA: Dialect = Dialect {
     name: "gemini-json-schema",
     title: "Google Gemini (JSON Schema)",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // The keywords, lists of types, maps, tuples and references without neighbours.
         "https://ai.google.dev/gemini-api/docs/structured-output#json_schema_support",
@@ -87,6 +87,6 @@ pub const GEMINI_JSON_SCHEMA: Dialect = Dialect {
     nulls: Nulls::Type,
     any_of_alone: false,
     empty_objects: true,
-    lax: Some(&GEMINI),
+    fallback: Some(&GEMINI),
     ..GEMINI
 };

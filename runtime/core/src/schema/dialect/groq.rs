@@ -6,7 +6,7 @@ use super::{Dialect, OPENAI};
 pub const GROQ: Dialect = Dialect {
     name: "groq",
     title: "Groq",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // The envelope of OpenAI, and its keywords.
         "https://console.groq.com/docs/tool-use",

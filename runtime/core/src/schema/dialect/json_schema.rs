@@ -1,12 +1,12 @@
 //! Plain JSON Schema, and the Model Context Protocol.
 
-use super::{ALL_KEYWORDS, Dialect, Engine, KeyRule, Limits, Nulls, Patterns, RequestLimits};
+use super::{ALL_KEYWORDS, Dialect, Engine, KeyRule, Nulls, Patterns, RequestLimits, SchemaLimits};
 
 /// Plain JSON Schema 2020-12, as MCP accepts it.
 pub const JSON_SCHEMA: Dialect = Dialect {
     name: "json-schema",
     title: "JSON Schema 2020-12 (MCP)",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         "https://json-schema.org/draft/2020-12",
         // The root is an object and may have any other keyword besides `type`.
@@ -35,7 +35,7 @@ pub const JSON_SCHEMA: Dialect = Dialect {
     empty_values: true,
     optional_fields: true,
     strict: false,
-    lax: None,
-    limits: Limits::NONE,
+    fallback: None,
+    limits: SchemaLimits::NONE,
     requests: RequestLimits::NONE,
 };

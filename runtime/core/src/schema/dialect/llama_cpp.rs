@@ -6,7 +6,7 @@ use super::{Dialect, Engine, OPENAI, Patterns, RequestLimits};
 pub const LLAMA_CPP: Dialect = Dialect {
     name: "llama-cpp",
     title: "llama.cpp",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // Objects are closed unless they say otherwise; formats; limits of integers alone; what is not known is skipped.
         "llama.cpp, grammars/README.md and examples/json_schema_to_grammar.py",
@@ -42,7 +42,7 @@ pub const LLAMA_CPP: Dialect = Dialect {
 pub const OLLAMA: Dialect = Dialect {
     name: "ollama",
     title: "Ollama",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // `type`, `items`, `description`, `enum`, `properties`, `required` and `anyOf`; its struct has no place for others,
         // and none for references below the root.

@@ -6,7 +6,7 @@ use super::{Dialect, OPENAI, OPENAI_STRICT, RequestLimits};
 pub const MISTRAL: Dialect = Dialect {
     name: "mistral",
     title: "Mistral",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // Names: letters, digits, `_` and `-`, at most 64.
         "kopiloto/witsy#164",
@@ -22,13 +22,13 @@ pub const MISTRAL: Dialect = Dialect {
 pub const MISTRAL_STRICT: Dialect = Dialect {
     name: "mistral-strict",
     title: "Mistral strict",
-    checked: "2026-11-22",
+    checked_on: "2026-11-22",
     sources: &[
         // The flag. What it takes is not documented: the narrow subset of OpenAI is.
         "mistralai 3.7.0, models/function.py",
     ],
     tool_description_length: None,
     requests: RequestLimits::NONE,
-    lax: Some(&MISTRAL),
+    fallback: Some(&MISTRAL),
     ..OPENAI_STRICT
 };

@@ -1,12 +1,12 @@
 //! OpenAI: Chat Completions and Responses, whose schemas are the same.
 
-use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Limits, OPENAI_NAMES, Patterns, RequestLimits};
+use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, OPENAI_NAMES, Patterns, RequestLimits, SchemaLimits};
 
 /// OpenAI function calling (Chat Completions and Responses) without strict mode.
 pub const OPENAI: Dialect = Dialect {
     name: "openai",
     title: "OpenAI",
-    checked: "2026-11-27",
+    checked_on: "2026-11-27",
     sources: &[
         // Names: `^[a-zA-Z0-9_-]{1,64}$`.
         "openai-python 3.54.0, types/shared_params/function_definition.py",
@@ -70,7 +70,7 @@ pub const OPENAI: Dialect = Dialect {
 pub const OPENAI_STRICT: Dialect = Dialect {
     name: "openai-strict",
     title: "OpenAI strict",
-    checked: "2026-11-27",
+    checked_on: "2026-11-27",
     sources: &[
         // Closed objects, all properties required, the keywords, formats and limits.
         "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
@@ -112,8 +112,8 @@ pub const OPENAI_STRICT: Dialect = Dialect {
     untyped: false,
     optional_fields: false,
     strict: true,
-    lax: Some(&OPENAI),
-    limits: Limits {
+    fallback: Some(&OPENAI),
+    limits: SchemaLimits {
         properties: Some(5_000),
         depth: Some(10),
         enum_values: Some(1_000),

@@ -27,10 +27,10 @@ fn keys_follow_the_rules() {
         ("", false, false),
     ];
     for (key, anthropic, gemini) in cases {
-        assert!(JSON_SCHEMA.keys.takes(key));
-        assert_eq!((ANTHROPIC.keys.takes(key), GEMINI.keys.takes(key)), (anthropic, gemini), "{key}");
+        assert!(JSON_SCHEMA.keys.accepts(key));
+        assert_eq!((ANTHROPIC.keys.accepts(key), GEMINI.keys.accepts(key)), (anthropic, gemini), "{key}");
     }
-    assert!(!ANTHROPIC.keys.takes(&"x".repeat(65)));
+    assert!(!ANTHROPIC.keys.accepts(&"x".repeat(65)));
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn patterns_follow_the_rules() {
         (r"^\d+$", true, true),
     ];
     for (pattern, regular, anchored) in cases {
-        let taken = (Patterns::Regular.takes(pattern), Patterns::Anchored.takes(pattern));
+        let taken = (Patterns::Regular.accepts(pattern), Patterns::Anchored.accepts(pattern));
         assert_eq!(taken, (regular, anchored), "{pattern}");
-        assert!(Patterns::All.takes(pattern));
+        assert!(Patterns::All.accepts(pattern));
     }
 }

@@ -6,7 +6,7 @@ use super::{Dialect, OPENAI, Patterns, RequestLimits};
 pub const XAI: Dialect = Dialect {
     name: "xai",
     title: "xAI",
-    checked: "2026-11-23",
+    checked_on: "2026-11-23",
     sources: &[
         // Tools are always strict. Types, listed values, `anyOf`, references that are no circle; an object is closed unless
         // it says otherwise; the formats. Other keywords move into descriptions, and any value is JSON text.

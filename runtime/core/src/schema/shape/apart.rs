@@ -8,21 +8,21 @@ const MAX_DEPTH: usize = 6;
 
 /// Whether no two of these shapes have a value in common, as far as types, listed values, required fields and
 /// objects without other keys show it.
-pub(super) fn all(shapes: &[Shape], defs: &List<Def>) -> bool {
+pub(super) fn pairwise_disjoint(shapes: &[Shape], defs: &List<Def>) -> bool {
     let pairs =
         shapes.iter().enumerate().flat_map(|(index, a)| shapes[index + 1..].iter().map(move |b| (a, b)));
     // Long unions are compared only as far as it is worth it.
-    shapes.len() <= 64 && pairs.into_iter().all(|(a, b)| apart(a, b, defs, MAX_DEPTH))
+    shapes.len() <= 64 && pairs.into_iter().all(|(a, b)| are_disjoint(a, b, defs, MAX_DEPTH))
 }
 
-fn apart(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
+fn are_disjoint(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
     let (Some(target_a), Some(target_b)) = (resolved(a, defs), resolved(b, defs)) else { return false };
     let (a, b) = (null_of(a, target_a), null_of(b, target_b));
     if depth == 0 || a.1 && b.1 {
         return false;
     }
     let (a, b) = (a.0, b.0);
-    let below = |a: &Shape, b: &Shape| apart(a, b, defs, depth - 1);
+    let below = |a: &Shape, b: &Shape| are_disjoint(a, b, defs, depth - 1);
     match (&a.kind, &b.kind) {
         (Kind::Never, _) | (_, Kind::Never) => true,
         (Kind::Union(rules), _) => rules.variants.iter().all(|variant| below(variant, b)),
@@ -110,7 +110,7 @@ mod tests {
 
     fn are_apart(variants: &[Value]) -> bool {
         let shapes: Vec<Shape> = variants.iter().map(|variant| read(variant, &mut Vec::new())).collect();
-        all(&shapes, &List::EMPTY)
+        pairwise_disjoint(&shapes, &List::EMPTY)
     }
 
     #[test]

@@ -13,10 +13,10 @@ use super::Literal;
 /// and it is not part of canonical text. The meanings of the values are also in the description, where a model reads
 /// them.
 #[derive(Clone, Default)]
-pub struct Choices(Option<Arc<Named>>);
+pub struct Choices(Option<Arc<NamedChoices>>);
 
 #[derive(Debug)]
-struct Named {
+struct NamedChoices {
     type_name: String,
     choices: Vec<Choice>,
     /// The place of each value, by its JSON text: lists may have tens of thousands.
@@ -46,7 +46,7 @@ impl Choices {
             // The first counts where a value is listed twice.
             let places =
                 choices.iter().enumerate().rev().map(|(at, choice)| (key(&choice.value), at)).collect();
-            Arc::new(Named { type_name: type_name.to_owned(), choices, places })
+            Arc::new(NamedChoices { type_name: type_name.to_owned(), choices, places })
         }))
     }
 
@@ -82,7 +82,7 @@ impl Choices {
         let mut text = description.to_owned();
         for Choice { value, name, description: meaning } in self.all() {
             let name = if matches!(value, Literal::Number(_)) { name.as_str() } else { "" };
-            let is_told = |told: &str| told.is_empty() || description.contains(told);
+            let is_told = |part: &str| part.is_empty() || description.contains(part);
             if is_told(name) && is_told(meaning) {
                 continue;
             }

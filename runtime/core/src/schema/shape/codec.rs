@@ -22,14 +22,14 @@ use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, KeyRule};
 
 /// The only argument of a tool whose arguments have no names of their own.
-pub(super) const WHOLE: &str = "arguments";
+pub(super) const ROOT_KEY: &str = "arguments";
 /// The field with the pairs of an object that also has fields.
-const OTHERS: &str = "additional_properties";
+const EXTRA_PAIRS_KEY: &str = "additional_properties";
 /// The fields of a pair.
 pub(super) const KEY: &str = "key";
 pub(super) const VALUE: &str = "value";
 /// The field with the items after the places of a tuple.
-const REST: &str = "more_items";
+const REST_ITEMS_KEY: &str = "more_items";
 
 /// The form in which a value is written.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) enum Form {
 }
 
 /// The named shapes around a place, the innermost last.
-pub(super) type Around = Vec<String>;
+pub(super) type EnclosingDefs = Vec<String>;
 
 /// A member of an object as it is written.
 pub(super) struct Member<'s> {
@@ -55,11 +55,11 @@ pub(super) struct Member<'s> {
     pub(super) key: Cow<'s, str>,
     /// Whether it is always present.
     pub(super) required: bool,
-    pub(super) of: Of<'s>,
+    pub(super) of: MemberKind<'s>,
 }
 
 /// What a member stands for.
-pub(super) enum Of<'s> {
+pub(super) enum MemberKind<'s> {
     /// A field.
     Field(&'s Field),
     /// All other keys, as pairs with values of this shape.
@@ -92,7 +92,7 @@ impl<'a> Codec<'a> {
             Kind::Enum(values) if self.has_no_any() && values.iter().any(is_composite) => Form::Text,
             Kind::Ref(name) if self.is_cut(name, around) => Form::Text,
             Kind::Object(rules) => self.object_form(rules),
-            Kind::Tuple(rules) if !self.dialect.open_objects && !self.dialect.takes("prefixItems") => {
+            Kind::Tuple(rules) if !self.dialect.open_objects && !self.dialect.accepts("prefixItems") => {
                 match places(rules) {
                     Form::As(list, lost) => Form::As(under(&list, shape), lost),
                     Form::Places(fields) if fields.iter().all(|field| !self.shows(field)) => {
@@ -101,7 +101,7 @@ impl<'a> Codec<'a> {
                     form => form,
                 }
             }
-            Kind::All(parts) if !self.dialect.takes("allOf") => match self.merged(parts) {
+            Kind::All(parts) if !self.dialect.accepts("allOf") => match self.merged(parts) {
                 Some((merged, lost)) => Form::As(under(&merged, shape), lost),
                 None => Form::Text,
             },
@@ -139,7 +139,7 @@ impl<'a> Codec<'a> {
         let is_never = |target: &Shape| target.kind == Kind::Never && !target.nullable;
         let absent = !field.required
             && !field.shape.nullable
-            && !self.dialect.takes("not")
+            && !self.dialect.accepts("not")
             && super::resolved(&field.shape, self.defs).is_some_and(is_never);
         field.access != self.hidden && !absent
     }
@@ -151,18 +151,22 @@ impl<'a> Codec<'a> {
         let member = |(field, key): (&&'s Field, Cow<'s, str>)| Member {
             key,
             required: field.required,
-            of: Of::Field(field),
+            of: MemberKind::Field(field),
         };
         let mut members: Vec<Member<'s>> = fields.iter().zip(keys).map(member).collect();
         if !self.dialect.open_objects
             && !members.is_empty()
             && let Some(value) = other_value(rules)
         {
-            let mut key = OTHERS.to_owned();
+            let mut key = EXTRA_PAIRS_KEY.to_owned();
             while members.iter().any(|member| member.key == key) {
                 key.push('_');
             }
-            members.push(Member { key: key.into(), required: false, of: Of::Others(Box::new(value)) });
+            members.push(Member {
+                key: key.into(),
+                required: false,
+                of: MemberKind::Others(Box::new(value)),
+            });
         }
         members
     }
@@ -174,7 +178,7 @@ impl<'a> Codec<'a> {
 
     /// Whether the named shape is written as JSON text at a place, because it would contain itself.
     fn is_cut(&self, name: &str, around: &[String]) -> bool {
-        if !self.dialect.takes("$ref") {
+        if !self.dialect.accepts("$ref") {
             return around.iter().any(|known| known == name);
         }
         let Some(inside) = around.last().filter(|_| !self.dialect.recursion) else { return false };
@@ -183,8 +187,8 @@ impl<'a> Codec<'a> {
     }
 
     /// Enters a named shape.
-    pub(super) fn within(&self, name: &str, around: &[String]) -> Around {
-        let mut within = if self.dialect.takes("$ref") { Vec::new() } else { around.to_vec() };
+    pub(super) fn within(&self, name: &str, around: &[String]) -> EnclosingDefs {
+        let mut within = if self.dialect.accepts("$ref") { Vec::new() } else { around.to_vec() };
         within.push(name.to_owned());
         within
     }
@@ -222,7 +226,7 @@ impl<'a> Codec<'a> {
 
 /// What a description says about a schema that has no other place.
 pub(super) fn raw_note(text: &str) -> String {
-    conditions::told(text)
+    conditions::describe_rules(text)
 }
 
 /// Returns a shape with the annotations of the one that stands for it.
@@ -312,7 +316,7 @@ fn places(rules: &TupleRules) -> Form {
     };
     let mut fields: Vec<Field> = rules.items.iter().enumerate().map(place).collect();
     if let Some(shape) = follows {
-        fields.push(Field { name: REST.into(), shape, ..Field::OPTIONAL });
+        fields.push(Field { name: REST_ITEMS_KEY.into(), shape, ..Field::OPTIONAL });
     }
     Form::Places(fields)
 }
@@ -325,7 +329,7 @@ fn written<'s>(fields: &[&'s Field], rule: KeyRule) -> Vec<Cow<'s, str>> {
     let mut keys: Vec<Cow<'s, str>> = Vec::with_capacity(fields.len());
     for field in fields {
         let name = field.name.as_str();
-        if rule.takes(name) {
+        if rule.accepts(name) {
             keys.push(name.into());
             continue;
         }

@@ -29,7 +29,7 @@ pub(super) struct Part {
 pub(super) enum Condition {
     Not(Part),
     If { when: Box<Part>, then: Option<Box<Shape>>, otherwise: Option<Box<Shape>> },
-    Contains { item: Part, least: u64, most: Option<u64> },
+    Contains { item: Part, min: u64, max: Option<u64> },
     Keys(Shape),
     Requires { key: String, others: Vec<String> },
     With { key: String, shape: Shape },
@@ -61,8 +61,8 @@ impl Conditions {
             }),
             "contains" => self.rules.push(Condition::Contains {
                 item: part(value),
-                least: count("minContains").unwrap_or(1),
-                most: count("maxContains"),
+                min: count("minContains").unwrap_or(1),
+                max: count("maxContains"),
             }),
             "propertyNames" => self.rules.push(Condition::Keys(read_condition(value))),
             "dependentRequired" | "dependentSchemas" | "dependencies" => self.dependencies(value),
@@ -88,7 +88,7 @@ impl Conditions {
 }
 
 /// Why a schema applies to a value.
-pub(super) enum Asked<'a> {
+pub(super) enum Trigger<'a> {
     /// The value fits, or does not fit, a schema.
     If {
         /// The schema.
@@ -100,16 +100,16 @@ pub(super) enum Asked<'a> {
     Key(&'a str),
 }
 
-impl Asked<'_> {
+impl Trigger<'_> {
     /// Returns the end of a message about the value.
-    pub(super) fn because(&self, value: &Value) -> String {
+    pub(super) fn reason_suffix(&self, value: &Value) -> String {
         let of = subject(value);
         match self {
-            Asked::If { schema, holds: true } => format!("; asked because {of} {}", fits(schema)),
-            Asked::If { schema, holds: false } => {
+            Trigger::If { schema, holds: true } => format!("; asked because {of} {}", fits(schema)),
+            Trigger::If { schema, holds: false } => {
                 format!("; asked because it is not so that {of} {}", fits(schema))
             }
-            Asked::Key(key) => format!("; asked because `{}` is given", cut(key, MAX_SCHEMA)),
+            Trigger::Key(key) => format!("; asked because `{}` is given", cut(key, MAX_SCHEMA)),
         }
     }
 }
@@ -155,7 +155,7 @@ fn subject(value: &Value) -> &'static str {
 }
 
 /// Describes the rules of a text to a model that does not see them in its schema.
-pub(super) fn told(text: &str) -> String {
+pub(super) fn describe_rules(text: &str) -> String {
     let sentences = match serde_json::from_str(text) {
         Ok(Value::Object(raw)) => sentences(&raw),
         _ => None,
@@ -165,34 +165,35 @@ pub(super) fn told(text: &str) -> String {
 
 /// Describes the rules of a schema, if there are words for all of them.
 fn sentences(raw: &Map<String, Value>) -> Option<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut clauses: Vec<String> = Vec::new();
     for (keyword, value) in raw {
         match keyword.as_str() {
-            "not" => told.push(format!("must not be one that {}", fits(value))),
+            "not" => clauses.push(format!("must not be one that {}", fits(value))),
             "if" => {
                 let then =
                     raw.get("then").map(|then| format!("if it {}, it also {}", fits(value), fits(then)));
                 let otherwise = raw
                     .get("else")
                     .map(|other| format!("if it is not one that {}, it {}", fits(value), fits(other)));
-                told.extend(then.into_iter().chain(otherwise));
+                clauses.extend(then.into_iter().chain(otherwise));
             }
             "contains" => {
                 let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
                 let least = count("minContains").unwrap_or(1);
-                told.push(format!("has at least {}", items(value, least)));
-                told.extend(count("maxContains").map(|most| format!("has at most {}", items(value, most))));
+                clauses.push(format!("has at least {}", items(value, least)));
+                clauses
+                    .extend(count("maxContains").map(|most| format!("has at most {}", items(value, most))));
             }
-            "propertyNames" => told.push(format!("every key {}", fits(value))),
+            "propertyNames" => clauses.push(format!("every key {}", fits(value))),
             "dependentRequired" | "dependentSchemas" | "dependencies" => {
-                told.extend(value.as_object()?.iter().map(|(key, rule)| dependency(key, rule)));
+                clauses.extend(value.as_object()?.iter().map(|(key, rule)| dependency(key, rule)));
             }
-            "uniqueItems" => told.push("no item twice".to_owned()),
+            "uniqueItems" => clauses.push("no item twice".to_owned()),
             "then" | "else" | "minContains" | "maxContains" => {}
             _ => return None,
         }
     }
-    (!told.is_empty()).then(|| told.join("; "))
+    (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
 fn dependency(key: &str, rule: &Value) -> String {

@@ -75,7 +75,7 @@ fn decode_telling(
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
             kind: ArgumentProblemKind::Type,
-            message: format!("expected an object with the arguments, got {}", say::given(arguments)),
+            message: format!("expected an object with the arguments, got {}", say::describe_value(arguments)),
         }]);
     }
     let Some(read) = read::read(arguments, shape, defs, dialect) else {

@@ -14,15 +14,15 @@ const MAX_DEPTH: usize = 64;
 
 /// Returns the shape with the defaults and examples that fit, and what the others were. `None` if all fit as they are written.
 #[must_use]
-pub fn without_misfits(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<String>)> {
-    let mut misfits = Misfits::default();
+pub fn with_valid_values(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<String>)> {
+    let mut misfits = InvalidValues::default();
     let left = misfits.without(shape, defs, 0);
-    (misfits.any_read || !misfits.told.is_empty()).then_some((left, misfits.told))
+    (misfits.any_read || !misfits.problems.is_empty()).then_some((left, misfits.problems))
 }
 
 /// Returns the arguments of a call, those that do not fit read as what they stand for.
 #[must_use]
-pub fn meant_call(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
+pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
     let mut meant = arguments.clone();
     if let (Value::Object(given), Some(Kind::Object(rules))) =
         (&mut meant, resolved(input, defs).map(|input| &input.kind))
@@ -30,7 +30,7 @@ pub fn meant_call(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
         for (key, value) in given {
             let Some(field) = rules.field(key, Access::ReadOnly) else { continue };
             if misfit(value, &field.shape, defs).is_some()
-                && let Some(read) = stands_for(value, &field.shape, defs)
+                && let Some(read) = coerce_value(value, &field.shape, defs)
             {
                 *value = read;
             }
@@ -41,7 +41,11 @@ pub fn meant_call(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
 
 /// Returns what a default or an example stands for that does not fit as it is written: the value of which it is the text, the
 /// items of a list with commas between them, one item of a list, or the text of a number. `None` if none of them fits.
-pub(in crate::schema::shape) fn stands_for(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<Value> {
+pub(in crate::schema::shape) fn coerce_value(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+) -> Option<Value> {
     let listed = || {
         let texts = value.as_str().filter(|text| text.contains(','))?.split(',');
         let texts: Value = texts.map(|text| Value::from(text.trim())).collect();
@@ -65,14 +69,14 @@ pub(in crate::schema::shape) fn misfit(value: &Value, shape: &Shape, defs: &List
 
 /// What was found in a shape.
 #[derive(Default)]
-struct Misfits {
+struct InvalidValues {
     /// What did not fit, and why.
-    told: Vec<String>,
+    problems: Vec<String>,
     /// Whether a value was read as what it stands for.
     any_read: bool,
 }
 
-impl Misfits {
+impl InvalidValues {
     fn without(&mut self, shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
         if depth > MAX_DEPTH {
             return shape.clone();
@@ -91,11 +95,11 @@ impl Misfits {
         let Some(why) = misfit(&value, shape, defs).filter(|_| !is_none) else {
             return Some(literal.clone());
         };
-        if let Some(read) = stands_for(&value, shape, defs) {
+        if let Some(read) = coerce_value(&value, shape, defs) {
             self.any_read = true;
             return Some(Literal::of(&read));
         }
-        self.told.push(format!("the {what} {} does not fit: {why}", prose::value(literal)));
+        self.problems.push(format!("the {what} {} does not fit: {why}", prose::value(literal)));
         None
     }
 }

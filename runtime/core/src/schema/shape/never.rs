@@ -130,7 +130,7 @@ impl<'a> Never<'a> {
         }
         for (index, part) in parts.iter().enumerate() {
             for other in parts.iter().skip(index + 1) {
-                if apart::all(&[part.clone(), other.clone()], self.defs) {
+                if apart::pairwise_disjoint(&[part.clone(), other.clone()], self.defs) {
                     let [one, two] = [part, other].map(|part| say::expected(part, self.defs));
                     return Some(match one == two {
                         true => "its parts have no value in common".to_owned(),

@@ -21,33 +21,33 @@ const MAX_STEPS: u64 = 12 << 20;
 const SMALL: u64 = 4;
 /// The most `|` in a pattern that is compiled. The engine nests each branch in the one before it and recurses into all
 /// of them: 4,000 overflow the stack of a thread of 2 MiB.
-const MOST_BRANCHES: usize = 1_000;
+const MAX_BRANCHES: usize = 1_000;
 
 /// The most patterns that are remembered, the longest that is remembered beside others, in bytes, and the most steps that
 /// their programs have together.
-const MOST_KNOWN: usize = 256;
-const LONG: usize = 16 << 10;
+const MAX_CACHED_PATTERNS: usize = 256;
+const MAX_CACHED_PATTERN_BYTES: usize = 16 << 10;
 const MOST_PROGRAMS: usize = 1 << 18;
 /// The small steps to read a pattern, for each of its bytes, and for each step of its program.
-const READING: u64 = 2_000;
-const READING_A_BYTE: u64 = 16;
+const PARSE_STEPS: u64 = 2_000;
+const PARSE_STEPS_PER_BYTE: u64 = 16;
 const READING_A_STEP: u64 = 16;
 
 /// Whether a text is a regular expression that can be applied to values: one of ECMA-262, as JSON Schema requires,
 /// with or without Unicode mode. Values are not checked against any other `pattern`.
 #[must_use]
 pub fn is_pattern(pattern: &str) -> bool {
-    Known::of(pattern).is_pattern()
+    PatternInfo::of(pattern).is_pattern()
 }
 
 /// Whether a pattern has more alternatives than the engine can take, so that it is not compiled.
 pub(crate) fn has_too_many_branches(pattern: &str) -> bool {
-    pattern.bytes().filter(|byte| *byte == b'|').count() > MOST_BRANCHES
+    pattern.bytes().filter(|byte| *byte == b'|').count() > MAX_BRANCHES
 }
 
 /// Whether a pattern is one that no text is tried on: it repeats too much, or has a form that is not known here.
 pub(crate) fn is_untried(pattern: &str) -> bool {
-    let known = Known::of(pattern);
+    let known = PatternInfo::of(pattern);
     known.is_pattern() && known.program().is_none()
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn trial(pattern: &str, text: &str) -> Trial {
     if pattern.is_empty() {
         return Trial { found: Some(true), steps: 0 };
     }
-    let known = Known::of(pattern);
+    let known = PatternInfo::of(pattern);
     let program = if known.is_pattern() { known.program() } else { None };
     let trial = program.map(|program| program.try_on(text, MAX_STEPS));
     trial.map_or(Trial { found: None, steps: 0 }, |trial| Trial {
@@ -87,7 +87,7 @@ pub fn is_found(pattern: &str, text: &str) -> bool {
 
 thread_local! {
     /// The patterns tried last: the items of a list are held against the same few.
-    static TRIED: RefCell<(Room, BTreeMap<String, Rc<Known>>)> = const { RefCell::new((Room::NONE, BTreeMap::new())) };
+    static TRIED: RefCell<(Room, BTreeMap<String, Rc<PatternInfo>>)> = const { RefCell::new((Room::NONE, BTreeMap::new())) };
 }
 
 /// The room that the patterns take that are remembered.
@@ -102,12 +102,14 @@ impl Room {
 
     /// Takes the room of one more. Returns whether it is remembered beside the others; if not, they are to be forgotten.
     pub(crate) fn take(&mut self, pattern: &str) -> bool {
-        self.add(&Known::of(pattern))
+        self.add(&PatternInfo::of(pattern))
     }
 
-    fn add(&mut self, known: &Known) -> bool {
+    fn add(&mut self, known: &PatternInfo) -> bool {
         let steps = self.steps.saturating_add(known.steps());
-        let fits = self.patterns < MOST_KNOWN && known.pattern.len() <= LONG && steps <= MOST_PROGRAMS;
+        let fits = self.patterns < MAX_CACHED_PATTERNS
+            && known.pattern.len() <= MAX_CACHED_PATTERN_BYTES
+            && steps <= MOST_PROGRAMS;
         *self = if fits {
             Room { patterns: self.patterns + 1, steps }
         } else {
@@ -119,24 +121,24 @@ impl Room {
 
 /// Returns the steps that reading a pattern takes, to be charged to a call for each that is not remembered.
 pub(crate) fn reading(pattern: &str) -> u64 {
-    let known = Known::of(pattern);
-    READING + READING_A_BYTE * pattern.len() as u64 + READING_A_STEP * known.steps() as u64
+    let known = PatternInfo::of(pattern);
+    PARSE_STEPS + PARSE_STEPS_PER_BYTE * pattern.len() as u64 + READING_A_STEP * known.steps() as u64
 }
 
 /// What is known about a pattern, each part as soon as it is needed.
-struct Known {
+struct PatternInfo {
     pattern: String,
     is_pattern: OnceCell<bool>,
     program: OnceCell<Option<Program>>,
 }
 
-impl Known {
-    fn of(pattern: &str) -> Rc<Known> {
+impl PatternInfo {
+    fn of(pattern: &str) -> Rc<PatternInfo> {
         TRIED.with_borrow_mut(|(room, tried)| {
             if let Some(known) = tried.get(pattern) {
                 return Rc::clone(known);
             }
-            let known = Rc::new(Known {
+            let known = Rc::new(PatternInfo {
                 pattern: pattern.to_owned(),
                 is_pattern: OnceCell::new(),
                 program: OnceCell::new(),

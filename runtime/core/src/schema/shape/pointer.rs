@@ -27,11 +27,11 @@ pub(crate) fn child(pointer: &str, token: &str) -> String {
 /// The longest part of a given key that is shown, in characters.
 const MAX_KEY: usize = 100;
 /// The length of a pointer, in bytes, after which no more keys are shown.
-const MAX_TOLD: usize = 2_000;
+const MAX_POINTER_BYTES: usize = 2_000;
 
 /// Adds a given key to a JSON pointer for a message, cut so that no key makes it long.
 pub(crate) fn push_given(pointer: &mut String, key: &str) {
-    let limit = if pointer.len() < MAX_TOLD { MAX_KEY } else { 0 };
+    let limit = if pointer.len() < MAX_POINTER_BYTES { MAX_KEY } else { 0 };
     if key.len() <= limit { push(pointer, key) } else { push(pointer, &truncate::cut(key, limit)) }
 }
 

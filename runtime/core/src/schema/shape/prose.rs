@@ -20,19 +20,19 @@ pub(crate) fn value(literal: &Literal) -> String {
 
 /// `one of 1, 2, 3`
 pub(crate) fn listed(values: &[Literal]) -> String {
-    let told: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
+    let shown: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
-    match told.as_slice() {
+    match shown.as_slice() {
         [only] => format!("always {only}"),
-        _ => format!("one of {}{more}", told.join(", ")),
+        _ => format!("one of {}{more}", shown.join(", ")),
     }
 }
 
 /// Whether a description says this default, in the words after the word `default`: `Defaults to 5`, `Default: "asc"`.
-pub(crate) fn says_default(description: &str, default: &Literal) -> bool {
+pub(crate) fn states_default(description: &str, default: &Literal) -> bool {
     const NEAR: usize = 6;
     let json = default.to_json();
-    let told = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+    let literal = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
     let mut words = description.split_whitespace();
     while let Some(word) = words.next() {
         let is_word = |word: &str| {
@@ -41,8 +41,9 @@ pub(crate) fn says_default(description: &str, default: &Literal) -> bool {
                 "Default" | "default" | "Defaults" | "defaults"
             )
         };
-        let value =
-            |word: &&str| word.trim_matches(['`', '"', '\'', '*', '.', ',', ';', ':', '(', ')', '=']) == told;
+        let value = |word: &&str| {
+            word.trim_matches(['`', '"', '\'', '*', '.', ',', ';', ':', '(', ')', '=']) == literal
+        };
         if is_word(word)
             && words.clone().take(NEAR).take_while(|word| !is_word(word)).any(|word| value(&word))
         {
@@ -54,8 +55,8 @@ pub(crate) fn says_default(description: &str, default: &Literal) -> bool {
 
 /// `for example "a", "b"`
 pub(crate) fn examples(values: &[Literal]) -> String {
-    let told: Vec<String> = values.iter().take(MAX_EXAMPLES).map(value).collect();
-    format!("for example {}", told.join(", "))
+    let shown: Vec<String> = values.iter().take(MAX_EXAMPLES).map(value).collect();
+    format!("for example {}", shown.join(", "))
 }
 
 /// Describes a schema in a few words, for values that have no place of their own in a dialect.
@@ -78,26 +79,26 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
 
 /// Returns the rule of a keyword for a shape's own values, as part of a sentence.
 pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
-    let told = match (keyword, &shape.kind) {
+    let prose = match (keyword, &shape.kind) {
         ("enum" | "const", Kind::Enum(values)) => listed(values),
         ("default", _) => format!("default {}", value(shape.default.as_ref()?)),
         ("examples", _) => examples(&shape.examples),
         ("deprecated", _) => "deprecated".to_owned(),
         (relations::KEYWORD, Kind::Object(rules)) => {
-            rules.relations.iter().map(Relation::said).collect::<Vec<_>>().join("; ")
+            rules.relations.iter().map(Relation::prose).collect::<Vec<_>>().join("; ")
         }
         _ => {
             let says = |rule: &Stated| {
-                rule.keyword == keyword || rule.shown.as_ref().is_some_and(|it| it.0 == keyword)
+                rule.keyword == keyword || rule.dialect_form.as_ref().is_some_and(|it| it.0 == keyword)
             };
-            stated(shape).into_iter().find(says)?.told
+            stated(shape).into_iter().find(says)?.prose
         }
     };
-    (!told.is_empty()).then_some(told)
+    (!prose.is_empty()).then_some(prose)
 }
 
 /// Whether a text says that something is deprecated.
-pub(crate) fn says_deprecated(text: &str) -> bool {
+pub(crate) fn states_deprecated(text: &str) -> bool {
     text.to_lowercase().contains("deprecated")
 }
 
@@ -115,13 +116,13 @@ fn stated(shape: &Shape) -> Vec<Stated> {
 /// Returns the rules of a shape's own values, each as part of a sentence. Annotations and contents are left out.
 pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let stated = stated(shape);
-    let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.told);
-    let mut told: Vec<String> = rules.filter(|told| !told.is_empty()).collect();
+    let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.prose);
+    let mut notes: Vec<String> = rules.filter(|told| !told.is_empty()).collect();
     if let Kind::Enum(values) = &shape.kind {
-        told.push(listed(values));
+        notes.push(listed(values));
     }
     if shape.deprecated {
-        told.push("deprecated".into());
+        notes.push("deprecated".into());
     }
-    told
+    notes
 }

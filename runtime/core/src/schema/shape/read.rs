@@ -33,8 +33,8 @@ use serde_json::Value;
 
 pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
 pub use normal::{examples, name_values, normal_form, types_taken};
-pub use plain::plain;
-pub use source::{Nesting, Place, Rules, Source};
+pub use plain::plain_markdown;
+pub use source::{Nesting, SchemaLocation, SchemaVersion, Source};
 
 use super::{Def, Shape};
 use crate::base::frozen::List;
@@ -66,7 +66,7 @@ pub struct ReadProblem {
 #[non_exhaustive]
 pub enum ReadProblemKind {
     /// A value that is not a schema is in the place of one.
-    NoSchema,
+    NotASchema,
     /// A keyword has a value it cannot have, or one that cannot be followed.
     Keyword,
     /// A keyword has the form of an earlier draft, and is read as it is meant there.
@@ -100,7 +100,7 @@ pub fn read(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
 }
 
 fn read_at(schema: &Value, pointer: String, problems: &mut Vec<ReadProblem>) -> Shape {
-    let place = Place { pointer, ..Place::default() };
+    let place = SchemaLocation { pointer, ..SchemaLocation::default() };
     let normal = normal_form(schema, place.clone(), &mut source::Plain { problems });
     build::shape(&normal, place.pointer, "", problems)
 }

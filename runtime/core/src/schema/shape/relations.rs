@@ -61,7 +61,7 @@ pub(crate) fn read(schema: &Map<String, Value>) -> List<Relation> {
 
 impl Relation {
     /// Returns the rule as a sentence without its full stop.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn prose(&self) -> String {
         let names: Vec<String> = self.fields.iter().map(|name| format!("`{name}`")).collect();
         match (self.kind, names.as_slice()) {
             (RelationKind::ExactlyOne, names) => format!("give exactly one of {}", names.join(", ")),
@@ -87,7 +87,7 @@ impl Relation {
             [] => "none".to_owned(),
             given => given.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
         };
-        broken.then(|| format!("{}, got {}", self.said(), listed()))
+        broken.then(|| format!("{}, got {}", self.prose(), listed()))
     }
 }
 

@@ -19,7 +19,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::codec::{Around, Codec};
+use super::codec::{Codec, EnclosingDefs};
 use super::{Access, Def, Field, Shape, find_def, pointer};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
@@ -124,7 +124,7 @@ struct Renderer<'a> {
     /// Those of them that are not rendered yet.
     waiting: BTreeSet<String>,
     /// The named shapes around the place.
-    around: Around,
+    enclosing: EnclosingDefs,
     /// How many more shapes may be inlined: references used twice per level would double at each level.
     budget: usize,
     /// How many shapes are inlined around the current one.
@@ -146,7 +146,7 @@ impl<'a> Renderer<'a> {
             refusals: Vec::new(),
             reached: BTreeSet::new(),
             waiting: BTreeSet::new(),
-            around: Around::new(),
+            enclosing: EnclosingDefs::new(),
             budget: MAX_INLINED,
             inlined: 0,
         }
@@ -154,7 +154,7 @@ impl<'a> Renderer<'a> {
 
     /// Adds the named shapes that were reached and checks the result.
     fn finish(mut self, schema: Value) -> Result<Rendered, Vec<Refusal>> {
-        let defs = self.named();
+        let defs = self.render_defs();
         let mut schema = schema;
         if let (Value::Object(schema), false) = (&mut schema, defs.is_empty()) {
             schema.insert("$defs".into(), Value::Object(defs));
@@ -176,7 +176,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders named shapes until no new one is reached.
-    fn named(&mut self) -> Object {
+    fn render_defs(&mut self) -> Object {
         let mut rendered = BTreeMap::new();
         while let Some(name) = self.waiting.pop_first() {
             self.path = String::from("/$defs");
@@ -184,9 +184,9 @@ impl<'a> Renderer<'a> {
             if find_def(self.defs, &name).is_none() {
                 self.lose("$ref", false, "no schema has the name");
             }
-            self.around = vec![name.clone()];
+            self.enclosing = vec![name.clone()];
             let schema = self.node(self.codec.target(&name), false);
-            self.around.clear();
+            self.enclosing.clear();
             rendered.insert(name, schema);
         }
         self.path = String::new();

@@ -86,21 +86,27 @@ pub(crate) struct Stated {
     /// Its value in canonical text.
     pub(crate) value: Value,
     /// The keyword and the value that state it to a provider, if canonical text states it differently.
-    pub(crate) shown: Option<(&'static str, Value)>,
+    pub(crate) dialect_form: Option<(&'static str, Value)>,
     /// The value as a dialect that takes the keyword has it; `None` if it has no such value.
     pub(crate) written: fn(&Dialect, &Value) -> Option<Value>,
     /// Part of a sentence that states it; empty if neither a provider nor a model sees it.
-    pub(crate) told: String,
+    pub(crate) prose: String,
 }
 
 impl Stated {
-    fn new(keyword: &'static str, value: impl Into<Value>, told: String) -> Stated {
-        Stated { keyword, value: value.into(), shown: None, written: |_, value| Some(value.clone()), told }
+    fn new(keyword: &'static str, value: impl Into<Value>, prose: String) -> Stated {
+        Stated {
+            keyword,
+            value: value.into(),
+            dialect_form: None,
+            written: |_, value| Some(value.clone()),
+            prose,
+        }
     }
 
     /// A text, unless it is empty.
-    fn text(keyword: &'static str, text: &Text, told: impl FnOnce(&Text) -> String) -> Option<Stated> {
-        (!text.is_empty()).then(|| Stated::new(keyword, text.as_str(), told(text)))
+    fn text(keyword: &'static str, text: &Text, prose: impl FnOnce(&Text) -> String) -> Option<Stated> {
+        (!text.is_empty()).then(|| Stated::new(keyword, text.as_str(), prose(text)))
     }
 
     /// A limit on a number of things: `at least 1 character`.
@@ -112,20 +118,20 @@ impl Stated {
     }
 
     /// A flag, if it is set.
-    fn flag(keyword: &'static str, flag: bool, told: &str) -> Option<Stated> {
-        flag.then(|| Stated::new(keyword, true, told.to_owned()))
+    fn flag(keyword: &'static str, flag: bool, prose: &str) -> Option<Stated> {
+        flag.then(|| Stated::new(keyword, true, prose.to_owned()))
     }
 }
 
 /// Returns what is wrong with a number of things.
 fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, thing: &str) -> Vec<String> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
-    let told = |bound: &str, limit: u64| {
+    let message = |bound: &str, limit: u64| {
         let plural = if limit == 1 { "" } else { "s" };
         format!("must have {bound} {limit} {thing}{plural}, got {count}")
     };
-    let few = least.filter(|limit| count < *limit).map(|limit| told("at least", limit));
-    let many = most.filter(|limit| count > *limit).map(|limit| told("at most", limit));
+    let few = least.filter(|limit| count < *limit).map(|limit| message("at least", limit));
+    let many = most.filter(|limit| count > *limit).map(|limit| message("at most", limit));
     few.into_iter().chain(many).collect()
 }
 

@@ -25,7 +25,7 @@ pub use depth::outline_within;
 pub(crate) use leaves::shortened;
 pub(crate) use places::{Opened, Places};
 pub use text::SlimError;
-pub use trims::{Lever, Trim};
+pub use trims::{Trim, TrimKind};
 
 /// What is trimmed of a tool before a model reads it.
 ///
@@ -36,11 +36,11 @@ pub use trims::{Lever, Trim};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slim {
     /// What is kept of the description of the tool.
-    pub description: Words,
+    pub description: DescriptionLimit,
     /// What is kept of the descriptions of the arguments.
-    pub parameters: Words,
+    pub parameters: DescriptionLimit,
     /// What is kept of the descriptions of everything inside arguments.
-    pub nested: Words,
+    pub nested: DescriptionLimit,
     /// Whether examples of values are left out, and defaults that are long.
     pub drop_examples: bool,
     /// Whether objects no longer say that they take no other keys. A call with such keys is still refused.
@@ -61,14 +61,14 @@ pub struct Slim {
 ///
 /// Of 6,086 tools of public documents, none has more than 0.352 tokens per byte (`o200k_base`) near the ceiling, which
 /// gives 22,700 bytes; the rest is a margin for denser texts.
-pub const CEILING: usize = 22_000;
+pub const DEFAULT_CEILING_BYTES: usize = 22_000;
 
 impl Slim {
     /// Nothing is trimmed, however large a tool is.
     pub const NONE: Slim = Slim {
-        description: Words::All,
-        parameters: Words::All,
-        nested: Words::All,
+        description: DescriptionLimit::All,
+        parameters: DescriptionLimit::All,
+        nested: DescriptionLimit::All,
         drop_examples: false,
         drop_closed: false,
         optional: None,
@@ -78,14 +78,14 @@ impl Slim {
     };
 
     /// Only tools above the default [`CEILING`] are trimmed.
-    pub const DEFAULT: Slim = Slim { ceiling: Some(CEILING), ..Slim::NONE };
+    pub const DEFAULT: Slim = Slim { ceiling: Some(DEFAULT_CEILING_BYTES), ..Slim::NONE };
 
     /// The smallest form in which every argument stays callable: names, types, required arguments, allowed values and
     /// limits are kept, and of the texts the first sentences of the tool and of its arguments, if short.
     pub const COMPACT: Slim = Slim {
-        description: Words::Sentence(160),
-        parameters: Words::Sentence(60),
-        nested: Words::None,
+        description: DescriptionLimit::Sentence(160),
+        parameters: DescriptionLimit::Sentence(60),
+        nested: DescriptionLimit::None,
         drop_examples: true,
         drop_closed: true,
         inline: true,
@@ -112,7 +112,7 @@ impl Default for Slim {
 
 /// How much is kept of a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum DescriptionLimit {
     /// All of it.
     All,
     /// As many whole sentences or words as fit in this number of characters.
@@ -160,7 +160,7 @@ pub(crate) fn slim_to(
     let mut slimmer = Slimmer::new(defs, slim, opened, tells);
     let pruned = slimmer.prune(shape);
     let shape = slimmer.node(&pruned, 0);
-    let defs = slimmer.named();
+    let defs = slimmer.trim_defs();
     let mut trims = slimmer.trims;
     let (shape, defs) = defs::arrange(shape, defs, slim, &mut trims);
     Slimmed { shape, defs, trims }
@@ -199,7 +199,7 @@ impl<'a> Slimmer<'a> {
             && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
     }
 
-    fn trim(&mut self, lever: Lever, what: impl Into<String>) {
+    fn trim(&mut self, lever: TrimKind, what: impl Into<String>) {
         if self.tells {
             self.trims.push(Trim { pointer: self.path.clone(), lever, what: what.into() });
         }
@@ -228,7 +228,7 @@ impl<'a> Slimmer<'a> {
         let is_kept = |field: &Field| field.required || named.contains(field.name.as_str());
         let (kept, left): (Vec<Field>, Vec<Field>) = rules.fields.iter().cloned().partition(is_kept);
         for field in left.iter().filter(|field| field.access != Access::ReadOnly) {
-            self.at(&["properties", &field.name], |slimmer| slimmer.trim(Lever::Optional, "left out"));
+            self.at(&["properties", &field.name], |slimmer| slimmer.trim(TrimKind::Optional, "left out"));
         }
         let mut root = Shape {
             kind: Kind::Object(ObjectRules { fields: kept.into(), ..rules.clone() }),
@@ -247,7 +247,7 @@ impl<'a> Slimmer<'a> {
             let outline = std::mem::take(&mut cut.description);
             cut.description = shape.description.clone();
             self.annotations(&mut cut, level);
-            cut.description = depth::told(&cut.description, &outline).into();
+            cut.description = depth::with_outline(&cut.description, &outline).into();
             return cut;
         }
         let partial = self.partial(shape, level);
@@ -255,7 +255,7 @@ impl<'a> Slimmer<'a> {
         let mut out = Shape { kind: self.kind(&shape.kind, level), ..shape.clone() };
         self.annotations(&mut out, level);
         if !rest.is_empty() {
-            out.description = depth::told(&out.description, rest).into();
+            out.description = depth::with_outline(&out.description, rest).into();
         }
         out
     }
@@ -284,7 +284,7 @@ impl<'a> Slimmer<'a> {
                     rules.fields.iter().filter(|field| field.access != Access::ReadOnly).cloned().collect();
                 if self.slim.drop_closed && rules.extra == Extra::Closed && !rules.fields.is_empty() {
                     rules.extra = Extra::Open;
-                    self.trim(Lever::Closed, "no longer says that it takes no other keys");
+                    self.trim(TrimKind::Closed, "no longer says that it takes no other keys");
                 }
             }
             _ => {}
@@ -293,7 +293,7 @@ impl<'a> Slimmer<'a> {
     }
 
     /// Trims the named shapes that are reached, each at the first level at which it is.
-    fn named(&mut self) -> BTreeMap<String, Shape> {
+    fn trim_defs(&mut self) -> BTreeMap<String, Shape> {
         let mut done = BTreeMap::new();
         while let Some((level, name)) = self.waiting.pop_first() {
             if done.contains_key(&name) {

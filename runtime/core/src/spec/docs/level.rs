@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::typescript::property;
-use super::unsaid::{Unsaid, in_one_line, is_in_full, unsaid};
-use super::{detail, fields, first_paragraph, kind_name, told, typescript};
+use super::unsaid::{UnexpressedRule, in_one_line, is_in_full, unexpressed_rules};
+use super::{describe_shape, detail, fields, first_paragraph, kind_name, typescript};
 use crate::base::frozen::Text;
-use crate::base::hidden::Hidden;
+use crate::base::hidden::InvisibleChar;
 use crate::base::truncate::first_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Extra, Field, Kind, Shape, resolved};
@@ -79,8 +79,8 @@ impl<'a> Style<'a> {
     }
 
     /// Returns what neither the schema of a tool nor the rest of its documentation says.
-    pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<Unsaid> {
-        let mut rules = self.dialect.map(|dialect| unsaid(spec, dialect)).unwrap_or_default();
+    pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<UnexpressedRule> {
+        let mut rules = self.dialect.map(|dialect| unexpressed_rules(spec, dialect)).unwrap_or_default();
         if self.level == Level::Full {
             rules.retain(|rule| !is_in_full(rule, spec));
         }
@@ -272,7 +272,8 @@ fn tool(spec: &ToolSpec, types: Option<Types>, style: &Style<'_>) -> Value {
             say("instead", instead.as_str().into());
         }
         let rules = style.unsaid(spec);
-        let rule = |one: &Unsaid| json!({"place": one.place, "keyword": one.keyword, "told": one.told});
+        let rule =
+            |one: &UnexpressedRule| json!({"place": one.place, "keyword": one.keyword, "told": one.rule});
         say("not_in_schema", rules.iter().map(rule).collect());
     }
     Value::Object(out)
@@ -286,7 +287,7 @@ fn parameter(field: &Field, spec: &ToolSpec) -> Value {
     if let Some(default) = &field.shape.default {
         out.insert("default".into(), default.to_json());
     }
-    out.insert("description".into(), told(&field.shape, &spec.defs).into());
+    out.insert("description".into(), describe_shape(&field.shape, &spec.defs).into());
     Value::Object(out)
 }
 
@@ -344,9 +345,9 @@ pub(super) fn signature(spec: &ToolSpec, types: &Types) -> String {
     let mark = if fields(spec).any(|field| field.required) { "" } else { "?" };
     let arguments = match types.arguments.as_str() {
         _ if none && is_closed => String::new(),
-        told => format!("args{mark}: {told}"),
+        parameters => format!("args{mark}: {parameters}"),
     };
-    let result = types.result.as_ref().map(|told| format!(": {told}")).unwrap_or_default();
+    let result = types.result.as_ref().map(|returned| format!(": {returned}")).unwrap_or_default();
     format!("{}({arguments}){result}", property(spec.name.as_str()))
 }
 
@@ -390,7 +391,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
 
 /// Returns a text as a comment of one line; nothing if there is no text.
 fn comment(text: &str) -> String {
-    let seen = text.replace(Hidden::is_unseen, " ");
+    let seen = text.replace(InvisibleChar::is_invisible, " ");
     let words: Vec<&str> = seen.split_whitespace().collect();
     if words.is_empty() { String::new() } else { format!("  // {}\n", words.join(" ")) }
 }

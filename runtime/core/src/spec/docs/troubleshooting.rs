@@ -31,7 +31,7 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut say = |text: String, remedy: String| all.push((text, remedy));
     for requirement in spec.requires.iter().filter(|it| it.kind != RequirementKind::Service) {
-        say(requirement.told().into_owned(), remedy(requirement));
+        say(requirement.message_or_default().into_owned(), remedy(requirement));
     }
     if is_page && spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
         let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
@@ -42,7 +42,7 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
         let remedy = format!("The program has to lend its tools the service `{}`.", requirement.name);
         let text = match requirement.optional {
-            true => requirement.told().into_owned(),
+            true => requirement.message_or_default().into_owned(),
             false => {
                 format!("failed to create tool '{}': {}", spec.name, requirement.told_by(spec.name.as_str()))
             }

@@ -41,7 +41,7 @@ pub(super) struct Types<'a> {
     scopes: Vec<&'a List<Def>>,
     uses: HashMap<Key<'a>, usize>,
     names: BTreeMap<Key<'a>, String>,
-    taken: HashSet<String>,
+    used_names: HashSet<String>,
     /// The types that must be declared and are not yet.
     open: Vec<Key<'a>>,
     declared: Vec<(String, String)>,
@@ -54,7 +54,7 @@ impl<'a> Types<'a> {
             scopes: Vec::new(),
             uses: HashMap::new(),
             names: BTreeMap::new(),
-            taken: HashSet::new(),
+            used_names: HashSet::new(),
             open: Vec::new(),
             declared: Vec::new(),
         };
@@ -266,14 +266,14 @@ impl<'a> Types<'a> {
         let hidden = hidden(at.is_result);
         let fields: Vec<&'a Field> = rules.fields.iter().filter(|field| field.access != hidden).collect();
         let mut names = false;
-        let mut told = Vec::with_capacity(fields.len());
+        let mut members = Vec::with_capacity(fields.len());
         for field in fields {
             let found = self.of_shape(&field.shape, at);
             names |= found.names;
             let mark = if field.required { "" } else { "?" };
-            told.push(format!("{}{mark}: {}", property(&field.name), found.text));
+            members.push(format!("{}{mark}: {}", property(&field.name), found.text));
         }
-        (!told.is_empty()).then(|| Type { names, ..Type::word(format!("{{ {} }}", told.join("; "))) })
+        (!members.is_empty()).then(|| Type { names, ..Type::word(format!("{{ {} }}", members.join("; "))) })
     }
 
     /// Returns the type of the fields that are known by patterns or not at all, as a map.
@@ -297,7 +297,7 @@ impl<'a> Types<'a> {
     /// Returns the types of shapes joined by `|` or `&`, each once.
     fn joined(&mut self, shapes: impl IntoIterator<Item = &'a Shape>, by: Loose, at: At<'a>) -> Type {
         let mut names = false;
-        let mut told: Vec<String> = Vec::new();
+        let mut types: Vec<String> = Vec::new();
         let mut last = Loose::No;
         for shape in shapes {
             let found = self.of_shape(shape, at);
@@ -309,14 +309,14 @@ impl<'a> Types<'a> {
                 found.tight()
             };
             let says_nothing = by == Loose::And && text == "unknown";
-            if !says_nothing && !told.contains(&text) {
-                told.push(text);
+            if !says_nothing && !types.contains(&text) {
+                types.push(text);
             }
         }
-        match told.as_slice() {
+        match types.as_slice() {
             [] => Type::word("unknown"),
-            [_] => Type { text: told.remove(0), loose: last, names },
-            _ if by == Loose::Or && told.iter().any(|text| text == "unknown") => Type::word("unknown"),
+            [_] => Type { text: types.remove(0), loose: last, names },
+            _ if by == Loose::Or && types.iter().any(|text| text == "unknown") => Type::word("unknown"),
             several => {
                 let sign = if by == Loose::Or { " | " } else { " & " };
                 Type { text: several.join(sign), loose: by, names }
@@ -331,9 +331,9 @@ impl<'a> Types<'a> {
         }
         let base = type_name(key.name);
         let numbered = (2..).map(|number: usize| format!("{base}{number}"));
-        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.taken.contains(name));
+        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.used_names.contains(name));
         let name = name.unwrap_or(base);
-        self.taken.insert(name.clone());
+        self.used_names.insert(name.clone());
         self.names.insert(key, name.clone());
         self.open.push(key);
         name

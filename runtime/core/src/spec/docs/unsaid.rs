@@ -8,21 +8,21 @@ use crate::spec::ToolSpec;
 
 /// A rule that the schema in a dialect does not express.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsaid {
+pub struct UnexpressedRule {
     /// The value that the rule is for, as `filter.tags[]`; empty for the arguments together.
     pub place: String,
     /// The keyword of JSON Schema.
     pub keyword: &'static str,
     /// The rule, as part of a sentence: `at most 3 items`.
-    pub told: String,
+    pub rule: String,
 }
 
 /// Returns what the schema of a tool's arguments does not say in a dialect, in the order of the schema, each rule once.
 /// A tool that the dialect refuses has no such rules: it has no schema there, and [`ToolSpec::schema`] says why.
 #[must_use]
-pub fn unsaid(spec: &ToolSpec, dialect: &Dialect) -> Vec<Unsaid> {
+pub fn unexpressed_rules(spec: &ToolSpec, dialect: &Dialect) -> Vec<UnexpressedRule> {
     let mut found = Vec::new();
-    for loss in spec.schema(dialect).iter().flat_map(|told| &told.losses) {
+    for loss in spec.schema(dialect).iter().flat_map(|rendered| &rendered.losses) {
         let rule = of_loss(spec, loss);
         if !found.contains(&rule) {
             found.push(rule);
@@ -31,11 +31,11 @@ pub fn unsaid(spec: &ToolSpec, dialect: &Dialect) -> Vec<Unsaid> {
     found
 }
 
-fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
+fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
     let (place, shape) = locate(spec, &loss.pointer);
     let of_tool = loss.keyword == "description" && loss.pointer.is_empty();
-    let told = shape.and_then(|shape| prose::rule(shape, loss.keyword));
-    let told = match (told, loss.keyword) {
+    let wording = shape.and_then(|shape| prose::rule(shape, loss.keyword));
+    let told = match (wording, loss.keyword) {
         _ if of_tool => "the description of the tool is cut".to_owned(),
         (Some(told), _) => told,
         // Said only of forms that no value fits two of, see `render`.
@@ -50,7 +50,7 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
         (None, "schema" | "not" | "if" | "allOf") => "there are more rules".to_owned(),
         (None, keyword) => format!("the rule `{keyword}` is checked"),
     };
-    Unsaid { place, keyword: loss.keyword, told }
+    UnexpressedRule { place, keyword: loss.keyword, rule: told }
 }
 
 /// Returns the place of a pointer into a rendered schema in words, and the shape that is there. If a dialect has a form
@@ -113,20 +113,20 @@ fn extra(extra: &Extra) -> Option<&Shape> {
 }
 
 /// Returns the rules as one line: `tags: at most 3 items; name: at least 1 character`.
-pub(super) fn in_one_line(rules: &[Unsaid]) -> String {
-    let told = rules.iter().map(|rule| match rule.place.as_str() {
-        "" => rule.told.clone(),
-        place => format!("{place}: {}", rule.told),
+pub(super) fn in_one_line(rules: &[UnexpressedRule]) -> String {
+    let parts = rules.iter().map(|rule| match rule.place.as_str() {
+        "" => rule.rule.clone(),
+        place => format!("{place}: {}", rule.rule),
     });
-    told.collect::<Vec<_>>().join("; ")
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// Whether the documentation of a tool in full says a rule: it does so for the arguments themselves.
-pub(super) fn is_in_full(rule: &Unsaid, spec: &ToolSpec) -> bool {
+pub(super) fn is_in_full(rule: &UnexpressedRule, spec: &ToolSpec) -> bool {
     let Some(rules) = object_in(&spec.input, &spec.defs) else { return false };
     let said = |shape: &Shape| {
         let target = resolved(shape, &spec.defs);
-        [Some(shape), target].into_iter().flatten().any(|shape| prose::rules(shape).contains(&rule.told))
+        [Some(shape), target].into_iter().flatten().any(|shape| prose::rules(shape).contains(&rule.rule))
     };
     let default = matches!(rule.keyword, "default" | "enum" | "const" | "deprecated");
     rules.fields.iter().any(|field| field.name == *rule.place && (default || said(&field.shape)))

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use super::{Change, Class};
+use super::{Change, ChangeClass};
 use crate::base::canonical::canonical;
 
 /// The longest part of a value that is shown, in characters.
-const SHOWN: usize = 200;
+const MAX_VALUE_SHOWN: usize = 200;
 
 /// Returns changes as text, the worst first: the place, what changed, why that is of its class, and the
 /// values before and after if they are long.
 #[must_use]
 pub fn report(changes: &[Change]) -> String {
     let mut text = String::new();
-    for class in Class::ALL.into_iter().rev() {
+    for class in ChangeClass::ALL.into_iter().rev() {
         let of_class: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
         if of_class.is_empty() {
             continue;
@@ -21,14 +21,14 @@ pub fn report(changes: &[Change]) -> String {
         text.push_str(&format!("{class} ({}): {}\n", of_class.len(), class.meaning()));
         for change in of_class {
             text.push_str(&format!("  {}{}\n", visible(&change.place()), visible(&change.message)));
-            if change.why != class.meaning() {
-                text.push_str(&format!("      because {}\n", change.why));
+            if change.reason != class.meaning() {
+                text.push_str(&format!("      because {}\n", change.reason));
             }
             if let (Some(before), Some(after)) = (&change.before, &change.after) {
                 let (before, after) = (canonical(before), canonical(after));
                 // Short ones are in the message.
                 if before.len().max(after.len()) > 60 {
-                    let (before, after) = around(&before, &after);
+                    let (before, after) = first_difference(&before, &after);
                     text.push_str(&format!("      - {}\n      + {}\n", visible(&before), visible(&after)));
                 }
             }
@@ -41,7 +41,7 @@ pub fn report(changes: &[Change]) -> String {
 #[must_use]
 pub fn json(changes: &[Change]) -> Value {
     let one = |change: &Change| {
-        let Change { tool, tools, pointer, class, message, why, before, after } = change;
+        let Change { tool, tools, pointer, class, message, reason: why, before, after } = change;
         let tools = if tools.is_empty() { std::slice::from_ref(tool) } else { tools };
         let mut out = serde_json::json!({
             "class": class.name(), "tools": tools, "pointer": pointer, "message": message, "why": why,
@@ -59,7 +59,7 @@ pub fn json(changes: &[Change]) -> Value {
 /// Returns how many changes of each class there are, the worst first.
 #[must_use]
 pub fn counted(changes: &[Change]) -> String {
-    let counts = Class::ALL.into_iter().rev().filter_map(|class| {
+    let counts = ChangeClass::ALL.into_iter().rev().filter_map(|class| {
         let count = changes.iter().filter(|change| change.class == class).count();
         (count > 0).then(|| format!("{count} {class}"))
     });
@@ -67,13 +67,13 @@ pub fn counted(changes: &[Change]) -> String {
 }
 
 /// Returns the parts of two texts around their first difference.
-fn around(before: &str, after: &str) -> (String, String) {
+fn first_difference(before: &str, after: &str) -> (String, String) {
     let same = before.chars().zip(after.chars()).take_while(|(left, right)| left == right).count();
-    let skipped = same.saturating_sub(SHOWN / 4);
+    let skipped = same.saturating_sub(MAX_VALUE_SHOWN / 4);
     let part = |text: &str| {
         let start = if skipped > 0 { "…" } else { "" };
-        let shown: String = text.chars().skip(skipped).take(SHOWN).collect();
-        let end = if text.chars().count() > skipped + SHOWN { "…" } else { "" };
+        let shown: String = text.chars().skip(skipped).take(MAX_VALUE_SHOWN).collect();
+        let end = if text.chars().count() > skipped + MAX_VALUE_SHOWN { "…" } else { "" };
         format!("{start}{shown}{end}")
     };
     (part(before), part(after))

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::turn::{Side, Turn, as_bool, listed, presence, rule};
-use super::{Class, Found, Given, Named, differ, members};
+use super::turn::{KeywordChange, Side, as_bool, listed, presence, rule};
+use super::{BeforeAfter, ChangeClass, NamedSchemas, ToolChanges, differ, members};
 use crate::base::canonical::canonical;
 use crate::schema::shape::pointer::{child, referenced};
 
 /// Returns the schemas that a schema names by itself.
-pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {
-    let mut named = Named::new();
+pub(in crate::spec) fn own_names(schema: Option<&Value>) -> NamedSchemas<'_> {
+    let mut named = NamedSchemas::new();
     for key in ["definitions", "$defs"] {
         let members = schema.and_then(|schema| schema.get(key)).and_then(Value::as_object);
         named.extend(members.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)));
@@ -19,9 +19,9 @@ pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {
     named
 }
 
-impl Found<'_> {
+impl ToolChanges<'_> {
     /// Compares two schemas at one place.
-    pub(in crate::spec) fn schema(&mut self, pointer: &str, given: Given<'_>, side: Side) {
+    pub(in crate::spec) fn schema(&mut self, pointer: &str, given: BeforeAfter<'_>, side: Side) {
         let before = self.changes.len();
         match given {
             (Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => {
@@ -34,9 +34,9 @@ impl Found<'_> {
             (Some(Value::Bool(_) | Value::Object(_)), Some(Value::Bool(_) | Value::Object(_))) => {
                 self.suspicious(pointer, given);
                 let turn = match (as_bool(given.0), as_bool(given.1)) {
-                    (old, new) if old == new => Turn::Same,
-                    (_, Some(true)) | (Some(false), _) => Turn::Wider,
-                    _ => Turn::Narrower,
+                    (old, new) if old == new => KeywordChange::Same,
+                    (_, Some(true)) | (Some(false), _) => KeywordChange::Wider,
+                    _ => KeywordChange::Narrower,
                 };
                 self.turned(pointer, "the schema", given, turn, side);
             }
@@ -48,14 +48,14 @@ impl Found<'_> {
     }
 
     /// Compares the schemas of results, which a tool need not have.
-    pub(in crate::spec) fn output(&mut self, pointer: &str, given: Given<'_>) {
+    pub(in crate::spec) fn output(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         match given {
             (None, Some(_)) => {
                 self.suspicious(pointer, given);
-                self.add(pointer, Class::Compatible, "the tool now says what its results are");
+                self.add(pointer, ChangeClass::Compatible, "the tool now says what its results are");
             }
             (Some(_), None) => {
-                self.add(pointer, Class::Breaking, "the tool no longer says what its results are");
+                self.add(pointer, ChangeClass::Breaking, "the tool no longer says what its results are");
             }
             _ => self.schema(pointer, given, Side::Output),
         }
@@ -69,11 +69,13 @@ impl Found<'_> {
         if was == is {
             return false;
         }
-        let whole = |schema: &Value, name: &Option<String>, named: &Named<'_>| match name {
+        let whole = |schema: &Value, name: &Option<String>, named: &NamedSchemas<'_>| match name {
             Some(name) => named.get(name.as_str()).map(|target| beside(schema, target)),
             None => Some(schema.clone()),
         };
-        let (Some(old), Some(new)) = (whole(old, &was, &self.named.0), whole(new, &is, &self.named.1)) else {
+        let (Some(old), Some(new)) =
+            (whole(old, &was, &self.named_schemas.0), whole(new, &is, &self.named_schemas.1))
+        else {
             return false;
         };
         let pair = was.zip(is);
@@ -81,23 +83,30 @@ impl Found<'_> {
             self.add(pointer, class, "the schema has another name here, too");
         } else if differ((Some(&old), Some(&new))) {
             // Within itself it is no other change.
-            self.renamed.extend(pair.clone().map(|pair| (pair, Class::Text)));
+            self.renamed.extend(pair.clone().map(|pair| (pair, ChangeClass::Text)));
             let before = self.changes.len();
             self.schema(pointer, (Some(&old), Some(&new)), side);
             let worst = self.changes.iter().skip(before).map(|change| change.class).max();
             self.renamed.extend(pair.zip(worst));
         } else {
-            self.add(pointer, Class::Text, "the schema has another name, and is the same");
+            self.add(pointer, ChangeClass::Text, "the schema has another name, and is the same");
         }
         true
     }
 
-    fn turned(&mut self, pointer: &str, what: &str, given: Given<'_>, turn: Turn, side: Side) {
+    fn turned(&mut self, pointer: &str, what: &str, given: BeforeAfter<'_>, turn: KeywordChange, side: Side) {
         self.changed_as(pointer, turn.class(side), what, given);
     }
 
     /// Compares the values of one keyword. `whole` are the schemas that contain it.
-    fn keyword(&mut self, pointer: &str, key: &str, given: Given<'_>, whole: (&Value, &Value), side: Side) {
+    fn keyword(
+        &mut self,
+        pointer: &str,
+        key: &str,
+        given: BeforeAfter<'_>,
+        whole: (&Value, &Value),
+        side: Side,
+    ) {
         let (old, new) = given;
         let all = Value::Bool(true);
         let what = format!("`{key}`");
@@ -106,23 +115,25 @@ impl Found<'_> {
                 return self.text(pointer, given);
             }
             "properties" => return self.properties(pointer, given, whole.0, side),
-            "$defs" | "definitions" => return self.named(pointer, given, side),
+            "$defs" | "definitions" => return self.compare_named(pointer, given, side),
             "items" | "additionalProperties" | "propertyNames" => {
                 return self.schema(pointer, (old.or(Some(&all)), new.or(Some(&all))), side);
             }
-            "anyOf" | "x-anyOf" => return self.alternatives(pointer, given, Turn::Wider, side),
-            "allOf" | "x-all" => return self.alternatives(pointer, given, Turn::Narrower, side),
+            "anyOf" | "x-anyOf" => return self.alternatives(pointer, given, KeywordChange::Wider, side),
+            "allOf" | "x-all" => return self.alternatives(pointer, given, KeywordChange::Narrower, side),
             // A value that two of them allow is not allowed: more in one may be less in all.
-            "oneOf" | "x-oneOf" => return self.alternatives(pointer, given, Turn::Other, Side::Either),
+            "oneOf" | "x-oneOf" => {
+                return self.alternatives(pointer, given, KeywordChange::Other, Side::Either);
+            }
             "prefixItems" => return self.tuple(pointer, given, side),
             "default" => {
                 self.suspicious(pointer, given);
                 let class = match (side, old) {
-                    (Side::Input, None) => Class::Compatible,
-                    (Side::Output, _) => Class::Text,
+                    (Side::Input, None) => ChangeClass::Compatible,
+                    (Side::Output, _) => ChangeClass::Text,
                     _ => {
                         let why = "a call that leaves the argument out means something else";
-                        return self.changed_as(pointer, (Class::Breaking, why), &what, given);
+                        return self.changed_as(pointer, (ChangeClass::Breaking, why), &what, given);
                     }
                 };
                 return self.changed(pointer, class, &what, given);
@@ -144,7 +155,7 @@ impl Found<'_> {
     }
 
     /// Compares the fields of an object.
-    fn properties(&mut self, pointer: &str, (old, new): Given<'_>, whole: &Value, side: Side) {
+    fn properties(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, whole: &Value, side: Side) {
         let none = Value::Object(Map::new());
         let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
         if !old.is_object() || !new.is_object() {
@@ -153,7 +164,7 @@ impl Found<'_> {
         let closed = whole.get("additionalProperties").is_some_and(|extra| extra != &Value::Bool(true));
         let changed = members(old, new);
         if changed.is_empty() {
-            self.add(pointer, Class::Text, "`properties` is written differently");
+            self.add(pointer, ChangeClass::Text, "`properties` is written differently");
         }
         for (key, given) in changed {
             let at = child(pointer, key);
@@ -166,16 +177,16 @@ impl Found<'_> {
                     }
                     // Whoever checks a result by the schema he knows refuses a field that it does not allow.
                     let fits = side == Side::Input || (side == Side::Output && !closed);
-                    let class = if fits { Class::Compatible } else { Class::Breaking };
+                    let class = if fits { ChangeClass::Compatible } else { ChangeClass::Breaking };
                     self.add(&at, class, format!("`{key}` was added"));
                 }
-                (_, None) => self.add(&at, Class::Breaking, format!("`{key}` was removed")),
+                (_, None) => self.add(&at, ChangeClass::Breaking, format!("`{key}` was removed")),
             }
         }
     }
 
     /// Compares named schemas. A new one is only used by what refers to it, which is another change.
-    fn named(&mut self, pointer: &str, (old, new): Given<'_>, side: Side) {
+    fn compare_named(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, side: Side) {
         let none = Value::Object(Map::new());
         let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
         if !old.is_object() || !new.is_object() {
@@ -183,7 +194,7 @@ impl Found<'_> {
         }
         let changed = members(old, new);
         if changed.is_empty() {
-            self.add(pointer, Class::Text, "the named schemas are written differently");
+            self.add(pointer, ChangeClass::Text, "the named schemas are written differently");
         }
         for (key, given) in changed {
             let at = child(pointer, key);
@@ -191,15 +202,15 @@ impl Found<'_> {
                 (Some(_), Some(_)) => self.schema(&at, given, side),
                 (None, _) => {
                     self.suspicious(&at, given);
-                    self.add(&at, Class::Compatible, format!("the named schema `{key}` was added"));
+                    self.add(&at, ChangeClass::Compatible, format!("the named schema `{key}` was added"));
                 }
-                _ => self.add(&at, Class::Breaking, format!("the named schema `{key}` was removed")),
+                _ => self.add(&at, ChangeClass::Breaking, format!("the named schema `{key}` was removed")),
             }
         }
     }
 
     /// Compares lists of alternatives, or of schemas that all hold. `more` is what one more of them means.
-    fn alternatives(&mut self, pointer: &str, (old, new): Given<'_>, more: Turn, side: Side) {
+    fn alternatives(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, more: KeywordChange, side: Side) {
         let (Some(Value::Array(was)), Some(Value::Array(is))) = (old, new) else {
             self.suspicious(pointer, (old, new));
             // None at all is not a rule.
@@ -220,7 +231,7 @@ impl Found<'_> {
         };
         let (removed, added) = (left(was, is), left(is, was));
         match (removed.as_slice(), added.as_slice()) {
-            ([], []) => self.turned(pointer, "the order of the list", (old, new), Turn::Same, side),
+            ([], []) => self.turned(pointer, "the order of the list", (old, new), KeywordChange::Same, side),
             (removed, added) if removed.len() == added.len() => {
                 for (was_at, is_at) in removed.iter().zip(added) {
                     self.schema(&format!("{pointer}/{is_at}"), (was.get(*was_at), is.get(*is_at)), side);
@@ -231,7 +242,7 @@ impl Found<'_> {
                 let turn = match (removed, added) {
                     ([], _) => more,
                     (_, []) => more.flipped(),
-                    _ => Turn::Other,
+                    _ => KeywordChange::Other,
                 };
                 self.turned(pointer, "the list", (old, new), turn, side);
             }
@@ -239,7 +250,7 @@ impl Found<'_> {
     }
 
     /// Compares the schemas of the items of a tuple, place by place.
-    fn tuple(&mut self, pointer: &str, (old, new): Given<'_>, side: Side) {
+    fn tuple(&mut self, pointer: &str, (old, new): BeforeAfter<'_>, side: Side) {
         match (old.and_then(Value::as_array), new.and_then(Value::as_array)) {
             (Some(was), Some(is)) if was.len() == is.len() => {
                 let pairs = (0..).zip(was.iter().zip(is)).filter(|(_, (was, is))| was != is);
@@ -249,7 +260,7 @@ impl Found<'_> {
             }
             _ => {
                 self.suspicious(pointer, (old, new));
-                self.turned(pointer, "the items", (old, new), Turn::Other, side);
+                self.turned(pointer, "the items", (old, new), KeywordChange::Other, side);
             }
         }
     }

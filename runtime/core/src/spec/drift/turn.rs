@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Class, Given};
+use super::{BeforeAfter, ChangeClass};
 use crate::base::canonical::canonical;
 
 /// The side that must keep to a schema.
@@ -20,7 +20,7 @@ pub(in crate::spec) enum Side {
 
 /// A change of the values that a keyword allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum KeywordChange {
     /// The same ones, written differently.
     Same,
     Wider,
@@ -29,26 +29,30 @@ pub(super) enum Turn {
     Other,
 }
 
-impl Turn {
-    pub(super) fn flipped(self) -> Turn {
+impl KeywordChange {
+    pub(super) fn flipped(self) -> KeywordChange {
         match self {
-            Turn::Wider => Turn::Narrower,
-            Turn::Narrower => Turn::Wider,
+            KeywordChange::Wider => KeywordChange::Narrower,
+            KeywordChange::Narrower => KeywordChange::Wider,
             other => other,
         }
     }
 
     /// Returns what the change means to the other side, and why.
-    pub(super) fn class(self, side: Side) -> (Class, &'static str) {
+    pub(super) fn class(self, side: Side) -> (ChangeClass, &'static str) {
         match (self, side) {
-            (Turn::Same, _) => (Class::Text, "the same values are allowed"),
-            (Turn::Wider, Side::Input) => (Class::Compatible, "all arguments that were accepted still are"),
-            (Turn::Narrower, Side::Output) => (Class::Compatible, "all results are as promised before"),
-            (Turn::Wider, _) | (Turn::Other, Side::Output) => {
-                (Class::Breaking, "results may be what was not promised before")
+            (KeywordChange::Same, _) => (ChangeClass::Text, "the same values are allowed"),
+            (KeywordChange::Wider, Side::Input) => {
+                (ChangeClass::Compatible, "all arguments that were accepted still are")
             }
-            (Turn::Narrower | Turn::Other, _) => {
-                (Class::Breaking, "arguments that were accepted may be refused")
+            (KeywordChange::Narrower, Side::Output) => {
+                (ChangeClass::Compatible, "all results are as promised before")
+            }
+            (KeywordChange::Wider, _) | (KeywordChange::Other, Side::Output) => {
+                (ChangeClass::Breaking, "results may be what was not promised before")
+            }
+            (KeywordChange::Narrower | KeywordChange::Other, _) => {
+                (ChangeClass::Breaking, "arguments that were accepted may be refused")
             }
         }
     }
@@ -58,12 +62,14 @@ impl Turn {
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// Returns the change of a rule; `None` if the keyword is not known.
-pub(super) fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
+pub(super) fn rule(key: &str, given: BeforeAfter<'_>, side: Side) -> Option<KeywordChange> {
     let (old, new) = given;
     Some(match key {
         "type" => types(old, new),
-        "required" => sets(texts_of(old, &[]), texts_of(new, &[])).map_or(Turn::Other, Turn::flipped),
-        "x-aliases" => sets(texts_of(old, &[]), texts_of(new, &[])).unwrap_or(Turn::Other),
+        "required" => {
+            sets(texts_of(old, &[]), texts_of(new, &[])).map_or(KeywordChange::Other, KeywordChange::flipped)
+        }
+        "x-aliases" => sets(texts_of(old, &[]), texts_of(new, &[])).unwrap_or(KeywordChange::Other),
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" | "minContains" => {
             bound(given, false)
         }
@@ -76,20 +82,20 @@ pub(super) fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
         "uniqueItems" => flag(given).flipped(),
         "nullable" => flag(given),
         // What is only read is not an argument, and what is only written is in no result.
-        "readOnly" if side == Side::Output => Turn::Same,
-        "writeOnly" if side == Side::Input => Turn::Same,
-        "readOnly" | "writeOnly" => Turn::Other,
+        "readOnly" if side == Side::Output => KeywordChange::Same,
+        "writeOnly" if side == Side::Input => KeywordChange::Same,
+        "readOnly" | "writeOnly" => KeywordChange::Other,
         _ => return None,
     })
 }
 
 /// Compares switches that allow more, and are off if absent.
-fn flag((old, new): Given<'_>) -> Turn {
+fn flag((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old.unwrap_or(&Value::Bool(false)), new.unwrap_or(&Value::Bool(false))) {
-        (Value::Bool(old), Value::Bool(new)) if old == new => Turn::Same,
-        (Value::Bool(_), Value::Bool(true)) => Turn::Wider,
-        (Value::Bool(_), Value::Bool(false)) => Turn::Narrower,
-        _ => Turn::Other,
+        (Value::Bool(old), Value::Bool(new)) if old == new => KeywordChange::Same,
+        (Value::Bool(_), Value::Bool(true)) => KeywordChange::Wider,
+        (Value::Bool(_), Value::Bool(false)) => KeywordChange::Narrower,
+        _ => KeywordChange::Other,
     }
 }
 
@@ -103,13 +109,13 @@ pub(super) fn as_bool(schema: Option<&Value>) -> Option<bool> {
 }
 
 /// Compares sets of allowed values.
-fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<Turn> {
+fn sets(old: Option<BTreeSet<String>>, new: Option<BTreeSet<String>>) -> Option<KeywordChange> {
     let (old, new) = (old?, new?);
     Some(match (old.is_subset(&new), new.is_subset(&old)) {
-        (true, true) => Turn::Same,
-        (true, false) => Turn::Wider,
-        (false, true) => Turn::Narrower,
-        (false, false) => Turn::Other,
+        (true, true) => KeywordChange::Same,
+        (true, false) => KeywordChange::Wider,
+        (false, true) => KeywordChange::Narrower,
+        (false, false) => KeywordChange::Other,
     })
 }
 
@@ -123,7 +129,7 @@ fn texts_of(value: Option<&Value>, default: &[&str]) -> Option<BTreeSet<String>>
     }
 }
 
-fn types(old: Option<&Value>, new: Option<&Value>) -> Turn {
+fn types(old: Option<&Value>, new: Option<&Value>) -> KeywordChange {
     let all = |value: Option<&Value>| {
         let mut types = texts_of(value, &TYPES)?;
         if types.contains("number") {
@@ -131,11 +137,11 @@ fn types(old: Option<&Value>, new: Option<&Value>) -> Turn {
         }
         types.iter().all(|one| TYPES.contains(&one.as_str())).then_some(types)
     };
-    sets(all(old), all(new)).unwrap_or(Turn::Other)
+    sets(all(old), all(new)).unwrap_or(KeywordChange::Other)
 }
 
 /// Compares lists of allowed values, or single ones. No list allows everything.
-pub(super) fn listed((old, new): Given<'_>, single: bool) -> Turn {
+pub(super) fn listed((old, new): BeforeAfter<'_>, single: bool) -> KeywordChange {
     let values = |value: &Value| -> Option<BTreeSet<String>> {
         match value {
             _ if single => Some(BTreeSet::from([canonical(value)])),
@@ -144,38 +150,38 @@ pub(super) fn listed((old, new): Given<'_>, single: bool) -> Turn {
         }
     };
     match (old, new) {
-        (Some(old), Some(new)) => sets(values(old), values(new)).unwrap_or(Turn::Other),
+        (Some(old), Some(new)) => sets(values(old), values(new)).unwrap_or(KeywordChange::Other),
         _ => presence((old, new)),
     }
 }
 
 /// Compares bounds; having none allows the most.
-fn bound((old, new): Given<'_>, upper: bool) -> Turn {
+fn bound((old, new): BeforeAfter<'_>, upper: bool) -> KeywordChange {
     match (old.map(Value::as_f64), new.map(Value::as_f64)) {
         (Some(Some(old)), Some(Some(new))) if old < new => {
             if upper {
-                Turn::Wider
+                KeywordChange::Wider
             } else {
-                Turn::Narrower
+                KeywordChange::Narrower
             }
         }
         (Some(Some(old)), Some(Some(new))) if old > new => {
             if upper {
-                Turn::Narrower
+                KeywordChange::Narrower
             } else {
-                Turn::Wider
+                KeywordChange::Wider
             }
         }
         (Some(Some(_)), None) | (None, Some(Some(_))) => presence((old, new)),
-        _ => Turn::Other,
+        _ => KeywordChange::Other,
     }
 }
 
 /// Compares rules of which it is only known that having none allows the most.
-pub(super) fn presence((old, new): Given<'_>) -> Turn {
+pub(super) fn presence((old, new): BeforeAfter<'_>) -> KeywordChange {
     match (old, new) {
-        (None, Some(_)) => Turn::Narrower,
-        (Some(_), None) => Turn::Wider,
-        _ => Turn::Other,
+        (None, Some(_)) => KeywordChange::Narrower,
+        (Some(_), None) => KeywordChange::Wider,
+        _ => KeywordChange::Other,
     }
 }

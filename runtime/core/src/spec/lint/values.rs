@@ -1,19 +1,19 @@
 //! Arguments whose schemas accept no value.
 
-use super::{Found, Lint, walk};
+use super::{Findings, Lint, walk};
 use crate::schema::shape::never::Never;
 use crate::schema::shape::{Field, Kind, object_in};
 
 /// What is known about the schemas of the tools before.
 #[derive(Default)]
 pub(super) struct Values<'a> {
-    seen: walk::Seen,
+    seen: walk::Visited,
     never: Option<Never<'a>>,
 }
 
 const HELP: &str = "correct the rules that exclude one another or require something within itself without end, or leave the tool out";
 
-impl<'a> Found<'a> {
+impl<'a> Findings<'a> {
     /// Reports arguments that can never be given, and a tool that can never be called.
     pub(super) fn of_values(&mut self, values: &mut Values<'a>) {
         let spec = self.spec;

@@ -6,7 +6,7 @@ use crate::schema::shape::{Access, Extra, Kind, Shape, find_def};
 use crate::spec::ToolSpec;
 
 /// The named shapes that were visited: the address of their list, and the name.
-pub(super) type Seen = HashSet<(usize, String)>;
+pub(super) type Visited = HashSet<(usize, String)>;
 
 /// The deepest nesting that is visited.
 const MAX_DEPTH: usize = 32;
@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 32;
 /// Returns the shapes that a tool's arguments are made of, with their places: `filter.tags[]`, and whether they are one of
 /// several, or a single value. A named shape is visited
 /// where it is first seen, also of several tools that share it.
-pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Seen) -> Vec<(String, &'a Shape, bool)> {
+pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String, &'a Shape, bool)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), spec.input.shape(), 0, false)];
     while let Some((place, shape, depth, is_choice)) = open.pop() {

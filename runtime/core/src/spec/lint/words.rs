@@ -91,9 +91,9 @@ pub(super) fn restates(description: &str, name: &str) -> bool {
     if description.len() > 200 {
         return false;
     }
-    let (told, named) = (stems(description), stems(name));
+    let (described, named) = (stems(description), stems(name));
     let is_named = |word: &String| named.iter().any(|named| named == word || is_short_for(named, word));
-    told.iter().all(is_named) && (!told.is_empty() || !named.is_empty())
+    described.iter().all(is_named) && (!described.is_empty() || !named.is_empty())
 }
 
 /// Whether a word is the other one with letters left out, as `cmd` and `dir` are.
@@ -116,10 +116,10 @@ pub(super) fn is_request(text: &str) -> bool {
 /// Joins names as `a`, `b` and 3 more.
 pub(super) fn enumerated(names: &[String]) -> String {
     const MAX: usize = 4;
-    let mut told: Vec<String> = names.iter().take(MAX).map(|name| format!("`{name}`")).collect();
+    let mut quoted: Vec<String> = names.iter().take(MAX).map(|name| format!("`{name}`")).collect();
     let last = match names.len().saturating_sub(MAX) {
-        0 => told.pop().unwrap_or_default(),
+        0 => quoted.pop().unwrap_or_default(),
         more => format!("{more} more"),
     };
-    if told.is_empty() { last } else { format!("{} and {last}", told.join(", ")) }
+    if quoted.is_empty() { last } else { format!("{} and {last}", quoted.join(", ")) }
 }

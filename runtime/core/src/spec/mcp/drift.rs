@@ -4,39 +4,39 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::lint::{Others, suspicions};
+use super::lint::{OtherServerTools, suspicions};
 use crate::base::canonical::canonical;
 use crate::spec::drift::schema::own_names;
 use crate::spec::drift::turn::Side;
-use crate::spec::drift::{Found, Given, differ, members};
+use crate::spec::drift::{BeforeAfter, ToolChanges, differ, members};
 
-pub use crate::spec::drift::{Change, Class};
+pub use crate::spec::drift::{Change, ChangeClass};
 
 /// Compares the tools that a server offers with its lock, tool by tool. Neither the order of the tools nor the notation
 /// of their descriptors is a change; everything else is at least one.
 ///
 /// `others` are the names of the tools of other servers: a description that names one may be meant to take its place.
 #[must_use]
-pub fn drift(locked: &[Value], offered: &[Value], others: Others<'_>) -> Vec<Change> {
+pub fn drift(locked: &[Value], offered: &[Value], others: OtherServerTools<'_>) -> Vec<Change> {
     let (old, new) = (by_name(locked), by_name(offered));
     let names: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
     let mut changes = Vec::new();
     for name in names {
-        let mut found = Found::new(others);
+        let mut found = ToolChanges::new(others);
         let (old, new) =
             (old.get(name).map_or(&[][..], Vec::as_slice), new.get(name).map_or(&[][..], Vec::as_slice));
         match (old, new) {
             ([old], [new]) => descriptor(&mut found, old, new),
-            (_, []) => found.add("", Class::Breaking, "the server has no such tool any more"),
+            (_, []) => found.add("", ChangeClass::Breaking, "the server has no such tool any more"),
             ([], [new]) => {
-                found.add("", Class::Added, "the tool is new, and not called before it is locked");
+                found.add("", ChangeClass::Added, "the tool is new, and not called before it is locked");
                 for one in suspicions(new, others) {
-                    found.add(&one.pointer, Class::Security, format!("the text {}", one.message));
+                    found.add(&one.pointer, ChangeClass::Security, format!("the text {}", one.message));
                 }
             }
             (old, new) => {
                 if old.iter().map(|one| canonical(one)).ne(new.iter().map(|one| canonical(one))) {
-                    found.add("", Class::Breaking, "the server lists several tools of this name");
+                    found.add("", ChangeClass::Breaking, "the server lists several tools of this name");
                 }
             }
         }
@@ -55,7 +55,7 @@ fn by_name(list: &[Value]) -> BTreeMap<&str, Vec<&Value>> {
 }
 
 /// Compares two descriptors of one name.
-fn descriptor<'v>(found: &mut Found<'v>, old: &'v Value, new: &'v Value) {
+fn descriptor<'v>(found: &mut ToolChanges<'v>, old: &'v Value, new: &'v Value) {
     if !differ((Some(old), Some(new))) {
         return;
     }
@@ -77,12 +77,12 @@ fn descriptor<'v>(found: &mut Found<'v>, old: &'v Value, new: &'v Value) {
         }
     }
     if found.changes.is_empty() {
-        found.add("", Class::Breaking, "the tool changed in a way that is not understood");
+        found.add("", ChangeClass::Breaking, "the tool changed in a way that is not understood");
     }
 }
 
 /// Compares the hints about a tool's effects.
-fn annotations(found: &mut Found<'_>, (old, new): Given<'_>) {
+fn annotations(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let empty = Value::Object(serde_json::Map::new());
     let (old, new) = (old.unwrap_or(&empty), new.unwrap_or(&empty));
     if !old.is_object() || !new.is_object() {
@@ -106,25 +106,25 @@ fn annotations(found: &mut Found<'_>, (old, new): Given<'_>) {
         let value = |given: Option<&Value>| given.map_or(Some(default), Value::as_bool);
         match (value(given.0), value(given.1)) {
             (Some(old), Some(new)) if old == new => {
-                found.add(&pointer, Class::Text, "the hint is written differently, and means the same");
+                found.add(&pointer, ChangeClass::Text, "the hint is written differently, and means the same");
             }
             (Some(_), Some(new)) if new == promise => {
                 let message = "the tool now promises more, which policies believe once it is locked";
-                found.add(&pointer, Class::Compatible, message);
+                found.add(&pointer, ChangeClass::Compatible, message);
             }
             (Some(_), Some(_)) => {
-                found.changed(&pointer, Class::Security, &format!("the promise `{key}`"), given);
+                found.changed(&pointer, ChangeClass::Security, &format!("the promise `{key}`"), given);
             }
             _ => found.unknown(&pointer, given),
         }
     }
     if found.changes.is_empty() {
-        found.add("/annotations", Class::Text, "the annotations are written differently");
+        found.add("/annotations", ChangeClass::Text, "the annotations are written differently");
     }
 }
 
 /// Compares how a tool may be run. A client that runs it as before is not affected if it may also be run as a task.
-fn execution(found: &mut Found<'_>, given: Given<'_>) {
+fn execution(found: &mut ToolChanges<'_>, given: BeforeAfter<'_>) {
     const TASKS: &str = "/taskSupport";
     let support = |value: Option<&Value>| {
         let known = |members: &serde_json::Map<String, Value>| members.keys().all(|key| key == "taskSupport");
@@ -140,10 +140,10 @@ fn execution(found: &mut Found<'_>, given: Given<'_>) {
     let pointer = format!("/execution{TASKS}");
     match (support(given.0).as_deref(), support(given.1).as_deref()) {
         (Some(old), Some(new)) if old == new => {
-            found.add("/execution", Class::Text, "how the tool runs is written differently");
+            found.add("/execution", ChangeClass::Text, "how the tool runs is written differently");
         }
         (Some("forbidden"), Some("optional")) => {
-            found.add(&pointer, Class::Compatible, "the tool may also be run as a task");
+            found.add(&pointer, ChangeClass::Compatible, "the tool may also be run as a task");
         }
         _ => found.unknown("/execution", given),
     }

@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::base::sha256::sha256;
 use crate::schema::shape::pointer::referenced;
-use crate::schema::shape::read::{Place, ReadProblem, Source, normal_form, read_normal_form, types_taken};
+use crate::schema::shape::read::{
+    ReadProblem, SchemaLocation, Source, normal_form, read_normal_form, types_taken,
+};
 use crate::schema::shape::{Def, Shape};
 
 /// The longest key, in bytes.
@@ -50,7 +52,7 @@ impl Source<'_> for Keys<'_, '_> {
 pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
     let named = schema.get("$defs").and_then(Value::as_object);
     let mut shape = |schema: &Value, pointer: String| {
-        let place = Place { pointer, ..Place::default() };
+        let place = SchemaLocation { pointer, ..SchemaLocation::default() };
         let normal = normal_form(schema, place, &mut Keys { problems: &mut *problems, defs: named });
         read_normal_form(&normal, "", problems)
     };

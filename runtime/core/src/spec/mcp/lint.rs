@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::base::hidden::Hidden;
+use crate::base::hidden::InvisibleChar;
 use crate::schema::shape::pointer::child;
 
 /// What is wrong with a text of a descriptor.
@@ -18,11 +18,11 @@ pub struct Suspicion {
 }
 
 /// The names that the tools of other servers have, there and for a model.
-pub type Others<'a> = &'a [String];
+pub type OtherServerTools<'a> = &'a [String];
 
 /// Returns what is suspicious in the texts of a descriptor, keys included.
 #[must_use]
-pub fn suspicions(descriptor: &Value, others: Others<'_>) -> Vec<Suspicion> {
+pub fn suspicions(descriptor: &Value, others: OtherServerTools<'_>) -> Vec<Suspicion> {
     let mut found = Vec::new();
     for (pointer, text) in texts(descriptor) {
         let all = all_of_text(&text, others);
@@ -33,7 +33,7 @@ pub fn suspicions(descriptor: &Value, others: Others<'_>) -> Vec<Suspicion> {
 
 /// Returns where a descriptor names a tool of another server.
 #[must_use]
-pub fn shadows(descriptor: &Value, others: Others<'_>) -> Vec<Suspicion> {
+pub fn shadows(descriptor: &Value, others: OtherServerTools<'_>) -> Vec<Suspicion> {
     let found = texts(descriptor).into_iter();
     found
         .filter_map(|(pointer, text)| shadow(&text, others).map(|message| Suspicion { pointer, message }))
@@ -67,13 +67,14 @@ pub(in crate::spec) fn texts(value: &Value) -> Vec<(String, String)> {
 }
 
 /// Returns the first thing that is suspicious in a text.
-pub(in crate::spec) fn of_text(text: &str, others: Others<'_>) -> Option<String> {
+pub(in crate::spec) fn of_text(text: &str, others: OtherServerTools<'_>) -> Option<String> {
     all_of_text(text, others).next()
 }
 
 /// Returns all that is suspicious in a text.
-fn all_of_text(text: &str, others: Others<'_>) -> impl Iterator<Item = String> {
-    let all = [Hidden::found(text), credential(text), instruction(text), shadow(text, others)];
+fn all_of_text(text: &str, others: OtherServerTools<'_>) -> impl Iterator<Item = String> {
+    let all =
+        [InvisibleChar::describe_first(text), credential(text), instruction(text), shadow(text, others)];
     all.into_iter().flatten()
 }
 
@@ -84,7 +85,7 @@ fn credential(text: &str) -> Option<String> {
         .then(|| "repeats a credential that the server was given; the lock has `[REDACTED]` there".to_owned())
 }
 
-fn shadow(text: &str, others: Others<'_>) -> Option<String> {
+fn shadow(text: &str, others: OtherServerTools<'_>) -> Option<String> {
     // What is only a name, such as a value of an enumeration, says nothing about a tool.
     let named = others.iter().find(|name| is_telling(name) && text != name.as_str() && mentions(text, name));
     named.map(|name| format!("names `{name}`, a tool of another server"))
@@ -153,7 +154,7 @@ const OTHER: &[&str] =
     &["another", "different", "other", "particular", "specific", "these", "those", "which"];
 
 /// How many words may stand between two of a group.
-const REACH: usize = 6;
+const MAX_WORD_GAP: usize = 6;
 
 /// Finds text that tells a model what to do beyond the tool.
 pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
@@ -184,7 +185,7 @@ fn follows(words: &[&str], groups: &[&[&str]]) -> Option<String> {
     (0..words.len()).find_map(|start| {
         let mut at = start;
         for (index, group) in groups.iter().enumerate() {
-            let reach = if index == 0 { 1 } else { REACH };
+            let reach = if index == 0 { 1 } else { MAX_WORD_GAP };
             let is_meant = |place: usize| {
                 let before = place.checked_sub(1).and_then(|before| words.get(before));
                 let is_other = before.is_some_and(|before| OTHER.contains(before));

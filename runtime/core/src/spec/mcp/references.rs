@@ -105,7 +105,7 @@ pub(super) fn separate(all: &mut [(String, Closed)]) {
 struct Names {
     /// The names, by JSON pointer.
     names: BTreeMap<String, String>,
-    taken: BTreeSet<String>,
+    used: BTreeSet<String>,
     /// Those whose schemas are not written yet.
     open: Vec<(String, String)>,
 }
@@ -124,9 +124,9 @@ impl Names {
         if name.is_empty() {
             name.push_str("arguments");
         }
-        if !self.taken.insert(name.clone()) {
+        if !self.used.insert(name.clone()) {
             name = with_hash(&name, pointer);
-            self.taken.insert(name.clone());
+            self.used.insert(name.clone());
         }
         self.names.insert(pointer.to_owned(), name.clone());
         self.open.push((pointer.to_owned(), name.clone()));

@@ -9,7 +9,7 @@ use crate::spec::template::{Condition, Template};
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandPlan {
     /// The program and its arguments. With `script`, the positional parameters of the script.
-    pub argv: List<Word>,
+    pub argv: List<ArgvTemplate>,
     /// A script for `sh`. It holds no placeholders: the variables of `env` and the positional parameters carry them.
     /// Empty for none.
     pub script: Text,
@@ -61,28 +61,28 @@ impl CommandPlan {
 
 /// One or several arguments of a program.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Word {
+pub enum ArgvTemplate {
     /// One argument. It is left out if an optional value of it is missing.
     One {
         /// The text of the argument.
         text: Template,
         /// Whether a value may be the start of the argument and begin with `-`, which makes it an option. Values after
         /// an argument `--` always may.
-        dash: bool,
+        allow_leading_dash: bool,
     },
     /// One argument for each item of a list.
     Each {
         /// The list.
         list: Template,
         /// Whether an item may begin with `-`.
-        dash: bool,
+        allow_leading_dash: bool,
     },
     /// Arguments that are left out together if an optional value of any is missing, or the condition does not hold.
     Group {
         /// The condition, if there is one.
         condition: Option<Condition>,
         /// The arguments.
-        words: List<Word>,
+        words: List<ArgvTemplate>,
     },
 }
 

@@ -11,7 +11,7 @@ pub const FILE_FIELDS: [&str; 5] = ["text", "base64", "path", "filename", "conte
 /// Returns what a model reads about how to give a file: as a text if one may be sent, and by its path if
 /// files can be read.
 #[must_use]
-pub const fn file_told(text: bool, path: bool) -> &'static str {
+pub const fn file_argument_help(text: bool, path: bool) -> &'static str {
     match (text, path) {
         (true, true) => "give exactly one of `text`, `base64` and `path`",
         (true, false) => "give exactly one of `text` and `base64`",
@@ -85,8 +85,9 @@ fn drop_paths(shape: &mut Shape) -> bool {
     };
     if changed {
         for text in [true, false] {
-            let told = shape.description.replace(file_told(text, true), file_told(text, false));
-            shape.description = told.into();
+            let description =
+                shape.description.replace(file_argument_help(text, true), file_argument_help(text, false));
+            shape.description = description.into();
         }
     }
     changed

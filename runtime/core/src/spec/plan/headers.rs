@@ -27,7 +27,7 @@ pub fn is_secret_header(name: &str) -> bool {
 /// Whether a header that a document declares says something about what was asked for, rather than about the request,
 /// the connection or the representation. The rest of a rate is in the details of each result.
 #[must_use]
-pub fn is_telling_header(name: &str) -> bool {
+pub fn is_informative_header(name: &str) -> bool {
     const PARTS: [&str; 10] = [
         "idempotency",
         "ratelimit",
@@ -77,7 +77,7 @@ mod tests {
         for name in
             ["Set-Cookie", "Authorization", "X-Auth-Token", "WWW-Authenticate", "x-api-key", "X-CSRF-Token"]
         {
-            assert!(is_secret_header(name) && !is_telling_header(name), "{name}");
+            assert!(is_secret_header(name) && !is_informative_header(name), "{name}");
         }
         for name in [
             "Location",
@@ -87,7 +87,7 @@ mod tests {
             "X-Next-Page-Token",
             "Content-Location",
         ] {
-            assert!(is_telling_header(name) && !is_secret_header(name), "{name}");
+            assert!(is_informative_header(name) && !is_secret_header(name), "{name}");
         }
         for name in [
             "Content-Type",
@@ -97,7 +97,7 @@ mod tests {
             "Idempotency-Key",
             "Cache-Control",
         ] {
-            assert!(!is_telling_header(name) && !is_secret_header(name), "{name}");
+            assert!(!is_informative_header(name) && !is_secret_header(name), "{name}");
         }
     }
 }

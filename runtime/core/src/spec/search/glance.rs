@@ -16,27 +16,28 @@ const LEVELS: usize = 3;
 
 /// A schema, as far as the search reads it.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Glance<'t> {
+pub(super) struct IndexedSchema<'t> {
     pub(super) description: Cow<'t, str>,
     /// The fields of an object.
-    pub(super) fields: Vec<(Cow<'t, str>, Glance<'t>)>,
+    pub(super) fields: Vec<(Cow<'t, str>, IndexedSchema<'t>)>,
     /// What a list holds.
-    pub(super) items: Option<Box<Glance<'t>>>,
+    pub(super) items: Option<Box<IndexedSchema<'t>>>,
     /// The texts among the listed values.
     pub(super) values: Vec<Cow<'t, str>>,
     /// The named shape that is meant.
     name: Option<Cow<'t, str>>,
 }
 
-impl<'t> Glance<'t> {
+impl<'t> IndexedSchema<'t> {
     /// Looks at a schema.
-    pub(super) fn at(schema: &'t Schema) -> Glance<'t> {
+    pub(super) fn at(schema: &'t Schema) -> IndexedSchema<'t> {
         let read = schema.unread().and_then(|text| serde_json::from_str(text).ok());
-        read.unwrap_or_else(|| Glance::of(schema.shape(), LEVELS))
+        read.unwrap_or_else(|| IndexedSchema::of(schema.shape(), LEVELS))
     }
 
-    fn of(shape: &'t Shape, levels: usize) -> Glance<'t> {
-        let mut glance = Glance { description: Cow::Borrowed(&shape.description), ..Glance::default() };
+    fn of(shape: &'t Shape, levels: usize) -> IndexedSchema<'t> {
+        let mut glance =
+            IndexedSchema { description: Cow::Borrowed(&shape.description), ..IndexedSchema::default() };
         match &shape.kind {
             Kind::Ref(name) => glance.name = Some(Cow::Borrowed(name)),
             Kind::Enum(values) => {
@@ -47,12 +48,14 @@ impl<'t> Glance<'t> {
                 glance.values = texts.collect();
             }
             Kind::Array(rules) if levels > 0 => {
-                glance.items = Some(Box::new(Glance::of(&rules.items, levels - 1)));
+                glance.items = Some(Box::new(IndexedSchema::of(&rules.items, levels - 1)));
             }
             Kind::Object(rules) if levels > 0 => {
                 let fields = rules.fields.iter();
                 glance.fields = fields
-                    .map(|field| (Cow::Borrowed(field.name.as_str()), Glance::of(&field.shape, levels - 1)))
+                    .map(|field| {
+                        (Cow::Borrowed(field.name.as_str()), IndexedSchema::of(&field.shape, levels - 1))
+                    })
                     .collect();
             }
             _ => {}
@@ -61,47 +64,47 @@ impl<'t> Glance<'t> {
     }
 
     /// Returns the target of this, if it is a reference.
-    pub(super) fn resolved(&self, defs: &'t List<Def>) -> Option<Glance<'t>> {
-        let mut found = Glance::at(find_schema(defs, self.name.as_deref()?)?);
+    pub(super) fn resolved(&self, defs: &'t List<Def>) -> Option<IndexedSchema<'t>> {
+        let mut found = IndexedSchema::at(find_schema(defs, self.name.as_deref()?)?);
         // More references than names are a circle.
         for _ in 0..defs.len() {
             let Some(name) = &found.name else { break };
-            found = Glance::at(find_schema(defs, name)?);
+            found = IndexedSchema::at(find_schema(defs, name)?);
         }
         Some(found)
     }
 }
 
-impl<'de: 't, 't> Deserialize<'de> for Glance<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Glance<'t>, D::Error> {
-        deserializer.deserialize_any(Reader).map(Read::schema)
+impl<'de: 't, 't> Deserialize<'de> for IndexedSchema<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<IndexedSchema<'t>, D::Error> {
+        deserializer.deserialize_any(Reader).map(SchemaValue::schema)
     }
 }
 
 /// The value at a place of a schema.
-enum Read<'t> {
-    Schema(Box<Glance<'t>>),
+enum SchemaValue<'t> {
+    Schema(Box<IndexedSchema<'t>>),
     Text(Cow<'t, str>),
     Texts(Vec<Cow<'t, str>>),
     Other,
 }
 
-impl<'t> Read<'t> {
-    fn schema(self) -> Glance<'t> {
-        if let Read::Schema(schema) = self { *schema } else { Glance::default() }
+impl<'t> SchemaValue<'t> {
+    fn schema(self) -> IndexedSchema<'t> {
+        if let SchemaValue::Schema(schema) = self { *schema } else { IndexedSchema::default() }
     }
 
     fn texts(self) -> Vec<Cow<'t, str>> {
         match self {
-            Read::Texts(texts) => texts,
-            Read::Text(text) => vec![text],
+            SchemaValue::Texts(texts) => texts,
+            SchemaValue::Text(text) => vec![text],
             _ => Vec::new(),
         }
     }
 }
 
-impl<'de: 't, 't> Deserialize<'de> for Read<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Read<'t>, D::Error> {
+impl<'de: 't, 't> Deserialize<'de> for SchemaValue<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SchemaValue<'t>, D::Error> {
         deserializer.deserialize_any(Reader)
     }
 }
@@ -109,63 +112,64 @@ impl<'de: 't, 't> Deserialize<'de> for Read<'t> {
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {
-    type Value = Read<'de>;
+    type Value = SchemaValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Read<'de>, E> {
-        Ok(Read::Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Text(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Read<'de>, E> {
-        Ok(Read::Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Read<'de>, E> {
-        Ok(Read::Other)
+    fn visit_bool<E>(self, _: bool) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Other)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Read<'de>, E> {
-        Ok(Read::Other)
+    fn visit_i64<E>(self, _: i64) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Other)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Read<'de>, E> {
-        Ok(Read::Other)
+    fn visit_u64<E>(self, _: u64) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Other)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Read<'de>, E> {
-        Ok(Read::Other)
+    fn visit_f64<E>(self, _: f64) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<Read<'de>, E> {
-        Ok(Read::Other)
+    fn visit_unit<E>(self) -> Result<SchemaValue<'de>, E> {
+        Ok(SchemaValue::Other)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Read<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<SchemaValue<'de>, A::Error> {
         let mut texts = Vec::new();
         while let Some(read) = seq.next_element()? {
-            if let Read::Text(text) = read {
+            if let SchemaValue::Text(text) = read {
                 texts.push(text);
             }
         }
-        Ok(Read::Texts(texts))
+        Ok(SchemaValue::Texts(texts))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Read<'de>, A::Error> {
-        let (mut glance, mut types, mut is_tuple) = (Glance::default(), Vec::new(), false);
-        while let Some(Read::Text(keyword)) = map.next_key()? {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SchemaValue<'de>, A::Error> {
+        let (mut glance, mut types, mut is_tuple) = (IndexedSchema::default(), Vec::new(), false);
+        while let Some(SchemaValue::Text(keyword)) = map.next_key()? {
             match &*keyword {
                 "description" => {
-                    glance.description = map.next_value::<Read<'de>>()?.texts().pop().unwrap_or_default();
+                    glance.description =
+                        map.next_value::<SchemaValue<'de>>()?.texts().pop().unwrap_or_default();
                 }
-                "type" => types = map.next_value::<Read<'de>>()?.texts(),
-                "enum" | "const" | "x-enum" => glance.values = map.next_value::<Read<'de>>()?.texts(),
+                "type" => types = map.next_value::<SchemaValue<'de>>()?.texts(),
+                "enum" | "const" | "x-enum" => glance.values = map.next_value::<SchemaValue<'de>>()?.texts(),
                 "properties" => glance.fields = map.next_value::<Fields<'de>>()?.0,
                 "items" => glance.items = Some(Box::new(map.next_value()?)),
                 "$ref" => {
-                    let reference = map.next_value::<Read<'de>>()?.texts().pop();
+                    let reference = map.next_value::<SchemaValue<'de>>()?.texts().pop();
                     glance.name = reference.and_then(|text| pointer::referenced(&text)).map(Cow::Owned);
                 }
                 other => {
@@ -179,12 +183,12 @@ impl<'de> Visitor<'de> for Reader {
             glance.fields.clear();
         }
         glance.items = glance.items.filter(|_| is("array") && !is_tuple);
-        Ok(Read::Schema(Box::new(glance)))
+        Ok(SchemaValue::Schema(Box::new(glance)))
     }
 }
 
 /// The fields of an object, in order.
-struct Fields<'t>(Vec<(Cow<'t, str>, Glance<'t>)>);
+struct Fields<'t>(Vec<(Cow<'t, str>, IndexedSchema<'t>)>);
 
 impl<'de: 't, 't> Deserialize<'de> for Fields<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields<'t>, D::Error> {
@@ -195,7 +199,7 @@ impl<'de: 't, 't> Deserialize<'de> for Fields<'t> {
 struct FieldsReader;
 
 impl<'de> Visitor<'de> for FieldsReader {
-    type Value = Vec<(Cow<'de, str>, Glance<'de>)>;
+    type Value = Vec<(Cow<'de, str>, IndexedSchema<'de>)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the fields of an object")
@@ -203,7 +207,7 @@ impl<'de> Visitor<'de> for FieldsReader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields = Vec::with_capacity(map.size_hint().unwrap_or_default());
-        while let Some(Read::Text(name)) = map.next_key()? {
+        while let Some(SchemaValue::Text(name)) = map.next_key()? {
             fields.push((name, map.next_value()?));
         }
         Ok(fields)

@@ -113,10 +113,10 @@ pub(super) fn plain(question: &str) -> String {
 /// Returns the stems of the words that mean the same as the word of this stem, and how much each counts.
 pub(super) fn of(stem: &str) -> &'static [(String, f32)] {
     static KNOWN: OnceLock<BTreeMap<String, Vec<(String, f32)>>> = OnceLock::new();
-    KNOWN.get_or_init(known).get(stem).map_or(&[], Vec::as_slice)
+    KNOWN.get_or_init(synonym_table).get(stem).map_or(&[], Vec::as_slice)
 }
 
-fn known() -> BTreeMap<String, Vec<(String, f32)>> {
+fn synonym_table() -> BTreeMap<String, Vec<(String, f32)>> {
     let mut known: BTreeMap<String, Vec<(String, f32)>> = BTreeMap::new();
     let groups = SAME.iter().map(|group| (group, 1.0)).chain(ALIKE.iter().map(|group| (group, 0.4)));
     for (group, weight) in groups {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};
 use crate::schema::shape::read::read;
-use crate::schema::shape::slim::{CEILING, Words};
+use crate::schema::shape::slim::{DEFAULT_CEILING_BYTES, DescriptionLimit};
 use crate::schema::shape::{Def, Field, Kind, ObjectRules, Shape, arbitrary};
 
 fn spec(input: &Value) -> ToolSpec {
@@ -32,11 +32,11 @@ fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
     let spec = spec(&deep);
     for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
         let whole = spec.schema_with(dialect, &Slim::NONE).unwrap();
-        assert!(whole.bytes() > 10 * CEILING && whole.trims.is_empty());
+        assert!(whole.bytes() > 10 * DEFAULT_CEILING_BYTES && whole.trims.is_empty());
         let told = spec.schema(dialect).unwrap();
-        assert!(told.bytes() <= CEILING, "{}: {}", dialect.name, told.bytes());
+        assert!(told.bytes() <= DEFAULT_CEILING_BYTES, "{}: {}", dialect.name, told.bytes());
         assert_eq!(told.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
-        assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth));
+        assert!(told.trims.iter().any(|trim| trim.lever == TrimKind::Depth));
         assert_eq!(told, spec.schema(dialect).unwrap());
     }
     let small = self::spec(&large(3, &json!({"type": "integer"})));
@@ -48,8 +48,12 @@ fn levers_that_leave_the_same_are_known() {
     let small = spec(&large(3, &json!({"type": "integer"})));
     let forms = Forms::of(&small);
     let same = |slim| forms.untold(slim).leave_the_same(&forms);
-    assert!(same(Slim::NONE) && same(Slim { drop_examples: true, nested: Words::None, ..Slim::NONE }));
-    assert!(!same(Slim::COMPACT) && !same(Slim { parameters: Words::Characters(9), ..Slim::NONE }));
+    assert!(
+        same(Slim::NONE) && same(Slim { drop_examples: true, nested: DescriptionLimit::None, ..Slim::NONE })
+    );
+    assert!(
+        !same(Slim::COMPACT) && !same(Slim { parameters: DescriptionLimit::Characters(9), ..Slim::NONE })
+    );
 }
 
 #[test]
@@ -59,7 +63,7 @@ fn optional_arguments_go_last_and_the_last_of_them_first() {
     let spec = spec(&schema);
     let told = spec.schema(&OPENAI).unwrap();
     let names: Vec<&String> = told.schema["properties"].as_object().unwrap().keys().collect();
-    assert!(told.bytes() <= CEILING && names.len() > 200, "{}", names.len());
+    assert!(told.bytes() <= DEFAULT_CEILING_BYTES && names.len() > 200, "{}", names.len());
     assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
 }
 
@@ -89,7 +93,7 @@ fn under(spec: &ToolSpec, ceiling: usize) -> (usize, BTreeSet<String>) {
     let slim = Slim { ceiling: Some(ceiling), ..Slim::NONE };
     let told = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
     assert_eq!(told.schema, spec.schema_with(&JSON_SCHEMA, &slim).unwrap().schema);
-    let is_above = told.trims.last().is_some_and(|trim| trim.lever == Lever::Ceiling);
+    let is_above = told.trims.last().is_some_and(|trim| trim.lever == TrimKind::Ceiling);
     assert!(told.bytes() <= ceiling || is_above, "{} {:?}", told.bytes(), told.trims);
     let mut found = BTreeSet::new();
     places(&told.schema, &told.schema, "", &mut found);
@@ -123,9 +127,9 @@ fn uses_its_room(input: &Value) {
     let spec = spec(input);
     for dialect in [&JSON_SCHEMA, &GEMINI] {
         let whole = spec.schema_with(dialect, &Slim::NONE).unwrap().bytes();
-        assert!(whole > CEILING, "{whole}");
+        assert!(whole > DEFAULT_CEILING_BYTES, "{whole}");
         let told = spec.schema(dialect).unwrap();
-        let used = told.bytes() * 100 / CEILING;
+        let used = told.bytes() * 100 / DEFAULT_CEILING_BYTES;
         assert!((80..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, told.trims);
         assert_eq!(told, spec.schema(dialect).unwrap());
     }
@@ -188,6 +192,6 @@ fn what_does_not_fit_is_told() {
     schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
     let spec = spec(&schema);
     let told = spec.schema(&OPENAI).unwrap();
-    assert_eq!(told.trims.last().map(|trim| trim.lever), Some(Lever::Ceiling));
+    assert_eq!(told.trims.last().map(|trim| trim.lever), Some(TrimKind::Ceiling));
     assert_eq!(told.schema["required"].as_array().unwrap().len(), 2_000);
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use crate::base::frozen::{List, Text};
 use crate::spec::mcp;
 use crate::spec::plan::{
-    AgentPlan, Call, CommandOutput, CommandPlan, CompletePlan, ComposePlan, EffectPlan, McpPlan, Placement,
-    RequestPlan, SecurityScheme, Stdin, Step, Word,
+    AgentPlan, ArgvTemplate, Call, CommandOutput, CommandPlan, CompletePlan, ComposePlan, EffectPlan,
+    McpPlan, Placement, RequestPlan, SecurityScheme, Stdin, Step,
 };
 use crate::spec::template::{Condition, Segment, Template};
 
@@ -96,14 +96,14 @@ fn scheme(scheme: &SecurityScheme) -> String {
         Placement::MutualTls => "mutual TLS".to_owned(),
         Placement::Other(name) => name.to_string(),
     };
-    let mut told = format!("{id}: {place}");
+    let mut text = format!("{id}: {place}");
     if !env.is_empty() {
-        told.push_str(&format!(" from {env}"));
+        text.push_str(&format!(" from {env}"));
     }
     if !scopes.is_empty() {
-        told.push_str(&format!(" with {}", scopes.iter().map(Text::as_str).collect::<Vec<_>>().join(", ")));
+        text.push_str(&format!(" with {}", scopes.iter().map(Text::as_str).collect::<Vec<_>>().join(", ")));
     }
-    told
+    text
 }
 
 fn command(plan: &CommandPlan) -> Map<String, Value> {
@@ -152,8 +152,8 @@ fn command(plan: &CommandPlan) -> Map<String, Value> {
     let codes: Map<String, Value> = exit_codes
         .iter()
         .map(|code| {
-            let told = json!({"success": code.success, "message": code.message.as_str()});
-            (code.code.to_string(), told)
+            let meaning = json!({"success": code.success, "message": code.message.as_str()});
+            (code.code.to_string(), meaning)
         })
         .collect();
     put(&mut out, "exit_codes", (!codes.is_empty()).then(|| codes.into()));
@@ -166,18 +166,22 @@ fn command(plan: &CommandPlan) -> Map<String, Value> {
     out
 }
 
-fn word(one: &Word) -> Value {
+fn word(one: &ArgvTemplate) -> Value {
     let dashed = |mut value: Map<String, Value>, dash: bool| {
         put(&mut value, "dash", dash.then_some(true.into()));
         Value::Object(value)
     };
     match one {
-        Word::One { text, dash: false } => filled(text),
-        Word::One { text, dash } => dashed(Map::from_iter([("text".to_owned(), filled(text))]), *dash),
-        Word::Each { list, dash } => dashed(Map::from_iter([("each".to_owned(), filled(list))]), *dash),
-        Word::Group { condition, words } => {
+        ArgvTemplate::One { text, allow_leading_dash: false } => filled(text),
+        ArgvTemplate::One { text, allow_leading_dash: dash } => {
+            dashed(Map::from_iter([("text".to_owned(), filled(text))]), *dash)
+        }
+        ArgvTemplate::Each { list, allow_leading_dash: dash } => {
+            dashed(Map::from_iter([("each".to_owned(), filled(list))]), *dash)
+        }
+        ArgvTemplate::Group { condition, words } => {
             let mut out = Map::new();
-            put(&mut out, "if", condition.as_ref().map(told));
+            put(&mut out, "if", condition.as_ref().map(condition_json));
             out.insert("words".into(), words.iter().map(word).collect());
             Value::Object(out)
         }
@@ -190,7 +194,7 @@ fn step(step: &Step) -> Value {
     out.insert("id".into(), id.as_str().into());
     out.insert("tool".into(), tool.as_str().into());
     out.insert("arguments".into(), filled(arguments));
-    put(&mut out, "if", condition.as_ref().map(told));
+    put(&mut out, "if", condition.as_ref().map(condition_json));
     let each = for_each.as_ref().map(|each| {
         let list = format!("{{{}}}", each.list);
         json!({"list": list, "parallel": each.parallel, "max_items": each.max_items})
@@ -248,13 +252,13 @@ fn escaped(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-fn told(condition: &Condition) -> Value {
+fn condition_json(condition: &Condition) -> Value {
     match condition {
         Condition::Given(reference) => json!({ "given": format!("{{{reference}}}") }),
         Condition::True(reference) => json!({ "true": format!("{{{reference}}}") }),
         Condition::Equal(left, right) => json!({ "equal": [filled(left), filled(right)] }),
-        Condition::Not(inner) => json!({ "not": told(inner) }),
-        Condition::All(all) => json!({ "all": all.iter().map(told).collect::<Vec<_>>() }),
-        Condition::Any(any) => json!({ "any": any.iter().map(told).collect::<Vec<_>>() }),
+        Condition::Not(inner) => json!({ "not": condition_json(inner) }),
+        Condition::All(all) => json!({ "all": all.iter().map(condition_json).collect::<Vec<_>>() }),
+        Condition::Any(any) => json!({ "any": any.iter().map(condition_json).collect::<Vec<_>>() }),
     }
 }

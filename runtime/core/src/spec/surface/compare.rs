@@ -11,8 +11,8 @@ use crate::base::frozen::Text;
 use crate::schema::shape::pointer::child;
 use crate::spec::Network;
 use crate::spec::drift::turn::Side;
-use crate::spec::drift::{Change, Class, Found, Given, Named, members};
-use crate::spec::hosts::{beyond, told};
+use crate::spec::drift::{BeforeAfter, Change, ChangeClass, NamedSchemas, ToolChanges, members};
+use crate::spec::hosts::{beyond, describe_hosts};
 use crate::spec::mcp::lint::suspicions;
 
 /// A named schema of each side.
@@ -23,10 +23,10 @@ pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut shared = Shared::default();
     for name in names {
-        let mut found = Found::new(&[]);
+        let mut found = ToolChanges::new(&[]);
         match (old.tools.get(name), new.tools.get(name)) {
             (Some(old), Some(new)) => {
-                found.names(named(&old.named), named(&new.named));
+                found.names(named(&old.named_schemas), named(&new.named_schemas));
                 tool(&mut found, old, new);
                 shared.add(name, old, new);
             }
@@ -37,10 +37,10 @@ pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
                     Some((now, _)) => format!("the tool is now called `{now}`"),
                     None => "there is no such tool any more".to_owned(),
                 };
-                found.add("", Class::Breaking, message);
+                found.add("", ChangeClass::Breaking, message);
             }
             (None, Some(added)) => {
-                found.add("", Class::Added, "the tool is new");
+                found.add("", ChangeClass::Added, "the tool is new");
                 suspicious(&mut found, added);
             }
             (None, None) => {}
@@ -52,41 +52,48 @@ pub(super) fn drift(old: &Surface, new: &Surface) -> Vec<Change> {
     changes
 }
 
-fn named(reached: &Reached) -> Named<'_> {
+fn named(reached: &Reached) -> NamedSchemas<'_> {
     reached.iter().map(|(name, one)| (name.as_str(), &one.schema)).collect()
 }
 
 /// Whether two tools differ only in their names.
 fn alike(left: &Entry, right: &Entry) -> bool {
-    let named = |entry: &Entry| entry.named.len();
+    let named = |entry: &Entry| entry.named_schemas.len();
     left.tool == right.tool
         && named(left) == named(right)
-        && left.named.iter().all(|(name, one)| right.named.get(name).is_some_and(|other| same(one, other)))
+        && left
+            .named_schemas
+            .iter()
+            .all(|(name, one)| right.named_schemas.get(name).is_some_and(|other| same(one, other)))
 }
 
 /// Reports what is suspicious in the texts of a new tool.
-fn suspicious(found: &mut Found<'_>, entry: &Entry) {
-    let schemas = entry.named.iter().map(|(name, one)| (child("/$defs", name), &one.schema));
+fn suspicious(found: &mut ToolChanges<'_>, entry: &Entry) {
+    let schemas = entry.named_schemas.iter().map(|(name, one)| (child("/$defs", name), &one.schema));
     for (at, value) in std::iter::once((String::new(), &entry.tool)).chain(schemas) {
         for one in suspicions(value, &[]) {
-            found.add(&format!("{at}{}", one.pointer), Class::Security, format!("the text {}", one.message));
+            found.add(
+                &format!("{at}{}", one.pointer),
+                ChangeClass::Security,
+                format!("the text {}", one.message),
+            );
         }
     }
 }
 
 /// Compares two tools of one name, without their named schemas.
-fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
+fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
     let changed = members(&old.tool, &new.tool);
-    let missing = |entry: &Entry| missing(&entry.tool, &entry.named);
+    let missing = |entry: &Entry| missing(&entry.tool, &entry.named_schemas);
     for gone in missing(new).difference(&missing(old)) {
         found.add(
             &child("/$defs", gone),
-            Class::Breaking,
+            ChangeClass::Breaking,
             format!("the schema `{gone}` is referred to, and missing"),
         );
     }
     for back in missing(old).difference(&missing(new)) {
-        found.add(&child("/$defs", back), Class::Breaking, format!("the schema `{back}` was missing"));
+        found.add(&child("/$defs", back), ChangeClass::Breaking, format!("the schema `{back}` was missing"));
     }
     for (key, given) in &changed {
         let (at, given) = (child("", key), *given);
@@ -103,17 +110,17 @@ fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
             "call" => compare(found, given),
             "exclusive" | "service" | "reads" | "writes" => {
                 let why = "it only says which calls run beside each other, or how failures are counted";
-                found.changed_as(&at, (Class::Compatible, why), &format!("`{key}`"), given);
+                found.changed_as(&at, (ChangeClass::Compatible, why), &format!("`{key}`"), given);
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim"
                 if !found.suspicious(&at, given) =>
             {
-                found.changed(&at, Class::Model, &format!("`{key}`"), given);
+                found.changed(&at, ChangeClass::Model, &format!("`{key}`"), given);
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
                 let why = "the agent goes on where it stopped, or stops where it went on";
-                found.changed_as(&at, (Class::Breaking, why), &format!("`{key}`"), given);
+                found.changed_as(&at, (ChangeClass::Breaking, why), &format!("`{key}`"), given);
             }
             _ => found.unknown(&at, given),
         }
@@ -121,7 +128,7 @@ fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
 }
 
 /// Compares effects. New effects of a tool are for a person to allow.
-fn effects(found: &mut Found<'_>, (old, new): Given<'_>) {
+fn effects(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let nothing = Value::Null;
     for (key, given) in members(old.unwrap_or(&nothing), new.unwrap_or(&nothing)) {
         let at = format!("/effects/{key}");
@@ -134,17 +141,17 @@ fn effects(found: &mut Found<'_>, (old, new): Given<'_>) {
             "network" => network(given.0).zip(network(given.1)).map(|(was, now)| {
                 let more = beyond(&now, &was);
                 if more != Network::None {
-                    what = format!("the tool may now contact {}: `network`", told(&more));
+                    what = format!("the tool may now contact {}: `network`", describe_hosts(&more));
                 }
                 more != Network::None
             }),
             _ => None,
         };
         match worse {
-            Some(true) => found.changed(&at, Class::Security, &what, given),
+            Some(true) => found.changed(&at, ChangeClass::Security, &what, given),
             Some(false) => {
                 let why = "the tool promises more than before";
-                found.changed_as(&at, (Class::Compatible, why), &what, given);
+                found.changed_as(&at, (ChangeClass::Compatible, why), &what, given);
             }
             None => found.unknown(&at, given),
         }
@@ -171,7 +178,7 @@ fn network(value: Option<&Value>) -> Option<Network> {
 }
 
 /// Compares the scopes that a caller needs; without any it is `read` or `write`.
-fn scopes(found: &mut Found<'_>, old: &Value, new: &Value) {
+fn scopes(found: &mut ToolChanges<'_>, old: &Value, new: &Value) {
     let needed = |tool: &Value| -> BTreeSet<String> {
         let given = tool["scopes"].as_array().into_iter().flatten();
         let given: BTreeSet<String> = given.filter_map(Value::as_str).map(str::to_owned).collect();
@@ -183,18 +190,23 @@ fn scopes(found: &mut Found<'_>, old: &Value, new: &Value) {
     let (was, is) = (needed(old), needed(new));
     let before = found.changes.len();
     for gone in was.difference(&is) {
-        found.add("/scopes", Class::Security, format!("callers no longer need the scope `{gone}`"));
+        found.add("/scopes", ChangeClass::Security, format!("callers no longer need the scope `{gone}`"));
     }
     for more in is.difference(&was) {
-        found.add("/scopes", Class::Breaking, format!("callers now need the scope `{more}`"));
+        found.add("/scopes", ChangeClass::Breaking, format!("callers now need the scope `{more}`"));
     }
     if found.changes.len() == before {
-        found.changed("/scopes", Class::Text, "the list of scopes", (old.get("scopes"), new.get("scopes")));
+        found.changed(
+            "/scopes",
+            ChangeClass::Text,
+            "the list of scopes",
+            (old.get("scopes"), new.get("scopes")),
+        );
     }
 }
 
 /// Compares the requirements of a call.
-fn requires(found: &mut Found<'_>, (old, new): Given<'_>) {
+fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     const AT: &str = "/requires";
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     // Their messages are texts, and their order means nothing.
@@ -209,29 +221,29 @@ fn requires(found: &mut Found<'_>, (old, new): Given<'_>) {
     for (kind, name, _, optional) in was_meant.difference(&is_meant) {
         // The order of calls protects nothing; a check of who calls, and in which state, may.
         let protects = !optional && kind != "tool_called" && kind != "service";
-        let class = if protects { Class::Security } else { Class::Compatible };
+        let class = if protects { ChangeClass::Security } else { ChangeClass::Compatible };
         found.add(AT, class, format!("a call no longer requires `{name}` ({kind})"));
     }
     for (kind, name, _, optional) in is_meant.difference(&was_meant) {
-        let class = if *optional { Class::Model } else { Class::Breaking };
+        let class = if *optional { ChangeClass::Model } else { ChangeClass::Breaking };
         found.add(AT, class, format!("a call now requires `{name}` ({kind})"));
     }
     found.suspicious(AT, (old, new));
     if found.changes.len() == before {
-        found.changed(AT, Class::Text, "what is said of the requirements", (old, new));
+        found.changed(AT, ChangeClass::Text, "what is said of the requirements", (old, new));
     }
 }
 
 /// Compares time limits; the default is 30 seconds.
-fn timeout(found: &mut Found<'_>, given: Given<'_>) {
+fn timeout(found: &mut ToolChanges<'_>, given: BeforeAfter<'_>) {
     let millis = |value: Option<&Value>| match value {
         None => Some(30_000),
         Some(Value::String(text)) if text == "never" => Some(u64::MAX),
         Some(value) => value.as_str()?.strip_suffix(" ms")?.parse().ok(),
     };
     let class = match (millis(given.0), millis(given.1)) {
-        (Some(was), Some(now)) if now < was => (Class::Breaking, "calls that took longer fail now"),
-        (Some(_), Some(_)) => (Class::Compatible, Class::Compatible.meaning()),
+        (Some(was), Some(now)) if now < was => (ChangeClass::Breaking, "calls that took longer fail now"),
+        (Some(_), Some(_)) => (ChangeClass::Compatible, ChangeClass::Compatible.meaning()),
         _ => return found.unknown("/timeout", given),
     };
     found.changed_as("/timeout", class, "the time limit", given);
@@ -239,20 +251,26 @@ fn timeout(found: &mut Found<'_>, given: Given<'_>) {
 
 fn toolsets(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     let names: BTreeSet<&String> = old.toolsets.keys().chain(new.toolsets.keys()).collect();
-    let mut found = Found::new(&[]);
+    let mut found = ToolChanges::new(&[]);
     for name in names {
         let at = child("/toolsets", name);
         match (old.toolsets.get(name), new.toolsets.get(name)) {
             (Some(was), Some(is)) => {
                 for member in was.iter().filter(|member| !is.contains(member)) {
-                    found.add(&at, Class::Model, format!("`{member}` is no longer in the set `{name}`"));
+                    found.add(
+                        &at,
+                        ChangeClass::Model,
+                        format!("`{member}` is no longer in the set `{name}`"),
+                    );
                 }
                 for member in is.iter().filter(|member| !was.contains(member)) {
-                    found.add(&at, Class::Model, format!("`{member}` is now in the set `{name}`"));
+                    found.add(&at, ChangeClass::Model, format!("`{member}` is now in the set `{name}`"));
                 }
             }
-            (Some(_), None) => found.add(&at, Class::Breaking, format!("there is no set `{name}` any more")),
-            _ => found.add(&at, Class::Added, format!("the set `{name}` is new")),
+            (Some(_), None) => {
+                found.add(&at, ChangeClass::Breaking, format!("there is no set `{name}` any more"))
+            }
+            _ => found.add(&at, ChangeClass::Added, format!("the set `{name}` is new")),
         }
     }
     changes.extend(found.of_tool(""));
@@ -266,7 +284,7 @@ struct Shared<'s> {
     /// The numbers of schemas: equal ones have the same.
     numbers: BTreeMap<String, usize>,
     /// The numbers by the places in memory.
-    known: BTreeMap<usize, usize>,
+    index_by_address: BTreeMap<usize, usize>,
 }
 
 /// The users of a named schema that changed.
@@ -283,8 +301,8 @@ impl<'s> Shared<'s> {
     /// Adds the named schemas of a tool that both surfaces have.
     fn add(&mut self, tool: &'s str, old: &'s Entry, new: &'s Entry) {
         let mut changed: Vec<((&str, usize, usize), Pair<'s>)> = Vec::new();
-        for (name, was) in &old.named {
-            let Some(is) = new.named.get(name) else { continue };
+        for (name, was) in &old.named_schemas {
+            let Some(is) = new.named_schemas.get(name) else { continue };
             let key = (name.as_str(), self.number(was), self.number(is));
             if key.1 != key.2 {
                 changed.push((key, (was, is)));
@@ -294,7 +312,7 @@ impl<'s> Shared<'s> {
             return;
         }
         let of = |entry: &Entry, key: &str| {
-            reached(entry.tool.get(key).unwrap_or(&Value::Null), &entry.named)
+            reached(entry.tool.get(key).unwrap_or(&Value::Null), &entry.named_schemas)
                 .into_keys()
                 .collect::<BTreeSet<_>>()
         };
@@ -311,7 +329,7 @@ impl<'s> Shared<'s> {
     }
 
     fn number(&mut self, one: &Arc<NamedSchema>) -> usize {
-        let Shared { numbers, known, .. } = self;
+        let Shared { numbers, index_by_address: known, .. } = self;
         *known.entry(Arc::as_ptr(one).addr()).or_insert_with(|| {
             let next = numbers.len();
             *numbers.entry(one.schema.to_string()).or_insert(next)
@@ -326,8 +344,8 @@ impl<'s> Shared<'s> {
                 (false, true) => Side::Output,
                 _ => Side::Either,
             };
-            let mut found = Found::new(&[]);
-            found.names(named(&entries.0.named), named(&entries.1.named));
+            let mut found = ToolChanges::new(&[]);
+            found.names(named(&entries.0.named_schemas), named(&entries.1.named_schemas));
             found.schema(&child("/$defs", name), (Some(&was.schema), Some(&is.schema)), side);
             let (first, all) = match tools.as_slice() {
                 [only] => (*only, Vec::new()),
@@ -343,14 +361,14 @@ const OTHERWISE: &str = "the same call does something else";
 
 /// Compares two recorded calls. One that is not recorded on both sides is not compared: a program does not know how
 /// all of its tools are executed.
-fn compare(found: &mut Found<'_>, (old, new): Given<'_>) {
+fn compare(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     let (Some(old), Some(new)) = (old, new) else { return };
     let one =
         |call: &Value| call.as_object().and_then(|call| call.iter().next()).map(|(kind, _)| kind.clone());
     let (was, is) = (one(old).unwrap_or_default(), one(new).unwrap_or_default());
     if was != is {
         let message = format!("the tool was executed as `{was}`, and is as `{is}`");
-        return found.add("/call", Class::Security, message);
+        return found.add("/call", ChangeClass::Security, message);
     }
     let nothing = Value::Null;
     let (old, new) = (old.get(&was).unwrap_or(&nothing), new.get(&was).unwrap_or(&nothing));
@@ -362,25 +380,25 @@ fn compare(found: &mut Found<'_>, (old, new): Given<'_>) {
 }
 
 /// Returns what the change of a member of a call means, and why.
-fn class(kind: &str, key: &str, (old, new): Given<'_>) -> (Class, &'static str) {
+fn class(kind: &str, key: &str, (old, new): BeforeAfter<'_>) -> (ChangeClass, &'static str) {
     let writes = !matches!(new.and_then(Value::as_str), Some("GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE"));
     match (kind, key) {
-        ("http", "method") if writes => (Class::Security, "a method that changes something is used"),
-        ("http", "servers") if !hosts(new).is_subset(&hosts(old)) => (Class::Security, ELSEWHERE),
-        ("http", "auth") => (Class::Security, "other credentials are sent, or sent elsewhere"),
-        ("http", "idempotency_key") => (Class::Compatible, "requests are repeated more or less often"),
-        ("http", "pages") => (Class::Breaking, "lists are read to their end in another way"),
-        ("mcp", "server") => (Class::Security, ELSEWHERE),
-        ("command", "output" | "exit_codes" | "stream") => (Class::Breaking, OTHERWISE),
-        ("command", _) => (Class::Security, "another program runs, or gets something else"),
+        ("http", "method") if writes => (ChangeClass::Security, "a method that changes something is used"),
+        ("http", "servers") if !hosts(new).is_subset(&hosts(old)) => (ChangeClass::Security, ELSEWHERE),
+        ("http", "auth") => (ChangeClass::Security, "other credentials are sent, or sent elsewhere"),
+        ("http", "idempotency_key") => (ChangeClass::Compatible, "requests are repeated more or less often"),
+        ("http", "pages") => (ChangeClass::Breaking, "lists are read to their end in another way"),
+        ("mcp", "server") => (ChangeClass::Security, ELSEWHERE),
+        ("command", "output" | "exit_codes" | "stream") => (ChangeClass::Breaking, OTHERWISE),
+        ("command", _) => (ChangeClass::Security, "another program runs, or gets something else"),
         ("compose", "steps") if !tools(new).is_subset(&tools(old)) => {
-            (Class::Security, "a tool is called that was not called before")
+            (ChangeClass::Security, "a tool is called that was not called before")
         }
         ("agent", "tools") if !texts(new).is_subset(&texts(old)) => {
-            (Class::Security, "the agent has tools that it did not have before")
+            (ChangeClass::Security, "the agent has tools that it did not have before")
         }
-        ("agent", _) => (Class::Model, "the agent answers differently"),
-        _ => (Class::Breaking, OTHERWISE),
+        ("agent", _) => (ChangeClass::Model, "the agent answers differently"),
+        _ => (ChangeClass::Breaking, OTHERWISE),
     }
 }
 

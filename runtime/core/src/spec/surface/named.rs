@@ -26,19 +26,19 @@ pub(super) type Reached = BTreeMap<String, Arc<NamedSchema>>;
 /// they are borrowed.
 #[derive(Default)]
 pub(super) struct Lists<'a> {
-    known: Vec<(&'a [Def], Arc<Reached>)>,
+    cache: Vec<(&'a [Def], Arc<Reached>)>,
 }
 
 impl<'a> Lists<'a> {
     /// Returns the schemas of a list.
     pub(super) fn of(&mut self, defs: &'a List<Def>) -> Arc<Reached> {
         // The tools of a document follow one another.
-        if let Some((_, known)) = self.known.iter().rev().find(|(list, _)| std::ptr::eq(*list, &**defs)) {
+        if let Some((_, known)) = self.cache.iter().rev().find(|(list, _)| std::ptr::eq(*list, &**defs)) {
             return Arc::clone(known);
         }
         let all = defs.iter().map(|def| (def.name.to_string(), named(value(&def.schema))));
         let all: Arc<Reached> = Arc::new(all.collect());
-        self.known.push((defs, Arc::clone(&all)));
+        self.cache.push((defs, Arc::clone(&all)));
         all
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn shared<'a>(all: impl Iterator<Item = &'a Reached>) -> Reached {
 }
 
 /// Returns the schemas of a tool that are not the shared ones.
-pub(super) fn own(named: &Reached, shared: &Reached) -> Reached {
+pub(super) fn unshared(named: &Reached, shared: &Reached) -> Reached {
     let is_shared = |name: &str, schema| shared.get(name).is_some_and(|one| same(one, schema));
     let own = named.iter().filter(|(name, schema)| !is_shared(name, schema));
     own.map(|(name, schema)| (name.clone(), Arc::clone(schema))).collect()

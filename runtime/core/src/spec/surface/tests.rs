@@ -9,8 +9,8 @@ use super::*;
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::Def;
 use crate::schema::shape::read::{read, read_document};
-use crate::spec::drift::Class;
-use crate::spec::plan::{Call, CommandPlan, RequestPlan, Server, Word};
+use crate::spec::drift::ChangeClass;
+use crate::spec::plan::{ArgvTemplate, Call, CommandPlan, RequestPlan, Server};
 use crate::spec::template::Template;
 use crate::spec::{Effects, Files, ToolName};
 
@@ -84,7 +84,10 @@ fn another_name_of_a_schema_is_no_other_schema() {
     let renamed = old.text().replace("$defs/Order", "$defs/Purchase").replace("\"Order\"", "\"Purchase\"");
     let changes = old.drift(&Surface::parse(&renamed).unwrap());
     let [change] = changes.as_slice() else { panic!("{changes:#?}") };
-    assert_eq!((change.class, change.pointer.as_str()), (Class::Text, "/output/properties/orders/items"));
+    assert_eq!(
+        (change.class, change.pointer.as_str()),
+        (ChangeClass::Text, "/output/properties/orders/items")
+    );
 }
 
 #[test]
@@ -151,15 +154,16 @@ fn sets_are_compared() {
             "model: /toolsets/desk: `c` is now in the set `desk`"
         ]
     );
-    assert_eq!(set(&["a"]).drift(&Surface::default())[0].class, Class::Breaking);
+    assert_eq!(set(&["a"]).drift(&Surface::default())[0].class, ChangeClass::Breaking);
 }
 
 #[test]
 fn another_program_is_security() {
     let command = |words: &[&str]| {
-        let argv = words
-            .iter()
-            .map(|word| Word::One { text: Template::Constant(json!(word).to_string().into()), dash: false });
+        let argv = words.iter().map(|word| ArgvTemplate::One {
+            text: Template::Constant(json!(word).to_string().into()),
+            allow_leading_dash: false,
+        });
         Call::Command(CommandPlan { argv: argv.collect(), ..CommandPlan::EMPTY })
     };
     let spec = ToolSpec { effects: Effects { files: Files::Write, ..Effects::NONE }, ..ToolSpec::EMPTY };

@@ -392,10 +392,10 @@ impl Serialize for ToolSpec {
 
 impl<'de> Deserialize<'de> for ToolSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let told = |problems: Vec<LockProblem>| {
-            let told = problems.iter().map(|one| format!("ToolSpec{}: {}", one.pointer, one.message));
-            D::Error::custom(told.collect::<Vec<_>>().join("; "))
+        let joined = |problems: Vec<LockProblem>| {
+            let lines = problems.iter().map(|one| format!("ToolSpec{}: {}", one.pointer, one.message));
+            D::Error::custom(lines.collect::<Vec<_>>().join("; "))
         };
-        ToolSpec::from_json(&Value::deserialize(deserializer)?).map_err(told)
+        ToolSpec::from_json(&Value::deserialize(deserializer)?).map_err(joined)
     }
 }

@@ -15,9 +15,9 @@ use super::super::process::inherited;
 use super::INHERITED;
 
 /// The time limit for removing a container.
-const LIMIT: Duration = Duration::from_secs(20);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(20);
 /// The time between two attempts.
-const PAUSE: Duration = Duration::from_millis(200);
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// A container that may exist, removed on drop: killing `docker run` does not stop the program in it.
 pub(super) struct Container {
@@ -50,10 +50,10 @@ impl Container {
     /// Removes it and waits for that; a removal that has begun goes on even if no caller is waiting any longer.
     pub(super) async fn remove(&mut self) -> Result<(), String> {
         let Some(removed) = self.start() else { return Ok(()) };
-        let outcome = match timeout(LIMIT, removed).await {
+        let outcome = match timeout(REMOVAL_TIMEOUT, removed).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(String::from("nothing removes it")),
-            Err(_) => Err(format!("it is not removed after {LIMIT:?}")),
+            Err(_) => Err(format!("it is not removed after {REMOVAL_TIMEOUT:?}")),
         };
         outcome.map_err(|why| format!("the container {} may still run: {why}", self.name))
     }
@@ -61,9 +61,9 @@ impl Container {
     /// Starts to remove it, on a separate thread: the future may be dropped, perhaps with its runtime.
     fn start(&mut self) -> Option<oneshot::Receiver<Result<(), String>>> {
         let removal = self.removal.take()?;
-        let (told, removed) = oneshot::channel();
+        let (done, removed) = oneshot::channel();
         // Without a thread nothing is told, and the receiver hears that.
-        let _ = Builder::new().spawn(move || told.send(removal.run()));
+        let _ = Builder::new().spawn(move || done.send(removal.run()));
         Some(removed)
     }
 }
@@ -88,11 +88,11 @@ impl Removal {
             if output.status.success() && !is_absent || is_absent && was_absent {
                 return Ok(());
             }
-            if start.elapsed() > LIMIT {
+            if start.elapsed() > REMOVAL_TIMEOUT {
                 return Err(why);
             }
             was_absent = is_absent;
-            sleep(PAUSE);
+            sleep(RETRY_DELAY);
         }
     }
 

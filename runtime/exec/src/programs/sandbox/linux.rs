@@ -16,7 +16,7 @@ use rustix::thread::set_no_new_privs;
 use seccompiler::{BpfProgram, apply_filter};
 
 use super::super::process::{Confinement, Held, find, inherited, unique_name};
-use super::{Command, Confined, Sandbox, asked, limits, named, refuse};
+use super::{Command, Confined, Sandbox, enabled_names, limits, refuse, requested_options};
 use crate::{ExecError, ExecOptions};
 use filter::{Denied, Sockets};
 use group::ControlGroup;
@@ -35,7 +35,7 @@ enum Means {
 /// Confines a command to its options.
 pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) -> Result<Confined, ExecError> {
     let Command { env, work_dir, options, .. } = command;
-    let asked = asked(options);
+    let asked = requested_options(options);
     if asked.is_empty() {
         let before = Box::new(|| set_no_new_privs(true).map_err(|why| why.to_string()));
         let confinement = Confinement { before, started: Box::new(|_| Ok(Box::new(()))) };
@@ -97,7 +97,7 @@ fn filter(means: &Means, options: &ExecOptions) -> Result<BpfProgram, ExecError>
     };
     let metadata = alone && options.read_only;
     let denied = Denied { sockets, metadata, locks: options.read_only, peers: alone };
-    filter::compile(denied).map_err(|reason| refuse(asked(options), reason))
+    filter::compile(denied).map_err(|reason| refuse(requested_options(options), reason))
 }
 
 /// Checks that the limits can be limits.
@@ -124,7 +124,7 @@ fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Re
 }
 
 /// Looks for a program of the sandbox itself, where this process looks for programs.
-fn own(name: &str) -> Option<PathBuf> {
+fn find_program(name: &str) -> Option<PathBuf> {
     find(name, &inherited(["PATH"]), Path::new("/"))
 }
 
@@ -150,7 +150,7 @@ async fn choose(sandbox: Sandbox) -> Result<Means, String> {
 
 /// Creates what holds the program to its limits: a control group, or else words before the command.
 fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
-    let asked = named(limits(options));
+    let asked = enabled_names(limits(options));
     if asked.is_empty() {
         return Ok((None, Vec::new()));
     }
@@ -164,7 +164,8 @@ fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, 
     if let (["limits.pids"], Some(pids)) = (asked.as_slice(), options.limits.pids)
         && matches!(means, Means::Bubblewrap(_))
         && !getuid().is_root()
-        && let Some(prlimit) = own("prlimit").and_then(|path| path.into_os_string().into_string().ok())
+        && let Some(prlimit) =
+            find_program("prlimit").and_then(|path| path.into_os_string().into_string().ok())
     {
         let pids = pids.saturating_add(1);
         return Ok((None, vec![prlimit, format!("--nproc={pids}:{pids}"), "--".to_owned()]));

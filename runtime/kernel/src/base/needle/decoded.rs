@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use toolgen_core::Hidden;
+use toolgen_core::InvisibleChar;
 
 use super::pattern::Unit;
 
@@ -82,7 +82,7 @@ impl Iterator for Decoded<'_> {
             }
             let char: Vec<u8> = self.seen.iter().map(|unit| unit.byte).collect();
             let char = std::str::from_utf8(&char).ok().and_then(|char| char.chars().next());
-            if char.is_some_and(Hidden::is_unseen) {
+            if char.is_some_and(InvisibleChar::is_invisible) {
                 self.seen.clear();
             }
         }

@@ -4,16 +4,16 @@ use super::decoded::folded;
 use super::pattern::Pattern;
 
 /// The length of the shortest part of Base64 and hexadecimal numbers: shorter ones occur by chance.
-const SHORTEST: usize = 8;
+const MIN_ENCODED_BYTES: usize = 8;
 /// This many digits at the end of a text are taken for the start of one, if the rest is lost.
 const SURE: usize = 4;
 /// The most bytes of a needle that are looked for: longer texts are rarely repeated in an encoding.
-const MOST: usize = 8 * 1024;
+const MAX_NEEDLE_BYTES: usize = 8 * 1024;
 
 /// Returns the patterns of a text in Base64 and in hexadecimal numbers, of which a start with this many of its
 /// characters is enough.
 pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
-    let text = &text[..super::floor(text, MOST)];
+    let text = &text[..super::floor(text, MAX_NEEDLE_BYTES)];
     let start = text.char_indices().nth(enough).map_or(text.len(), |(at, _)| at);
     let mut all = Vec::new();
     in_base64(text.as_bytes(), start, &mut all);
@@ -27,11 +27,11 @@ pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
     let lower: String = text.bytes().flat_map(digits).collect();
     all.push((lower.to_ascii_uppercase(), start * 2));
     all.push((lower, start * 2));
-    all.retain(|(digits, _)| digits.len() >= SHORTEST);
+    all.retain(|(digits, _)| digits.len() >= MIN_ENCODED_BYTES);
     all.sort();
     all.dedup_by(|next, kept| next.0 == kept.0);
     let pattern = |(digits, enough): (String, usize)| {
-        Pattern::new(digits.bytes().filter_map(folded).collect(), enough.max(SHORTEST)).sure_by(SURE)
+        Pattern::new(digits.bytes().filter_map(folded).collect(), enough.max(MIN_ENCODED_BYTES)).sure_by(SURE)
     };
     all.into_iter().map(pattern).collect()
 }

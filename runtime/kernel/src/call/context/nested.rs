@@ -6,23 +6,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::call::error::ToolError;
 
 /// The number of calls that tools may make for one call of a model by default, at every depth together.
-pub const NESTED_CALLS: u32 = 1_000;
+pub const DEFAULT_MAX_NESTED_CALLS: u32 = 1_000;
 
 /// The code of the error of a call that leads to too many others.
 pub(crate) const CALLS_EXCEEDED: &str = "CALLS_EXCEEDED";
 
 /// The calls that a call has made.
-pub(super) struct Made {
+pub(super) struct NestedCalls {
     /// Those of the call itself, which number them.
     own: AtomicU32,
     /// Those of all calls below the outermost one.
     nested: Arc<AtomicU32>,
 }
 
-impl Made {
+impl NestedCalls {
     /// Starts counting for a call, which is the outermost one if nothing is counted yet.
-    pub(super) fn new(nested: Option<Arc<AtomicU32>>) -> Made {
-        Made { own: AtomicU32::new(0), nested: nested.unwrap_or_default() }
+    pub(super) fn new(nested: Option<Arc<AtomicU32>>) -> NestedCalls {
+        NestedCalls { own: AtomicU32::new(0), nested: nested.unwrap_or_default() }
     }
 
     /// The count for the calls below.

@@ -47,7 +47,7 @@ pub struct SessionsLimits {
     pub ttl: Duration,
     /// How many sessions are kept. Beyond that the one opened longest ago is removed, preferably one not in use. 10,000
     /// by default.
-    pub most: usize,
+    pub max_sessions: usize,
     /// The limits of each session.
     pub session: SessionLimits,
 }
@@ -56,7 +56,7 @@ impl SessionsLimits {
     /// The default limits: 24 hours and 10,000 sessions.
     pub const DEFAULT: SessionsLimits = SessionsLimits {
         ttl: Duration::from_secs(24 * 60 * 60),
-        most: 10_000,
+        max_sessions: 10_000,
         session: SessionLimits::DEFAULT,
     };
 }
@@ -189,11 +189,11 @@ impl Held {
 
 /// Removes expired sessions, then the oldest, if there are too many.
 fn make_room(held: &mut BTreeMap<(Text, Text), Held>, now: Instant, limits: SessionsLimits) {
-    if held.len() < limits.most.max(1) {
+    if held.len() < limits.max_sessions.max(1) {
         return;
     }
     held.retain(|_, held| !held.is_over(now, limits));
-    while held.len() >= limits.most.max(1) {
+    while held.len() >= limits.max_sessions.max(1) {
         let oldest = held.iter().min_by_key(|(_, held)| (held.session.is_in_use(), held.opened));
         let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
         held.remove(&oldest);

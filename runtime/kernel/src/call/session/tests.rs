@@ -147,7 +147,7 @@ async fn a_session_ends_when_nobody_opened_or_held_it_for_long_enough() {
 
 #[tokio::test(start_paused = true)]
 async fn there_are_never_more_sessions_than_allowed() {
-    let sessions = Sessions::new(SessionsLimits { most: 3, ..SessionsLimits::DEFAULT });
+    let sessions = Sessions::new(SessionsLimits { max_sessions: 3, ..SessionsLimits::DEFAULT });
     let held = sessions.open("held");
     held.set("k", 1);
     for id in 0..100 {

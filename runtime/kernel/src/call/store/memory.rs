@@ -12,17 +12,17 @@ use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
 /// The number of rows or counters below which those that are over are not looked for.
-const FEW: usize = 1024;
+const MIN_SWEEP_LEN: usize = 1024;
 
 /// Keeps rows and counters in memory: for programs of one process, and for tests, in which clones stand for processes.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<Kept>>);
+pub struct MemoryStore(Arc<Mutex<MemoryState>>);
 
 /// The table and the key of a row or a counter.
 type Place = (String, String);
 
 #[derive(Default)]
-struct Kept {
+struct MemoryState {
     rows: BTreeMap<Place, Held>,
     counters: BTreeMap<Place, Counter>,
     /// The last version.
@@ -60,7 +60,7 @@ impl MemoryStore {
     /// Does something when the future is polled, as other stores do.
     fn with<'a, T: 'a>(
         &'a self,
-        run: impl FnOnce(&mut Kept, Instant) -> T + Send + 'a,
+        run: impl FnOnce(&mut MemoryState, Instant) -> T + Send + 'a,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         Box::pin(async move {
             let mut kept = unpoisoned(self.0.lock());
@@ -69,9 +69,9 @@ impl MemoryStore {
     }
 }
 
-impl Kept {
+impl MemoryState {
     fn sweep(&mut self, now: Instant) {
-        if self.rows.len() + self.counters.len() >= self.sweep_at.max(FEW) {
+        if self.rows.len() + self.counters.len() >= self.sweep_at.max(MIN_SWEEP_LEN) {
             self.rows.retain(|_, held| !is_over(held.until, now));
             self.counters.retain(|_, counter| !is_over(counter.until, now));
             self.sweep_at = (self.rows.len() + self.counters.len()) * 2;
@@ -198,18 +198,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_is_over_takes_no_place() {
         let (store, second) = (MemoryStore::new(), Duration::from_secs(1));
-        for number in 0..FEW {
+        for number in 0..MIN_SWEEP_LEN {
             let ttl = if number % 2 == 0 { second } else { second * 60 };
             store.put("t", &number.to_string(), b"", ttl, Expected::Absent).await.unwrap();
         }
         tokio::time::advance(second * 2).await;
-        assert_eq!(store.scan("t", "").await.unwrap().len(), FEW / 2);
+        assert_eq!(store.scan("t", "").await.unwrap().len(), MIN_SWEEP_LEN / 2);
         assert!(store.count("c", &[("one", 1)], second).await.unwrap());
         let kept = || {
             let state = unpoisoned(store.0.lock());
             (state.rows.len(), state.counters.len())
         };
-        assert_eq!(kept(), (FEW / 2, 1), "this swept");
+        assert_eq!(kept(), (MIN_SWEEP_LEN / 2, 1), "this swept");
         // One that is over is as good as deleted, and one that nobody can wait for is kept.
         assert!(store.put("t", "0", b"", Duration::MAX, Expected::Absent).await.unwrap().is_some());
         tokio::time::advance(second * 3600).await;

@@ -31,7 +31,7 @@ pub(crate) async fn execute<'a>(
     // Everything the tool started under its token stops when the call is dropped, whatever the cause.
     let stop = Stop(Some(ctx));
     let given = arguments.into();
-    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
+    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_borrowed(given, ctx))) {
         Ok(Execution::Running(run)) => run,
         Ok(Execution::Finished(outcome)) => {
             stop.disarm();

@@ -9,8 +9,8 @@ use super::{AgentTool, Execution};
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::call::result::ToolResult;
+use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::spec::{Effects, ToolSpec};
 
 macro_rules! forward {
@@ -36,8 +36,8 @@ macro_rules! forward {
                 (**self).bind(ctx)
             }
 
-            fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
-                (**self).effects_in(ctx)
+            fn effects_in_context(&self, ctx: &ToolboxContext) -> Effects {
+                (**self).effects_in_context(ctx)
             }
 
             fn own_tools(&self) -> Vec<&ToolSpec> {
@@ -48,12 +48,16 @@ macro_rules! forward {
                 (**self).called_tools()
             }
 
-            fn search_words(&self) -> &str {
-                (**self).search_words()
+            fn search_terms(&self) -> &str {
+                (**self).search_terms()
             }
 
-            fn execute_given<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
-                (**self).execute_given(given, ctx)
+            fn execute_borrowed<'a>(
+                &'a self,
+                given: BorrowedValue<'a>,
+                ctx: &'a ToolContext,
+            ) -> Execution<'a> {
+                (**self).execute_borrowed(given, ctx)
             }
 
             fn name(&self) -> &str {

@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least};
 use crate::base::future::BoxFuture;
-use crate::call::limits::Limits;
+use crate::call::limits::EffectLimits;
 
 /// Programs that fetch from a network, and a few more that reach beyond a command line.
-pub const BANNED: &[&str] = &[
+pub const BANNED_PROGRAMS: &[&str] = &[
     "alias",
     "curl",
     "curlie",
@@ -34,7 +34,7 @@ pub const BANNED: &[&str] = &[
 ];
 
 /// Programs whose purpose is to start others, which circumvents a ban.
-pub const STARTERS: &[&str] = &[
+pub const LAUNCHER_PROGRAMS: &[&str] = &[
     "ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "exec", "fish", "ksh", "nice", "nohup",
     "nsenter", "setsid", "sh", "stdbuf", "su", "sudo", "tcsh", "time", "timeout", "unshare", "watch",
     "xargs", "zsh",
@@ -59,7 +59,7 @@ pub const STARTERS: &[&str] = &[
 pub struct GuardedExecutor {
     inner: Arc<dyn Executor>,
     banned: BTreeSet<String>,
-    within: Limits,
+    within: EffectLimits,
     limits: ResourceLimits,
     timeout: Option<Duration>,
     work_dir: Option<PathBuf>,
@@ -71,7 +71,7 @@ impl GuardedExecutor {
         GuardedExecutor {
             inner: Arc::new(inner),
             banned: BTreeSet::new(),
-            within: Limits::ANY,
+            within: EffectLimits::ANY,
             limits: ResourceLimits::default(),
             timeout: None,
             work_dir: None,
@@ -87,7 +87,7 @@ impl GuardedExecutor {
 
     /// Restricts commands to what a context allows, see [`ExecOptions::within`].
     #[must_use]
-    pub fn within(mut self, limits: &Limits) -> GuardedExecutor {
+    pub fn restricted_to(mut self, limits: &EffectLimits) -> GuardedExecutor {
         self.within = self.within.and(limits);
         self
     }
@@ -114,7 +114,7 @@ impl GuardedExecutor {
     }
 
     fn tighten(&self, options: &ExecOptions) -> ExecOptions {
-        let mut options = options.clone().within(&self.within);
+        let mut options = options.clone().restricted_to(&self.within);
         options.limits = options.limits.and(self.limits);
         options.timeout = least(options.timeout, self.timeout);
         options.work_dir = options.work_dir.or_else(|| self.work_dir.clone());

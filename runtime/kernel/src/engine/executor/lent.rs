@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Executor, GuardedExecutor};
-use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::call::services::Services;
+use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 
 impl ToolboxContext {
     /// Sets the executor for the tools, in place of any other.
@@ -48,7 +48,7 @@ impl ToolboxContext {
     }
 
     fn held(&self, executor: Arc<dyn Executor>) -> GuardedExecutor {
-        let guarded = GuardedExecutor::new(executor).within(&self.limits);
+        let guarded = GuardedExecutor::new(executor).restricted_to(&self.limits);
         match &self.work_dir {
             Some(work_dir) => guarded.work_dir(work_dir),
             None => guarded,

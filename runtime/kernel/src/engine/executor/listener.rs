@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The longest line that is passed on in one piece: 8 KiB.
-pub const MAX_LINE: usize = 8 * 1024;
+pub const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// A function that gets the lines of a program while it runs, see
 /// [`ExecOptions::on_line`](super::ExecOptions::on_line). Two listeners are equal if one is a clone of the other.
@@ -18,7 +18,7 @@ impl LineListener {
     }
 
     /// Passes a line to it.
-    pub fn tell(&self, line: &str) {
+    pub fn notify(&self, line: &str) {
         (self.0)(line);
     }
 }

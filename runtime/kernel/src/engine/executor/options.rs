@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::ExecError;
 use super::LineListener;
 #[cfg(doc)]
-use super::MAX_LINE;
-use crate::call::limits::Limits;
+use super::MAX_LINE_BYTES;
+use crate::call::limits::EffectLimits;
 use crate::spec::{Files, Network};
 
 /// The default time limit of a program: 30 seconds.
@@ -167,7 +167,7 @@ impl ExecOptions {
     /// Returns the same options, restricted to what a context allows. An executor cannot tell hosts apart, so a
     /// context that allows only some hosts gets no network at all.
     #[must_use]
-    pub fn within(mut self, limits: &Limits) -> ExecOptions {
+    pub fn restricted_to(mut self, limits: &EffectLimits) -> ExecOptions {
         self.read_only |= limits.read_only || limits.files != Files::Write;
         self.network_disabled |= limits.network != Network::Any;
         self

@@ -95,10 +95,10 @@ pub(super) async fn missing_by_shell<E: Executor + ?Sized>(
         let message = format!("the check ended with code {}: {}", output.exit_code, output.stderr.trim());
         return Err(ExecError::Lost { message });
     }
-    let told: Vec<&str> = output.stdout.lines().collect();
+    let missing: Vec<&str> = output.stdout.lines().collect();
     Ok(programs
         .iter()
-        .filter(|program| told.contains(program))
+        .filter(|program| missing.contains(program))
         .map(|program| (*program).to_owned())
         .collect())
 }

@@ -29,20 +29,20 @@ use crate::base::sync::unpoisoned;
 #[derive(Debug, Default)]
 pub struct ScriptedExecutor {
     outcomes: Mutex<VecDeque<Result<ExecOutput, ExecError>>>,
-    asked: Mutex<Vec<(Vec<String>, ExecOptions)>>,
+    executed: Mutex<Vec<(Vec<String>, ExecOptions)>>,
 }
 
 impl ScriptedExecutor {
     /// Creates an executor with these outcomes.
     pub fn new(outcomes: impl IntoIterator<Item = Result<ExecOutput, ExecError>>) -> ScriptedExecutor {
         let outcomes = Mutex::new(outcomes.into_iter().collect());
-        ScriptedExecutor { outcomes, asked: Mutex::default() }
+        ScriptedExecutor { outcomes, executed: Mutex::default() }
     }
 
     /// Returns the commands so far, with their options.
     #[must_use]
-    pub fn asked(&self) -> Vec<(Vec<String>, ExecOptions)> {
-        unpoisoned(self.asked.lock()).clone()
+    pub fn commands(&self) -> Vec<(Vec<String>, ExecOptions)> {
+        unpoisoned(self.executed.lock()).clone()
     }
 }
 
@@ -53,11 +53,11 @@ impl Executor for ScriptedExecutor {
         options: &'a ExecOptions,
         _cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>> {
-        unpoisoned(self.asked.lock()).push((argv.to_vec(), options.clone()));
+        unpoisoned(self.executed.lock()).push((argv.to_vec(), options.clone()));
         let outcome =
             unpoisoned(self.outcomes.lock()).pop_front().unwrap_or_else(|| Ok(ExecOutput::default()));
         if let (Ok(output), Some(listener)) = (&outcome, &options.on_line) {
-            output.stdout.lines().for_each(|line| listener.tell(line));
+            output.stdout.lines().for_each(|line| listener.notify(line));
         }
         Box::pin(std::future::ready(outcome))
     }

@@ -20,7 +20,7 @@ pub(super) async fn run(
     let mut results = Map::new();
     let mut last = None;
     for step in &plan.steps {
-        let known = Known { arguments, results: &results, step, ctx };
+        let known = StepContext { arguments, results: &results, step, ctx };
         let outcome = match &step.for_each {
             Some(each) => known.each(each).await?.map(ToolResult::json),
             None => known.once(None).await?,
@@ -48,14 +48,14 @@ pub(super) async fn run(
 
 /// A step, and what is known when it runs.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct StepContext<'a> {
     arguments: &'a Map<String, Value>,
     results: &'a Map<String, Value>,
     step: &'a Step,
     ctx: &'a ToolContext,
 }
 
-impl<'a> Known<'a> {
+impl<'a> StepContext<'a> {
     fn scope(self, item: Option<&'a Value>) -> Scope<'a> {
         Scope { arguments: self.arguments, steps: Some(self.results), item }
     }

@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 use toolgen_core::internal::pointer;
 
-use crate::base::json::whole;
+use crate::base::json::to_integer;
 
 pub mod build;
 pub mod choice;
@@ -49,13 +49,13 @@ pub trait FromJson: Sized {
 
     /// Whether its value does not depend on what is read, so that the answer need not be looked at.
     #[must_use]
-    fn reads_nothing() -> bool {
+    fn ignores_body() -> bool {
         false
     }
 
     /// Whether `null` is one of its values, so that an optional field of it distinguishes `null` from absence.
     #[must_use]
-    fn takes_null() -> bool {
+    fn accepts_null() -> bool {
         false
     }
 }
@@ -157,7 +157,7 @@ impl FromJson for Value {
         Some(Value::Null)
     }
 
-    fn takes_null() -> bool {
+    fn accepts_null() -> bool {
         true
     }
 }
@@ -172,7 +172,7 @@ impl FromJson for () {
         Some(())
     }
 
-    fn reads_nothing() -> bool {
+    fn ignores_body() -> bool {
         true
     }
 }
@@ -222,9 +222,9 @@ macro_rules! scalar {
 
 scalar!(bool, "a boolean", value => value.as_bool());
 scalar!(f64, "a number", value => value.as_f64());
-scalar!(i32, "an integer of 32 bits", value => value.as_i64().or_else(|| whole(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
-scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| whole(value.as_f64()?)));
-scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(whole(value.as_f64()?)?).ok()));
+scalar!(i32, "an integer of 32 bits", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
+scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)));
+scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(to_integer(value.as_f64()?)?).ok()));
 
 impl<T: ToJson> ToJson for Option<T> {
     fn to_json(&self) -> Value {
@@ -238,14 +238,14 @@ impl<T: ToJson> ToJson for Option<T> {
 
 impl<T: FromJson> FromJson for Option<T> {
     fn from_json(value: Value) -> Result<Self, JsonError> {
-        if value.is_null() && !T::takes_null() { Ok(None) } else { T::from_json(value).map(Some) }
+        if value.is_null() && !T::accepts_null() { Ok(None) } else { T::from_json(value).map(Some) }
     }
 
     fn missing() -> Option<Self> {
         Some(None)
     }
 
-    fn takes_null() -> bool {
+    fn accepts_null() -> bool {
         true
     }
 }

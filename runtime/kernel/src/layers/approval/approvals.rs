@@ -13,13 +13,13 @@ use crate::call::approval::ApprovalRequest;
 use crate::call::error::ToolError;
 use crate::call::resumption::Ticket;
 use crate::call::store::{OnFailure, Store};
-use crate::call::waiting::{CalledBy, millis_of};
+use crate::call::waiting::{Caller, millis_of};
 
 /// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
-pub const CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
+pub const DEFAULT_CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
 
 /// The pauses between attempts to take back a call that the queue did not take in time.
-const GIVEN_UP: &[Duration] = &[
+const CALL_OFF_DELAYS: &[Duration] = &[
     Duration::ZERO,
     Duration::from_millis(100),
     Duration::from_millis(400),
@@ -31,10 +31,10 @@ const GIVEN_UP: &[Duration] = &[
 ];
 
 /// How long one such attempt may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CALL_OFF_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a change is retried because somebody else was faster.
-const TRIES: u32 = 100;
+const MAX_ATTEMPTS: u32 = 100;
 
 /// The calls that wait for an approval in a [store](crate::call::store), for everyone who deals with them: a toolbox puts
 /// them there and runs them ([`ToolboxBuilder::approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue),
@@ -96,7 +96,7 @@ impl Approvals {
             on_failure: OnFailure::Refuse,
             own: Arc::default(),
             worker: Text::EMPTY,
-            lease: CLAIM_EXPIRY,
+            lease: DEFAULT_CLAIM_EXPIRY,
         }
     }
 
@@ -225,11 +225,11 @@ impl Approvals {
     }
 
     /// Denies a call whose caller learns of it by other means.
-    pub(crate) async fn withdraw(&self, id: &str, by: Text, told: &ToolError) -> Result<(), ApprovalError> {
+    pub(crate) async fn withdraw(&self, id: &str, by: Text, error: &ToolError) -> Result<(), ApprovalError> {
         let changed = self.change(id, |entry, at| {
             let (by, note) = (by.clone(), String::new());
             entry.decide(ApprovalDecision { granted: false, by, at, note })?;
-            entry.finish(Some(told.code()), at);
+            entry.finish(Some(error.code()), at);
             Ok(())
         });
         changed.await.map(drop)
@@ -246,9 +246,10 @@ impl Approvals {
         let (approvals, id, until) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
         let calls_off = async move {
             let mut is_used = false;
-            for wait in GIVEN_UP {
+            for wait in CALL_OFF_DELAYS {
                 tokio::time::sleep(*wait).await;
-                let done = tokio::time::timeout(PATIENCE, approvals.call_off(&id, until, &mut is_used));
+                let done =
+                    tokio::time::timeout(CALL_OFF_TIMEOUT, approvals.call_off(&id, until, &mut is_used));
                 if matches!(done.await, Ok(true)) {
                     return;
                 }
@@ -272,8 +273,8 @@ impl Approvals {
     }
 
     /// Claims a call of this caller for this worker. `None` if another has it, or it has been resumed.
-    pub(crate) async fn claim(&self, id: &str, caller: &CalledBy) -> Result<Option<Claimed>, ApprovalError> {
-        let claimed = self.change(id, |entry, now| match entry.called_by.difference(caller) {
+    pub(crate) async fn claim(&self, id: &str, caller: &Caller) -> Result<Option<Claimed>, ApprovalError> {
+        let claimed = self.change(id, |entry, now| match entry.caller.difference(caller) {
             Some(what) => Err(ApprovalError::OtherCaller { what }),
             None => entry.claim(&self.worker, self.lease, now),
         });
@@ -354,7 +355,7 @@ impl Approvals {
         id: &str,
         change: impl Fn(&mut QueuedApproval, SystemTime) -> Result<(), ApprovalError>,
     ) -> Result<QueuedApproval, ApprovalError> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(mut entry) = self.read(id).await? else {
                 return Err(ApprovalError::NotFound { id: id.to_owned() });
             };
@@ -367,7 +368,7 @@ impl Approvals {
                 return Ok(entry);
             }
         }
-        let why = format!("it was changed {TRIES} times while this was tried");
+        let why = format!("it was changed {MAX_ATTEMPTS} times while this was tried");
         Err(ApprovalError::Queue(ToolError::failed(why)))
     }
 }

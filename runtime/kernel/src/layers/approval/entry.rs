@@ -12,9 +12,9 @@ use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
-use crate::call::called::CalledTool;
+use crate::call::called::Callee;
 use crate::call::store::Row;
-use crate::call::waiting::{CalledBy, millis_of, seal_name};
+use crate::call::waiting::{Caller, millis_of, seal_name};
 
 /// A call that waits, or has waited, for an approval in a queue, without the secrets among its arguments.
 #[derive(Clone, PartialEq)]
@@ -29,15 +29,15 @@ pub struct QueuedApproval {
     /// The name of the tool.
     pub tool: Text,
     /// The caller. A worker resumes the call for the same one.
-    pub called_by: CalledBy,
+    pub caller: Caller,
     /// The arguments as people may see them: without secrets.
-    pub shown: Value,
+    pub redacted_arguments: Value,
     /// The reasons why the call needs an approval.
     pub reasons: Vec<String>,
     /// The tools that the call may call in turn, see [`ApprovalRequest::calls`].
-    pub calls: Vec<CalledTool>,
+    pub calls: Vec<Callee>,
     /// When the call began to wait.
-    pub asked_at: SystemTime,
+    pub requested_at: SystemTime,
     /// When the call can no longer be resumed.
     pub expires_at: SystemTime,
     /// The decision, if somebody has decided.
@@ -54,7 +54,7 @@ pub struct QueuedApproval {
 }
 
 discreet_debug!(QueuedApproval:
-    id, state, call_id, tool, called_by, reasons, calls, asked_at, expires_at, decision, claim, outcome, damage; shown);
+    id, state, call_id, tool, caller, reasons, calls, requested_at, expires_at, decision, claim, outcome, damage; redacted_arguments);
 
 /// `{"id", "state", "call_id", "tool", "shown", "reasons", "asked_at", "expires_at"}`, times in milliseconds since 1970,
 /// and, where known, `principal`, `session_id`, `agent_id`, a list `calls`, `decision` (`{"granted", "by", "at",
@@ -63,10 +63,10 @@ impl Serialize for QueuedApproval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({
             "id": self.id, "state": self.state.as_str(), "call_id": self.call_id, "tool": self.tool,
-            "shown": self.shown, "reasons": self.reasons,
-            "asked_at": millis_of(self.asked_at), "expires_at": millis_of(self.expires_at),
+            "shown": self.redacted_arguments, "reasons": self.reasons,
+            "asked_at": millis_of(self.requested_at), "expires_at": millis_of(self.expires_at),
         });
-        self.called_by.write(&mut out);
+        self.caller.write(&mut out);
         if !self.calls.is_empty() {
             out["calls"] = json!(self.calls);
         }
@@ -104,11 +104,11 @@ impl QueuedApproval {
             state: ApprovalState::Waiting,
             call_id: Text::EMPTY,
             tool: Text::EMPTY,
-            called_by: CalledBy::default(),
-            shown: Value::Null,
+            caller: Caller::default(),
+            redacted_arguments: Value::Null,
             reasons: Vec::new(),
             calls: Vec::new(),
-            asked_at,
+            requested_at: asked_at,
             expires_at,
             decision: None,
             claim: None,
@@ -123,8 +123,8 @@ impl QueuedApproval {
     fn show(&mut self, request: &ApprovalRequest) {
         self.call_id.clone_from(&request.id);
         self.tool.clone_from(&request.name);
-        self.called_by.clone_from(&request.called_by);
-        self.shown.clone_from(&request.shown);
+        self.caller.clone_from(&request.caller);
+        self.redacted_arguments.clone_from(&request.redacted_arguments);
         self.reasons.clone_from(&request.reasons);
         self.calls.clone_from(&request.calls);
         self.expires_at = request.expires_at;
@@ -160,13 +160,13 @@ impl QueuedApproval {
         let mut members = Members::read(text, "the entry of the queue")?;
         let state: Text = members.take("state")?;
         // A state of a later version: nothing is done with what nobody here knows.
-        self.state = ApprovalState::named(&state).unwrap_or(ApprovalState::Finished);
-        self.asked_at = time(&mut members, "asked_at")?;
+        self.state = ApprovalState::by_name(&state).unwrap_or(ApprovalState::Finished);
+        self.requested_at = time(&mut members, "asked_at")?;
         self.expires_at = time(&mut members, "expires_at")?;
         self.call_id = members.take("call_id")?;
         self.tool = members.take("tool")?;
-        self.called_by = CalledBy::read(&mut members)?;
-        self.shown = members.take("shown")?;
+        self.caller = Caller::read(&mut members)?;
+        self.redacted_arguments = members.take("shown")?;
         self.reasons = members.take("reasons")?;
         self.calls = members.or_default("calls")?;
         if let Some(mut decision) = part(&mut members, "decision")? {

@@ -72,10 +72,7 @@ impl fmt::Display for ApprovalError {
             }
             ApprovalError::Taken => f.write_str("a worker has the call, or it has been resumed before"),
             ApprovalError::OtherCaller { what } => {
-                write!(
-                    f,
-                    "the call is for another {what}: resume it in a turn of its own caller, `called_by`"
-                )
+                write!(f, "the call is for another {what}: resume it in a turn of its own caller, `caller`")
             }
             ApprovalError::Damaged(why) => {
                 write!(f, "its row in the queue was changed and cannot be read, so it cannot run: {why}")

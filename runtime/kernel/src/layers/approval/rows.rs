@@ -8,7 +8,7 @@ use super::approvals::{Approvals, now};
 use super::entry::QueuedApproval;
 use super::error::ApprovalError;
 use super::state::ApprovalState;
-use super::{APPROVALS_KEPT, SLACK};
+use super::{APPROVAL_RETENTION, CLOCK_SKEW};
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::call::store::{Expected, OnFailure, Row, StoreError};
@@ -27,7 +27,7 @@ impl Approvals {
     /// Takes a name and returns whether it was free: of all that take it, in whatever processes, one is told so. It is
     /// forgotten some time after its request can no longer run.
     pub(super) async fn take(&self, name: &str, expires_at: SystemTime) -> Result<bool, ToolError> {
-        let ttl = left(expires_at).saturating_add(SLACK);
+        let ttl = left(expires_at).saturating_add(CLOCK_SKEW);
         let taken = self.store.put(USED, name, b"", ttl, Expected::Absent).await.map(|taken| taken.is_some());
         match self.on_failure {
             OnFailure::Refuse => Ok(taken?),
@@ -100,7 +100,7 @@ impl Approvals {
                 all.push(entry);
             }
         }
-        all.sort_by_key(|entry| entry.asked_at);
+        all.sort_by_key(|entry| entry.requested_at);
         Ok(all)
     }
 
@@ -111,7 +111,7 @@ impl Approvals {
             let row = self.store.get(ENTRIES, &request.key).await?;
             open.extend(row.map(|row| QueuedApproval::of(row, Some(&request), now())));
         }
-        open.sort_by_key(|entry| entry.asked_at);
+        open.sort_by_key(|entry| entry.requested_at);
         Ok(open)
     }
 
@@ -136,6 +136,6 @@ fn left(expires_at: SystemTime) -> Duration {
 
 /// For how long an entry is kept.
 fn kept(entry: &QueuedApproval) -> Duration {
-    let end = entry.expires_at.checked_add(APPROVALS_KEPT).unwrap_or(entry.expires_at);
+    let end = entry.expires_at.checked_add(APPROVAL_RETENTION).unwrap_or(entry.expires_at);
     left(end)
 }

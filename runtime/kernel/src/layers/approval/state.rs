@@ -54,7 +54,7 @@ impl ApprovalState {
 
     /// Returns the state of this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<ApprovalState> {
+    pub fn by_name(name: &str) -> Option<ApprovalState> {
         ApprovalState::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }

@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long a store remembers a circuit after the time for which it is open. A row is kept for both together, so what is
 /// left of it says how long the circuit is still open, by the clock of the store.
-const MEMORY: Duration = Duration::from_secs(60 * 60);
+const CIRCUIT_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// The table of the circuits, by service.
 const TABLE: &str = "circuits";
@@ -63,7 +63,7 @@ impl CircuitBreaker {
 
     /// Closes the circuit of a service that another process closed.
     fn closed_elsewhere(&self, service: &str) {
-        if let Some(known) = self.known(service) {
+        if let Some(known) = self.existing_service(service) {
             unpoisoned(known.machine.lock()).close_too();
         }
     }
@@ -97,7 +97,7 @@ impl SharedBreaker {
         })?;
         let circuits = Arc::new(Circuits {
             on_failure: self.on_failure,
-            seen: Mutex::new(Seen { changes: BTreeMap::new(), answered: false }),
+            seen: Mutex::new(LastPoll { changes: BTreeMap::new(), answered: false }),
             woken: Notify::new(),
         });
         let mut breaker = self.breaker;
@@ -115,12 +115,12 @@ impl SharedBreaker {
 #[derive(Debug)]
 pub(super) struct Circuits {
     on_failure: OnFailure,
-    seen: Mutex<Seen>,
+    seen: Mutex<LastPoll>,
     woken: Notify,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct LastPoll {
     changes: Changes,
     /// Whether the last request was answered.
     answered: bool,
@@ -133,7 +133,7 @@ impl Circuits {
     /// Takes note that a circuit opened, for this long, or closed in this process.
     pub(super) fn changed(&self, service: &str, open: Option<Duration>) {
         // A time that cannot be represented is far enough in the future.
-        let till = open.and_then(|left| Instant::now().checked_add(left.min(MEMORY * 24 * 365)));
+        let till = open.and_then(|left| Instant::now().checked_add(left.min(CIRCUIT_TTL * 24 * 365)));
         unpoisoned(self.seen.lock()).changes.insert(service.to_owned(), till);
         self.woken.notify_one();
     }
@@ -151,7 +151,12 @@ impl Circuits {
     }
 
     /// Applies changes made elsewhere to the circuits here. Changes that were not passed on are passed on later.
-    fn heard(&self, answer: Result<Vec<Row>, StoreError>, told: Changes, breaker: &CircuitBreaker) -> bool {
+    fn apply_changes(
+        &self,
+        answer: Result<Vec<Row>, StoreError>,
+        told: Changes,
+        breaker: &CircuitBreaker,
+    ) -> bool {
         let mut seen = unpoisoned(self.seen.lock());
         seen.answered = answer.is_ok();
         let Ok(mut found) = answer else {
@@ -165,7 +170,7 @@ impl Circuits {
         drop(seen);
         for row in found {
             match row.value.as_slice() {
-                OPEN => breaker.open_elsewhere(&row.key, row.left.saturating_sub(MEMORY)),
+                OPEN => breaker.open_elsewhere(&row.key, row.left.saturating_sub(CIRCUIT_TTL)),
                 CLOSED => breaker.closed_elsewhere(&row.key),
                 // What a later version has to say is not for this one.
                 _ => {}
@@ -187,7 +192,7 @@ async fn follow(
         let changes = std::mem::take(&mut unpoisoned(circuits.seen.lock()).changes);
         let answer = exchange(&*store, &mut known, &changes).await;
         let Some(breaker) = breaker.upgrade() else { return };
-        let answered = circuits.heard(answer, changes, &breaker);
+        let answered = circuits.apply_changes(answer, changes, &breaker);
         drop(breaker);
         // A change is passed on at once, but not again and again while the store is away.
         if answered {
@@ -209,7 +214,8 @@ async fn exchange(
             Some(till) => (OPEN, till.saturating_duration_since(Instant::now())),
             None => (CLOSED, Duration::ZERO),
         };
-        let stored = store.put(TABLE, service, value, left.saturating_add(MEMORY), Expected::Any).await?;
+        let stored =
+            store.put(TABLE, service, value, left.saturating_add(CIRCUIT_TTL), Expected::Any).await?;
         // What this process says itself is no news to it.
         known.extend(stored.map(|version| (service.clone(), version)));
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::base::discreet::Hidden;
+use crate::base::discreet::Redacted;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::InputRequest;
@@ -12,10 +12,10 @@ use crate::call::error::ToolError;
 use crate::schema::shape::decode::ArgumentProblem;
 
 /// How often an [`InputHandler`] is asked for one answer before the call fails.
-pub const INPUT_ATTEMPTS: u32 = 3;
+pub const MAX_INPUT_ATTEMPTS: u32 = 3;
 
 /// How many answers a call may ask for.
-pub const INPUT_ROUNDS: usize = 8;
+pub const MAX_INPUT_ROUNDS: usize = 8;
 
 /// Asks a person, or a program, for the input a tool needs.
 ///
@@ -53,7 +53,7 @@ pub trait InputHandler: Send + Sync {
         &'a self,
         question: InputQuestion<'a>,
         ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>>;
+    ) -> BoxFuture<'a, Result<InputReply, ToolError>>;
 }
 
 /// A question for an [`InputHandler`].
@@ -71,7 +71,7 @@ pub struct InputQuestion<'a> {
 /// The answer of an [`InputHandler`].
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub enum InputAnswer {
+pub enum InputReply {
     /// The value, which is checked against the schema of the request.
     Given(Value),
     /// There will be no answer. The model is informed.
@@ -81,12 +81,12 @@ pub enum InputAnswer {
     Later,
 }
 
-impl fmt::Debug for InputAnswer {
+impl fmt::Debug for InputReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InputAnswer::Given(answer) => f.debug_tuple("Given").field(&Hidden(answer)).finish(),
-            InputAnswer::Declined => f.write_str("Declined"),
-            InputAnswer::Later => f.write_str("Later"),
+            InputReply::Given(answer) => f.debug_tuple("Given").field(&Redacted(answer)).finish(),
+            InputReply::Declined => f.write_str("Declined"),
+            InputReply::Later => f.write_str("Later"),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Closures in place of types: most middleware and approvers are one decision.
 
-use super::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest};
+use super::{Approval, ApprovalRequest, Approver, Middleware, MiddlewareDecision, ToolRequest};
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 
 /// A function that decides without waiting. Name the type of its argument: `|request: &ToolRequest<'_>| …`.
 impl<F> Middleware for F
 where
-    F: for<'r, 'c> Fn(&'r ToolRequest<'c>) -> Decision + Send + Sync,
+    F: for<'r, 'c> Fn(&'r ToolRequest<'c>) -> MiddlewareDecision + Send + Sync,
 {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
         // Decided when it is polled, where a panic is caught and the time is limited.
         Box::pin(async move { self(request) })
     }

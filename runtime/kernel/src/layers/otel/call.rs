@@ -8,7 +8,7 @@ use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
 
 use super::code::{Codes, OTHER_CODE};
 use super::context::Spanned;
-use super::{Otel, Signals, linked, named};
+use super::{Otel, Signals, agent_attributes, linked};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::truncate::floor;
@@ -22,11 +22,11 @@ use crate::layers::redact::{Secrets, ToolRedactor};
 const OTHER: &str = "_OTHER";
 
 /// The most bytes of what a model makes up, in a span.
-const LONGEST: usize = 256;
+const MAX_ATTRIBUTE_BYTES: usize = 256;
 
 /// Returns what a model makes up, cut to the length that spans show.
 pub fn short(text: &str) -> String {
-    text[..floor(text, LONGEST)].to_owned()
+    text[..floor(text, MAX_ATTRIBUTE_BYTES)].to_owned()
 }
 
 /// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
@@ -48,7 +48,7 @@ impl OtelSpan {
     /// Begins the span of a call, and makes it that of the context.
     pub(super) fn begin(otel: &Otel, called: &Called<'_>, ctx: &mut ToolContext) -> OtelSpan {
         let (call, tool) = (called.call(), called.tool());
-        let (agent, conversation) = named(ctx);
+        let (agent, conversation) = agent_attributes(ctx);
         let measured_name = if tool.is_some() { call.name.as_str() } else { OTHER };
         let mut measured = vec![
             KeyValue::new("gen_ai.tool.name", measured_name.to_owned()),
@@ -57,7 +57,7 @@ impl OtelSpan {
         measured.extend(agent.clone());
         let signals = Arc::clone(&otel.signals);
         let since = Instant::now();
-        let begun = otel.signals.begun(&ctx.otel_context(), || {
+        let begun = otel.signals.start_span(&ctx.otel_context(), || {
             let waited = call.brings().waited.as_ref();
             let waited = waited.and_then(|waited| linked(waited.call().traceparent.as_deref()?));
             let name = match tool {
@@ -88,7 +88,7 @@ impl OtelSpan {
             span.set_attributes(agent.into_iter().chain(conversation));
             if otel.content {
                 let hides = called.redactor();
-                let arguments = hides.shown(&call.arguments, ctx).to_string();
+                let arguments = hides.redact_arguments(&call.arguments, ctx).to_string();
                 span.set_attribute(KeyValue::new("gen_ai.tool.call.arguments", arguments));
                 redactor = Some(hides);
             }
@@ -131,7 +131,7 @@ impl Observer for OtelSpan {
         secrets: Option<Arc<Secrets>>,
     ) -> Option<BoxFuture<'static, ()>> {
         let secrets = secrets.unwrap_or_default();
-        let code = self.codes.told(outcome).map(|code| secrets.code(code).unwrap_or(OTHER_CODE));
+        let code = self.codes.shown_code(outcome).map(|code| secrets.code(code).unwrap_or(OTHER_CODE));
         let waits = match outcome {
             Err(ToolError::ApprovalRequired(_)) => Some("approval"),
             Err(ToolError::InputRequired(_)) => Some("input"),

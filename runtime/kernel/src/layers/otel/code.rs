@@ -26,7 +26,7 @@ impl Codes {
     }
 
     /// Returns the code of an error as it is shown; `None` if there is no error.
-    pub(super) fn told<'o>(&self, outcome: &'o Result<ToolResult, ToolError>) -> Option<&'o str> {
+    pub(super) fn shown_code<'o>(&self, outcome: &'o Result<ToolResult, ToolError>) -> Option<&'o str> {
         let code = match outcome {
             Ok(result) if !result.is_error() => return None,
             Ok(result) => result.details.get("code").and_then(Value::as_str).unwrap_or_default(),

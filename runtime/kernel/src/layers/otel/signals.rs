@@ -67,7 +67,7 @@ impl Signals {
     }
 
     /// Begins a span below another, and returns the context with it; `None` if no spans are made.
-    pub fn begun(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
+    pub fn start_span(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
         let tracer = self.tracer()?;
         Some(parent.with_span(tracer.build_with_context(builder(), parent)))
     }
@@ -148,7 +148,7 @@ impl Instruments {
 }
 
 /// Returns the agent and the conversation of a call, as attributes.
-pub fn named(ctx: &ToolContext) -> (Option<KeyValue>, Option<KeyValue>) {
+pub fn agent_attributes(ctx: &ToolContext) -> (Option<KeyValue>, Option<KeyValue>) {
     let agent = ctx.agent_id().map(|id| KeyValue::new("gen_ai.agent.name", id.to_owned()));
     let session = ctx.session().filter(|session| !session.is_passing());
     (agent, session.map(|session| KeyValue::new("gen_ai.conversation.id", session.id().to_owned())))

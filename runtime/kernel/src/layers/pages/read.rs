@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::shared;
-use super::store::{Owner, Page, Store};
+use super::store::{Page, ResultOwner, Store};
 use super::{bytes, cut, floor, hide_cut};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -48,7 +48,7 @@ impl ReadResult {
 
     /// Returns a result that was kept, here or by another process.
     async fn find(&self, handle: &str, ctx: &ToolContext) -> Result<Option<Page>, ToolError> {
-        let owner = Owner::of(ctx);
+        let owner = ResultOwner::of(ctx);
         let (found, shared) = (self.store.get(handle, &owner), &self.shared);
         match shared.as_ref().filter(|_| found.is_none() && !handle.is_empty()) {
             None => Ok(found),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Pages;
-use super::store::{Owner, Page};
+use super::store::{Page, ResultOwner};
 use crate::base::canonical::digest;
 use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
@@ -43,21 +43,21 @@ impl Pages {
     /// Shares what is kept under these handles.
     pub(crate) async fn share(&self, handles: Vec<String>, ctx: &ToolContext) {
         let Some(shared) = &self.shared else { return };
-        let owner = Owner::of(ctx);
+        let owner = ResultOwner::of(ctx);
         for handle in handles {
             let Some(Page { text, size, secrets }) = self.store.get(&handle, &owner) else { continue };
             if secrets.is_none_or(|secrets| secrets.is_empty()) {
                 // The call has run: if others cannot read it, this process still can.
-                let _ = keep(shared, &owner, &handle, &format!("{size}\n{text}"), self.store.ttl()).await;
+                let _ = put(shared, &owner, &handle, &format!("{size}\n{text}"), self.store.ttl()).await;
             }
         }
     }
 }
 
 /// A value is the size of a page, a line break, and the text.
-async fn keep(
+async fn put(
     store: &dyn Store,
-    owner: &Owner,
+    owner: &ResultOwner,
     handle: &str,
     value: &str,
     ttl: Duration,
@@ -66,7 +66,11 @@ async fn keep(
 }
 
 /// Returns the result of a handle that belongs to this owner; `None` if there is none, or no longer.
-pub(super) async fn find(store: &dyn Store, owner: &Owner, handle: &str) -> Result<Option<Page>, ToolError> {
+pub(super) async fn find(
+    store: &dyn Store,
+    owner: &ResultOwner,
+    handle: &str,
+) -> Result<Option<Page>, ToolError> {
     let found = store.get(TABLE, &owner.key(handle)).await;
     found.and_then(|row| row.map(page).transpose()).map_err(|why| {
         let text = format!(
@@ -85,7 +89,7 @@ fn page(row: Row) -> Result<Page, StoreError> {
     page.ok_or_else(|| StoreError::unreadable("a result", "it has no size"))
 }
 
-impl Owner {
+impl ResultOwner {
     fn key(&self, handle: &str) -> String {
         format!("{}:{handle}", self.digest())
     }

@@ -40,16 +40,16 @@ impl Default for StoreLimits {
 
 /// The owner of a result, who alone may read it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Owner {
+pub(super) struct ResultOwner {
     pub(super) session: Option<Text>,
     pub(super) agent: Option<Text>,
     pub(super) principal: Option<Text>,
 }
 
-impl Owner {
-    pub(super) fn of(ctx: &ToolContext) -> Owner {
+impl ResultOwner {
+    pub(super) fn of(ctx: &ToolContext) -> ResultOwner {
         let text = |text: &str| Text::from(text.to_owned());
-        Owner {
+        ResultOwner {
             session: ctx.session().map(|session| text(session.id())),
             agent: ctx.agent_id().map(text),
             principal: ctx.principal().map(|principal| principal.id.clone()),
@@ -62,21 +62,21 @@ pub(super) struct Store {
     limits: StoreLimits,
     /// Seeded with randomness from the operating system, so the next handle cannot be predicted.
     names: RandomState,
-    kept: Mutex<Shelf>,
+    shelf: Mutex<StoreState>,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct StoreState {
     /// How many results were ever kept.
     count: u64,
     bytes: usize,
     /// The results, in order of arrival, which is also the order of removal.
-    results: VecDeque<Kept>,
+    results: VecDeque<StoredResult>,
 }
 
-struct Kept {
+struct StoredResult {
     handle: String,
-    owner: Owner,
+    owner: ResultOwner,
     page: Page,
     until: Instant,
 }
@@ -93,7 +93,7 @@ pub(super) struct Page {
 
 impl Store {
     pub(super) fn new(limits: StoreLimits) -> Store {
-        Store { limits, names: RandomState::new(), kept: Mutex::default() }
+        Store { limits, names: RandomState::new(), shelf: Mutex::default() }
     }
 
     /// Keeps a text that the call's owner reads in pages of `size` bytes, and returns its handle. `None` if the text
@@ -105,7 +105,7 @@ impl Store {
         let now = Instant::now();
         // A time that cannot be represented is far enough in the future.
         let until = now.checked_add(self.limits.ttl).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
-        let mut shelf = unpoisoned(self.kept.lock());
+        let mut shelf = unpoisoned(self.shelf.lock());
         shelf.count += 1;
         let (left, right) =
             (self.names.hash_one((shelf.count, 0_u8)), self.names.hash_one((shelf.count, 1_u8)));
@@ -113,7 +113,12 @@ impl Store {
         let handle = format!("r{left:016x}{:08x}", right >> 32);
         shelf.bytes += text.len();
         let page = Page { text: text.into(), size, secrets: ctx.secrets() };
-        shelf.results.push_back(Kept { handle: handle.clone(), owner: Owner::of(ctx), page, until });
+        shelf.results.push_back(StoredResult {
+            handle: handle.clone(),
+            owner: ResultOwner::of(ctx),
+            page,
+            until,
+        });
         shelf.forget(now, &self.limits);
         Some(handle)
     }
@@ -125,19 +130,19 @@ impl Store {
 
     /// Returns whether anything was ever kept.
     pub(super) fn has_kept(&self) -> bool {
-        unpoisoned(self.kept.lock()).count > 0
+        unpoisoned(self.shelf.lock()).count > 0
     }
 
     /// Returns a kept result, if it is still kept and belongs to this owner.
-    pub(super) fn get(&self, handle: &str, owner: &Owner) -> Option<Page> {
-        let mut shelf = unpoisoned(self.kept.lock());
+    pub(super) fn get(&self, handle: &str, owner: &ResultOwner) -> Option<Page> {
+        let mut shelf = unpoisoned(self.shelf.lock());
         shelf.forget(Instant::now(), &self.limits);
         let kept = shelf.results.iter().find(|kept| kept.handle == handle && kept.owner == *owner)?;
         Some(kept.page.clone())
     }
 }
 
-impl Shelf {
+impl StoreState {
     fn forget(&mut self, now: Instant, limits: &StoreLimits) {
         while let Some(oldest) = self.results.front() {
             let crowded = self.bytes > limits.bytes || self.results.len() > limits.results;
@@ -152,7 +157,7 @@ impl Shelf {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shelf = unpoisoned(self.kept.lock());
+        let shelf = unpoisoned(self.shelf.lock());
         // Neither the texts nor their handles.
         f.debug_struct("Store")
             .field("limits", &self.limits)

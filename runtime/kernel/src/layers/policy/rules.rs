@@ -22,7 +22,7 @@ use crate::spec::{Effects, Files, Network, ToolSpec};
 /// A tool that matches an exclusion is unavailable even if another rule includes it. If there is a list of inclusions,
 /// even an empty one, a tool that matches none of them is unavailable, too.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rules(Arc<Lists>);
+pub struct PolicyRules(Arc<Lists>);
 
 #[derive(Debug, Default, PartialEq)]
 struct Lists {
@@ -117,7 +117,7 @@ impl EffectKind {
 /// What [`Rules`] decide about a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Decision {
+pub enum RuleDecision {
     /// The tool is available.
     Allowed {
         /// The first rule that includes the tool. `None` if there is no list of inclusions.
@@ -132,11 +132,11 @@ pub enum Decision {
     NotIncluded,
 }
 
-impl Decision {
+impl RuleDecision {
     /// Returns whether the tool is available.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
-        matches!(self, Decision::Allowed { .. })
+        matches!(self, RuleDecision::Allowed { .. })
     }
 }
 
@@ -193,7 +193,7 @@ impl RulesBuilder {
     /// # Errors
     ///
     /// Every text that is not a rule. No rule is skipped: one that cannot be parsed might have excluded something.
-    pub fn build(self) -> Result<Rules, RulesError> {
+    pub fn build(self) -> Result<PolicyRules, RulesError> {
         let mut problems = Vec::new();
         let mut read = |texts: Vec<Text>| -> Vec<Rule> {
             let rules =
@@ -201,11 +201,11 @@ impl RulesBuilder {
             rules.collect()
         };
         let lists = Lists { include: self.include.map(&mut read), exclude: read(self.exclude) };
-        if problems.is_empty() { Ok(Rules(Arc::new(lists))) } else { Err(RulesError { problems }) }
+        if problems.is_empty() { Ok(PolicyRules(Arc::new(lists))) } else { Err(RulesError { problems }) }
     }
 }
 
-impl Rules {
+impl PolicyRules {
     /// Returns a builder without rules.
     #[must_use]
     pub fn builder() -> RulesBuilder {
@@ -222,16 +222,15 @@ impl Rules {
 
     /// Returns what the rules decide about a tool, and which rule decides.
     #[must_use]
-    pub fn explain(&self, spec: &ToolSpec) -> Decision {
+    pub fn explain(&self, spec: &ToolSpec) -> RuleDecision {
         let first = |rules: &[Rule]| rules.iter().find(|rule| rule.fits(spec)).map(|rule| rule.text.clone());
         if let Some(rule) = first(&self.0.exclude) {
-            return Decision::Excluded { rule };
+            return RuleDecision::Excluded { rule };
         }
         match &self.0.include {
-            None => Decision::Allowed { rule: None },
-            Some(include) => {
-                first(include).map_or(Decision::NotIncluded, |rule| Decision::Allowed { rule: Some(rule) })
-            }
+            None => RuleDecision::Allowed { rule: None },
+            Some(include) => first(include)
+                .map_or(RuleDecision::NotIncluded, |rule| RuleDecision::Allowed { rule: Some(rule) }),
         }
     }
 

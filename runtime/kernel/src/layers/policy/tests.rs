@@ -69,7 +69,7 @@ fn files(files: Files) -> usize {
 }
 
 /// What goes too far, as the first words of the lines that say so.
-fn too_far(effects: &Effects, limits: &Limits) -> Vec<&'static str> {
+fn too_far(effects: &Effects, limits: &EffectLimits) -> Vec<&'static str> {
     let mut found = Vec::new();
     if limits.read_only && !effects.read_only {
         found.push("changes");
@@ -116,8 +116,8 @@ prop_compose! {
         network in any_network(),
         files in any_files(),
         spawns in any::<bool>(),
-    ) -> Limits {
-        Limits { read_only, destructive: true, network, files, spawns }
+    ) -> EffectLimits {
+        EffectLimits { read_only, destructive: true, network, files, spawns }
     }
 }
 
@@ -180,17 +180,17 @@ proptest! {
 #[test]
 fn web_fetch_is_refused_where_the_network_is_disabled() {
     let fetch = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
-    let error = Limits::PLANNING.check::<ToolError>(&named("web_fetch", fetch.clone())).unwrap_err();
+    let error = EffectLimits::PLANNING.check::<ToolError>(&named("web_fetch", fetch.clone())).unwrap_err();
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
                     - network: it may reach any host (allowed: none)";
     assert_eq!((error.to_string().as_str(), error.code()), (expected, "PERMISSION_DENIED"));
-    let coding = Limits { network: Network::Any, ..Limits::PLANNING };
+    let coding = EffectLimits { network: Network::Any, ..EffectLimits::PLANNING };
     assert!(coding.check::<ToolError>(&named("web_fetch", fetch)).is_ok());
 }
 
 #[test]
 fn a_tool_that_declares_nothing_counts_as_the_worst_and_all_reasons_are_told_at_once() {
-    let error = Limits::NONE.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).unwrap_err();
+    let error = EffectLimits::NONE.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).unwrap_err();
     let expected = "\
 Permission denied: tool 'mystery' may do more than this context allows:
 - changes: it may change things (allowed: reading only)
@@ -200,12 +200,13 @@ Permission denied: tool 'mystery' may do more than this context allows:
 - programs: it may start programs (allowed: none)
 Effects that a tool does not rule out are assumed, and this tool rules out none.";
     assert_eq!(error.to_string(), expected);
-    assert!(Limits::ANY.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).is_ok());
+    assert!(EffectLimits::ANY.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).is_ok());
 }
 
 #[test]
 fn only_the_hosts_beyond_the_grant_are_named() {
-    let limits = Limits { network: network(&["api.example.com", "*.internal:8443"]), ..Limits::ANY };
+    let limits =
+        EffectLimits { network: network(&["api.example.com", "*.internal:8443"]), ..EffectLimits::ANY };
     let asked = |hosts: &[&'static str]| named("t", Effects { network: network(hosts), ..Effects::NONE });
     for within in [
         &["API.Example.com"][..],
@@ -224,7 +225,7 @@ fn only_the_hosts_beyond_the_grant_are_named() {
 
 #[test]
 fn addresses_with_colons_keep_them() {
-    let limits = Limits { network: network(&["[2001:db8::1]", "fe80::1"]), ..Limits::ANY };
+    let limits = EffectLimits { network: network(&["[2001:db8::1]", "fe80::1"]), ..EffectLimits::ANY };
     let allowed = |host| limits.allows(&Effects { network: network(&[host]), ..Effects::NONE });
     assert!(allowed("[2001:DB8::1]:443") && allowed("[2001:db8::1]") && allowed("fe80::1"));
     assert!(!allowed("[2001:db8::2]:443") && !allowed("fe80:"));
@@ -232,8 +233,8 @@ fn addresses_with_colons_keep_them() {
 
 // ---- rules
 
-fn rules(include: Option<&[&'static str]>, exclude: &[&'static str]) -> Rules {
-    let mut builder = Rules::builder().exclude(exclude.iter().copied());
+fn rules(include: Option<&[&'static str]>, exclude: &[&'static str]) -> PolicyRules {
+    let mut builder = PolicyRules::builder().exclude(exclude.iter().copied());
     if let Some(include) = include {
         builder = builder.include(include.iter().copied());
     }
@@ -269,7 +270,7 @@ fn deny_wins_and_an_inclusion_closes_the_set() {
         (None, &["category:gener?l effect:spawns"], &["read_file", "write_file", "web_fetch"]),
     ];
     for (include, exclude, expected) in cases {
-        let policy = Policy::new(Limits::ANY).with_rules(rules(include, exclude));
+        let policy = Policy::new(EffectLimits::ANY).with_rules(rules(include, exclude));
         let specs = tools();
         let allowed = specs.iter().filter(|spec| policy.check(spec).is_ok());
         let allowed: Vec<&str> = allowed.map(|spec| spec.name.as_str()).collect();
@@ -280,7 +281,7 @@ fn deny_wins_and_an_inclusion_closes_the_set() {
 
 #[test]
 fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
-    let limits = Limits { spawns: false, ..Limits::ANY };
+    let limits = EffectLimits { spawns: false, ..EffectLimits::ANY };
     let policy = Policy::new(limits)
         .with_rules(rules(Some(&["*_file", "read*", "shell"]), &["effect:files_write effect:mutating"]));
     let specs = tools();
@@ -292,13 +293,13 @@ fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
         "and it may do more than this context allows:\n- programs: it may start programs (allowed: none)";
     let worst = "Effects that a tool does not rule out are assumed, and this tool rules out none.";
     assert_eq!(told[2], format!("Permission denied: tool 'shell' {excluded}, {both}\n{worst}"));
-    let by_effect = Policy::new(Limits::ANY).with_rules(rules(None, &["effect:destructive"]));
+    let by_effect = Policy::new(EffectLimits::ANY).with_rules(rules(None, &["effect:destructive"]));
     let text = by_effect.explain(&specs[2]).to_string();
     assert_eq!(
         text,
         format!("Permission denied: tool 'shell' is excluded by the rule 'effect:destructive'\n{worst}")
     );
-    let by_name = Policy::new(Limits::ANY).with_rules(rules(None, &["shell"]));
+    let by_name = Policy::new(EffectLimits::ANY).with_rules(rules(None, &["shell"]));
     assert!(!by_name.explain(&specs[2]).to_string().contains(worst));
     assert_eq!(told[3], "Permission denied: tool 'web_fetch' is not included by any rule");
     let refused: Vec<String> = policy.refused(&specs).iter().map(ToString::to_string).collect();
@@ -308,7 +309,7 @@ fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
 
 #[test]
 fn texts_that_are_no_rules_are_all_reported_and_none_is_skipped() {
-    let error = Rules::builder()
+    let error = PolicyRules::builder()
         .include(["ok_*", " ", "read.file", "scope:x"])
         .exclude(["effect:harmless", "category:", "effect:spawns"])
         .build()

@@ -6,15 +6,15 @@
 
 use serde_json::Value;
 
-use super::rules::Rules;
+use super::rules::RedactionRules;
 use super::scan;
 use super::{REDACTED, Redactor, Secrets, ToolRedactor};
 
 /// How deeply the arguments that people approve may be nested.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// How many bytes of JSON people may be shown.
-const LONGEST: usize = 1024 * 1024;
+const MAX_JSON_BYTES: usize = 1024 * 1024;
 
 impl ToolRedactor {
     /// Returns the arguments as those who approve a call see them.
@@ -23,8 +23,8 @@ impl ToolRedactor {
     ///
     /// Why they cannot be shown whole, as part of a sentence.
     pub(crate) fn for_approval(&self, arguments: &Value) -> Result<Value, String> {
-        if !is_within(arguments, DEEPEST) {
-            return Err(format!("its arguments are nested more than {DEEPEST} levels deep"));
+        if !is_within(arguments, MAX_DEPTH) {
+            return Err(format!("its arguments are nested more than {MAX_DEPTH} levels deep"));
         }
         let mut shown = arguments.clone();
         if let Some(rules) = self.redactor.applied() {
@@ -34,8 +34,8 @@ impl ToolRedactor {
             rules.hide_texts(&mut shown);
         }
         match shown.to_string().len() {
-            0..=LONGEST => Ok(shown),
-            length => Err(format!("its arguments are {length} bytes long, of at most {LONGEST}")),
+            0..=MAX_JSON_BYTES => Ok(shown),
+            length => Err(format!("its arguments are {length} bytes long, of at most {MAX_JSON_BYTES}")),
         }
     }
 }
@@ -60,7 +60,7 @@ impl Redactor {
     }
 }
 
-impl Rules {
+impl RedactionRules {
     /// Hides texts under telling keys, and tokens in all other texts.
     fn hide_texts(&self, value: &mut Value) {
         match value {

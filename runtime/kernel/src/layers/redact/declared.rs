@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use toolgen_core::internal::pointer::referenced;
 
 use super::rules::hide_all;
-use super::{REDACTED, Secrets, TOO_DEEP};
+use super::{REDACTED, Secrets, TOO_DEEP_MASK};
 use crate::base::frozen::List;
 use crate::base::secret_names::Keys;
 use crate::schema::shape::render::canonical;
@@ -88,7 +88,7 @@ impl Declared {
     /// Reads the nodes of a schema, and returns them as an error if none of them is secret.
     fn read(schema: &Schema, defs: &List<Def>, keys: &Keys) -> Result<Vec<Node>, Vec<Node>> {
         let mut reader =
-            Reader { defs, keys, named: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
+            Reader { defs, keys, named_schemas: BTreeMap::new(), nodes: Vec::new(), waiting: Vec::new() };
         reader.shape(schema.shape());
         while let Some((index, shape)) = reader.waiting.pop() {
             let body = reader.shape(shape);
@@ -132,7 +132,7 @@ impl Declared {
         }
         if depth == 0 {
             if !scalar {
-                *value = Value::from(TOO_DEEP);
+                *value = Value::from(TOO_DEEP_MASK);
             }
             return;
         }
@@ -274,7 +274,7 @@ fn may_be_object(schema: &Map<String, Value>) -> bool {
 struct Reader<'a> {
     defs: &'a List<Def>,
     keys: &'a Keys,
-    named: BTreeMap<String, usize>,
+    named_schemas: BTreeMap<String, usize>,
     nodes: Vec<Node>,
     /// Named shapes that are referenced but not read yet.
     waiting: Vec<(usize, &'a Shape)>,
@@ -375,13 +375,13 @@ impl Reader<'_> {
     /// Reads a reference. An unknown one is treated as a reference to the whole.
     fn reference(&mut self, reference: &str) -> usize {
         let Some(name) = referenced(reference) else { return 0 };
-        if let Some(index) = self.named.get(&name) {
+        if let Some(index) = self.named_schemas.get(&name) {
             return *index;
         }
         let Some(shape) = find_def(self.defs, &name) else { return 0 };
         let index = self.nodes.len();
         self.nodes.push(Node::default());
-        self.named.insert(name, index);
+        self.named_schemas.insert(name, index);
         self.waiting.push((index, shape));
         index
     }

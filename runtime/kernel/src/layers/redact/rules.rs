@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::scan::{self, Prefix};
-use super::{FAILED, REDACTED, Secrets, TOO_DEEP};
+use super::{FAILED_MASK, REDACTED, Secrets, TOO_DEEP_MASK};
 use crate::base::future::contained;
 use crate::base::secret_names::Keys;
 
@@ -13,18 +13,18 @@ use crate::base::secret_names::Keys;
 /// or `None` to leave the text as it is.
 type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 
-pub(super) struct Rules {
+pub(super) struct RedactionRules {
     pub(super) keys: Keys,
     pub(super) prefixes: Vec<Prefix>,
     pub(super) rules: Vec<Rule>,
     pub(super) max_depth: usize,
 }
 
-impl Rules {
+impl RedactionRules {
     /// Hides the values under secret keys, and collects them.
     pub(super) fn hide_keys(&self, value: &mut Value, found: &mut Secrets, depth: usize) {
         match value {
-            Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP),
+            Value::Object(_) | Value::Array(_) if depth == 0 => *value = Value::from(TOO_DEEP_MASK),
             Value::Object(fields) => {
                 for (key, value) in fields {
                     // Whether there is a secret is not itself secret.
@@ -62,7 +62,7 @@ impl Rules {
                 let owned = std::mem::take(fields);
                 for (key, mut value) in owned {
                     self.clean(&key, &mut value, secrets, depth.saturating_sub(1));
-                    let clean = self.known(&key, secrets).map(Cow::into_owned).unwrap_or(key);
+                    let clean = self.redact_known(&key, secrets).map(Cow::into_owned).unwrap_or(key);
                     fields.insert(clean, value);
                 }
             }
@@ -76,13 +76,13 @@ impl Rules {
         }
         let mut clean = match self.inner(text, secrets, depth) {
             Some(inner) => Cow::Owned(inner),
-            None => self.known(text, secrets).unwrap_or(Cow::Borrowed(text)),
+            None => self.redact_known(text, secrets).unwrap_or(Cow::Borrowed(text)),
         };
         for rule in &self.rules {
             match contained(|| rule(key, &clean)) {
                 Some(Some(changed)) => clean = Cow::Owned(changed),
                 Some(None) => {}
-                None => return Cow::Owned(FAILED.to_owned()),
+                None => return Cow::Owned(FAILED_MASK.to_owned()),
             }
         }
         clean
@@ -101,7 +101,7 @@ impl Rules {
     }
 
     /// Returns the text without known secrets and without text that looks like a secret.
-    fn known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
+    fn redact_known<'t>(&self, text: &'t str, secrets: &Secrets) -> Option<Cow<'t, str>> {
         let without = secrets.replace(text);
         let named = scan::assignments(without.as_deref().unwrap_or(text), &self.keys).or(without);
         scan::tokens(named.as_deref().unwrap_or(text), &self.prefixes).or(named).map(Cow::Owned)

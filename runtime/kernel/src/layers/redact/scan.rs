@@ -99,28 +99,28 @@ pub(super) fn hidden(text: &str) -> String {
 }
 
 /// What a scanner finds at a position that starts a word.
-enum Found {
+enum ScanMatch {
     /// Nothing; resume at this position.
     Skip(usize),
     /// This part is secret.
     Hide(usize, usize),
 }
 
-fn replace(text: &str, find: impl Fn(&[u8], usize) -> Found) -> Option<String> {
+fn replace(text: &str, find: impl Fn(&[u8], usize) -> ScanMatch) -> Option<String> {
     replace_by(text, find, |_| REDACTED.to_owned())
 }
 
 fn replace_by(
     text: &str,
-    find: impl Fn(&[u8], usize) -> Found,
+    find: impl Fn(&[u8], usize) -> ScanMatch,
     with: impl Fn(&str) -> String,
 ) -> Option<String> {
     let bytes = text.as_bytes();
     let (mut at, mut kept, mut out) = (0, 0, None);
     while at < bytes.len() {
         match find(bytes, at) {
-            Found::Skip(next) => at = next.max(at + 1),
-            Found::Hide(start, end) => {
+            ScanMatch::Skip(next) => at = next.max(at + 1),
+            ScanMatch::Hide(start, end) => {
                 // All scanners stop at ASCII, so these are always character boundaries.
                 let (start, end) = (floor(text, start), ceil(text, end));
                 let out = out.get_or_insert_with(String::new);
@@ -154,7 +154,7 @@ fn starts_any_case(text: &[u8], at: usize, with: &str) -> bool {
     text.get(at..at + with.len()).is_some_and(|part| part.eq_ignore_ascii_case(with.as_bytes()))
 }
 
-fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
+fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> ScanMatch {
     if starts(text, at, "://") {
         return in_url(text, at);
     }
@@ -162,7 +162,7 @@ fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
         return private_key(text, at);
     }
     if in_word(text, at) {
-        return Found::Skip(at + 1);
+        return ScanMatch::Skip(at + 1);
     }
     if let Some(found) = token_of_issuer(text, at, prefixes) {
         return found;
@@ -173,7 +173,7 @@ fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
     if starts_any_case(text, at, "basic") {
         return scheme(text, at + 5, is_basic);
     }
-    Found::Skip(at + 1)
+    ScanMatch::Skip(at + 1)
 }
 
 /// Whether a word goes on at a position.
@@ -182,12 +182,12 @@ fn in_word(text: &[u8], at: usize) -> bool {
 }
 
 /// Finds a token with the prefix of an issuer, or a JSON Web Token.
-fn token_of_issuer(text: &[u8], at: usize, prefixes: &[Prefix]) -> Option<Found> {
+fn token_of_issuer(text: &[u8], at: usize, prefixes: &[Prefix]) -> Option<ScanMatch> {
     for Prefix { text: prefix, least, of } in prefixes {
         if starts(text, at, prefix) {
             let end = run(text, at + prefix.len(), of);
             if end - at - prefix.len() >= *least {
-                return Some(Found::Hide(at, end));
+                return Some(ScanMatch::Hide(at, end));
             }
         }
     }
@@ -195,27 +195,27 @@ fn token_of_issuer(text: &[u8], at: usize, prefixes: &[Prefix]) -> Option<Found>
 }
 
 /// Finds what is a token by itself, whatever surrounds it.
-fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
+fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> ScanMatch {
     if starts(text, at, "-----BEGIN ") {
         return whole_private_key(text, at);
     }
     if in_word(text, at) {
-        return Found::Skip(at + 1);
+        return ScanMatch::Skip(at + 1);
     }
-    token_of_issuer(text, at, prefixes).unwrap_or(Found::Skip(at + 1))
+    token_of_issuer(text, at, prefixes).unwrap_or(ScanMatch::Skip(at + 1))
 }
 
 /// Finds a complete PEM block of a private key that holds a key and not a command: lines of Base64, equally long
 /// except for the last, which begin as keys do.
-fn whole_private_key(text: &[u8], at: usize) -> Found {
-    let Found::Hide(_, end) = private_key(text, at) else { return Found::Skip(at + 1) };
+fn whole_private_key(text: &[u8], at: usize) -> ScanMatch {
+    let ScanMatch::Hide(_, end) = private_key(text, at) else { return ScanMatch::Skip(at + 1) };
     let block = String::from_utf8_lossy(text.get(at..end).unwrap_or_default()).replace("\\n", "\n");
     let mut lines = block.lines();
     let (first, last) = (lines.next().unwrap_or_default(), lines.next_back().unwrap_or_default());
     let label = first.strip_prefix("-----BEGIN ").and_then(|rest| rest.strip_suffix("-----"));
     let is_closed = label.is_some_and(|label| last == format!("-----END {label}-----"));
     let body: Vec<&str> = lines.map(|line| line.trim_end_matches('\r')).collect();
-    if is_closed && is_key(&body) { Found::Hide(at, end) } else { Found::Skip(at + 1) }
+    if is_closed && is_key(&body) { ScanMatch::Hide(at, end) } else { ScanMatch::Skip(at + 1) }
 }
 
 fn is_key(lines: &[&str]) -> bool {
@@ -254,7 +254,7 @@ const STORES: [&str; 12] = [
 ];
 
 /// Finds what is secret in a URL whose `://` is at a position.
-fn in_url(text: &[u8], at: usize) -> Found {
+fn in_url(text: &[u8], at: usize) -> ScanMatch {
     let from = at + 3;
     let ends = |byte: u8| {
         byte.is_ascii_whitespace() || matches!(byte, b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\')
@@ -262,7 +262,7 @@ fn in_url(text: &[u8], at: usize) -> Found {
     if let Some(hook) = WEBHOOKS.iter().find(|hook| starts_any_case(text, from, hook)) {
         let path = from + hook.len();
         let end = run(text, path, |byte| !ends(byte) && !matches!(byte, b')' | b']' | b',' | b';'));
-        return if end > path { Found::Hide(path, end) } else { Found::Skip(end) };
+        return if end > path { ScanMatch::Hide(path, end) } else { ScanMatch::Skip(end) };
     }
     let is_store = STORES.iter().any(|scheme| {
         let start = at.checked_sub(scheme.len());
@@ -274,55 +274,55 @@ fn in_url(text: &[u8], at: usize) -> Found {
 }
 
 /// Finds `user:password@` between `://` and the end of the authority.
-fn userinfo(text: &[u8], from: usize, stop: impl Fn(u8) -> bool) -> Found {
+fn userinfo(text: &[u8], from: usize, stop: impl Fn(u8) -> bool) -> ScanMatch {
     let end = run(text, from, |byte| !stop(byte));
     let authority = text.get(from..end).unwrap_or_default();
     match authority.iter().rposition(|byte| *byte == b'@') {
-        Some(at) if at > 0 => Found::Hide(from, from + at),
-        _ => Found::Skip(end),
+        Some(at) if at > 0 => ScanMatch::Hide(from, from + at),
+        _ => ScanMatch::Skip(end),
     }
 }
 
 /// Finds a PEM block whose label says that it is a private key, up to its end or the end of the text.
-fn private_key(text: &[u8], at: usize) -> Found {
-    const LONGEST_LABEL: usize = 64;
+fn private_key(text: &[u8], at: usize) -> ScanMatch {
+    const MAX_LABEL_BYTES: usize = 64;
     let label = at + "-----BEGIN ".len();
-    let end = run(text, label, |byte| byte != b'-' && byte != b'\n').min(label + LONGEST_LABEL);
+    let end = run(text, label, |byte| byte != b'-' && byte != b'\n').min(label + MAX_LABEL_BYTES);
     let name = text.get(label..end).unwrap_or_default();
     if !name.windows(11).any(|part| part == b"PRIVATE KEY") {
-        return Found::Skip(end);
+        return ScanMatch::Skip(end);
     }
     let rest = text.get(end..).unwrap_or_default();
     let Some(closing) = rest.windows(9).position(|part| part == b"-----END ") else {
-        return Found::Hide(at, text.len());
+        return ScanMatch::Hide(at, text.len());
     };
     let line = run(text, end + closing + 9, |byte| byte != b'-');
-    Found::Hide(at, run(text, line, |byte| byte == b'-'))
+    ScanMatch::Hide(at, run(text, line, |byte| byte == b'-'))
 }
 
 /// Finds three parts of base64url separated by points; the last may be empty.
-fn json_web_token(text: &[u8], at: usize) -> Found {
+fn json_web_token(text: &[u8], at: usize) -> ScanMatch {
     let header = run(text, at, word);
     if text.get(header) != Some(&b'.') {
-        return Found::Skip(header);
+        return ScanMatch::Skip(header);
     }
     let claims = run(text, header + 1, word);
     if claims - header < 5 || text.get(claims) != Some(&b'.') {
-        return Found::Skip(header);
+        return ScanMatch::Skip(header);
     }
-    Found::Hide(at, run(text, claims + 1, word))
+    ScanMatch::Hide(at, run(text, claims + 1, word))
 }
 
 /// Finds the credentials after the name of a scheme of the `Authorization` header.
-fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> Found {
+fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> ScanMatch {
     let start = run(text, from, |byte| matches!(byte, b' ' | b'\t' | b':'));
     if start == from {
-        return Found::Skip(start);
+        return ScanMatch::Skip(start);
     }
     let end = run(text, start, token68);
     match text.get(start..end) {
-        Some(token) if is_token(token) => Found::Hide(start, end),
-        _ => Found::Skip(start),
+        Some(token) if is_token(token) => ScanMatch::Hide(start, end),
+        _ => ScanMatch::Skip(start),
     }
 }
 

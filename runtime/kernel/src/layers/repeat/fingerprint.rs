@@ -33,7 +33,7 @@ impl Fingerprints {
         match value {
             Value::Null => 0u8.hash(&mut hasher),
             Value::Bool(flag) => (1u8, flag).hash(&mut hasher),
-            Value::Number(number) => match whole(number) {
+            Value::Number(number) => match to_i128(number) {
                 Some(whole) => (2u8, whole).hash(&mut hasher),
                 None => (3u8, number).hash(&mut hasher),
             },
@@ -57,7 +57,7 @@ impl Fingerprints {
 }
 
 /// Returns the number as an integer, if it is one, in whatever notation.
-fn whole(number: &Number) -> Option<i128> {
+fn to_i128(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(number.into());
     }

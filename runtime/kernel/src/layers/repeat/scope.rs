@@ -28,7 +28,7 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 #[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
-    own: Arc<RepeatGuard>,
+    local: Arc<RepeatGuard>,
     /// The store in which other processes count, too.
     shared: Option<Failures>,
 }
@@ -56,12 +56,12 @@ struct Counted {
 
 impl Repeats {
     pub(crate) fn new(limit: Option<NonZeroU32>) -> Repeats {
-        Repeats { limit, own: Arc::new(guard(limit)), shared: None }
+        Repeats { limit, local: Arc::new(guard(limit)), shared: None }
     }
 
     /// Sets the limit, and forgets what was counted.
     pub(crate) fn set_limit(&mut self, limit: Option<NonZeroU32>) {
-        (self.limit, self.own) = (limit, Arc::new(guard(limit)));
+        (self.limit, self.local) = (limit, Arc::new(guard(limit)));
     }
 
     /// Sets the store in which other processes count, too.
@@ -78,7 +78,7 @@ impl Repeats {
         // A model repeats itself turn after turn: a session of one turn is too short to notice.
         let rows = match ctx.session().filter(|session| !(known && session.is_of_turn())) {
             Some(session) => Arc::clone(&session.state_or(|| OfSession(Arc::new(guard(self.limit)))).0),
-            None if known => Arc::clone(&self.own),
+            None if known => Arc::clone(&self.local),
             None => return None,
         };
         // Nobody elsewhere can go on in a session that ends with a loop of this process.

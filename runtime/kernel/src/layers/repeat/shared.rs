@@ -65,7 +65,7 @@ impl Failures {
         error: &str,
         memory: Duration,
     ) -> Result<(), StoreError> {
-        let (error, shown) = (sha256(error.as_bytes()), super::shown(error));
+        let (error, shown) = (sha256(error.as_bytes()), super::error_summary(error));
         for _ in 0..TRIES {
             let before = if known.error == error { known.count } else { 0 };
             let value = json!({ "count": before.saturating_add(1), "error": error, "shown": shown });

@@ -271,7 +271,7 @@ fn memory_stays_within_its_bounds_whatever_is_sent() {
     }
     assert_eq!(guard.len(), 256);
     let rows = unpoisoned(guard.rows.lock());
-    assert!(rows.capacity() <= 512 && rows.iter().all(|row| row.shown.len() <= SHOWN));
+    assert!(rows.capacity() <= 512 && rows.iter().all(|row| row.error_summary.len() <= MAX_ERROR_SHOWN));
 }
 
 #[tokio::test(start_paused = true)]

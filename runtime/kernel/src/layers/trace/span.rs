@@ -39,7 +39,10 @@ impl TraceSpan {
         }
         let redactor = trace.content.then(|| {
             let redactor = called.redactor();
-            span.record("gen_ai.tool.call.arguments", redactor.shown(&call.arguments, ctx).to_string());
+            span.record(
+                "gen_ai.tool.call.arguments",
+                redactor.redact_arguments(&call.arguments, ctx).to_string(),
+            );
             redactor
         });
         span.in_scope(|| {

@@ -7,10 +7,10 @@ use crate::schema::shape::{Access, Def, Field, Kind, Shape, find_def};
 use crate::spec::ToolSpec;
 
 /// How many optional arguments a signature names.
-const OPTIONAL: usize = 8;
+const MAX_OPTIONAL_SHOWN: usize = 8;
 
 /// How many values of an argument a signature names.
-const VALUES: usize = 6;
+const MAX_VALUES_SHOWN: usize = 6;
 
 /// Returns how a tool is called, in one line: `get_pet(id: integer, status?: "sold"|"open")`. The required arguments come
 /// first; of many optional ones, only the first eight are named.
@@ -20,12 +20,12 @@ pub fn signature(spec: &ToolSpec) -> String {
     let fields: Vec<&Field> = fields.filter(|field| field.access != Access::ReadOnly).collect();
     let (required, optional): (Vec<&Field>, Vec<&Field>) =
         fields.into_iter().partition(|field| field.required);
-    let named = required.iter().chain(optional.iter().take(OPTIONAL)).map(|field| {
+    let named = required.iter().chain(optional.iter().take(MAX_OPTIONAL_SHOWN)).map(|field| {
         let mark = if field.required { "" } else { "?" };
         format!("{}{mark}: {}", field.name, kind(&field.shape, &spec.defs, 2))
     });
     let mut named: Vec<String> = named.collect();
-    if optional.len() > OPTIONAL {
+    if optional.len() > MAX_OPTIONAL_SHOWN {
         named.push("…".to_owned());
     }
     format!("{}({})", spec.name, named.join(", "))
@@ -46,8 +46,8 @@ fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
         Kind::Tuple(_) => "list".to_owned(),
         Kind::Array(rules) => format!("{}[]", kind(&rules.items, defs, below)),
         Kind::Enum(values) => {
-            let more = (values.len() > VALUES).then(|| "…".to_owned());
-            let named = values.iter().take(VALUES).map(|value| value.to_json().to_string());
+            let more = (values.len() > MAX_VALUES_SHOWN).then(|| "…".to_owned());
+            let named = values.iter().take(MAX_VALUES_SHOWN).map(|value| value.to_json().to_string());
             named.chain(more).collect::<Vec<_>>().join("|")
         }
         Kind::Union(rules) => {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgen_core::internal::{first_sentence, meant};
+use toolgen_core::internal::{closest_match, first_sentence};
 
-use super::{Shelf, signature};
+use super::{DiscoverableTools, signature};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -20,7 +20,7 @@ use crate::schema::shape::Schema;
 use crate::spec::{Effects, Example, ToolName, ToolSpec};
 
 /// The most groups that an answer names.
-const GROUPS: usize = 60;
+const MAX_GROUPS_SHOWN: usize = 60;
 
 /// Returns the specification of one of the tools.
 fn spec(name: ToolName, label: &'static str, description: String, schema: &'static str) -> ToolSpec {
@@ -64,7 +64,7 @@ pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpe
 }
 
 /// The tools that a call may use, sorted by name, without the three.
-fn allowed<'a>(shelf: &Shelf, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
+fn allowed<'a>(shelf: &DiscoverableTools, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
     let Some(peers) = &ctx.turn().peers else {
         let text = "tools can be looked up only in calls through a provider";
         return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
@@ -85,7 +85,7 @@ fn by_name<'a>(specs: &[&'a ToolSpec], name: &str) -> Option<&'a ToolSpec> {
 /// The tool that searches.
 pub(super) struct SearchTools {
     pub(super) spec: ToolSpec,
-    pub(super) shelf: Arc<Shelf>,
+    pub(super) shelf: Arc<DiscoverableTools>,
 }
 
 impl SearchTools {
@@ -106,18 +106,18 @@ impl SearchTools {
         };
         let found = self.shelf.registry.search_index().search(query, limit.unwrap_or(5), known);
         let found: Vec<&ToolSpec> = found.into_iter().map(|at| self.shelf.registry.at(at).spec()).collect();
-        let mut told = String::new();
+        let mut listing = String::new();
         for spec in &found {
-            let _ = writeln!(told, "{} - {}", signature(spec), first_sentence(spec));
+            let _ = writeln!(listing, "{} - {}", signature(spec), first_sentence(spec));
         }
         if found.is_empty() {
-            told = self.nothing(query, group, &allowed);
+            listing = self.nothing(query, group, &allowed);
         }
         let tools: Value = found
             .iter()
             .map(|spec| json!({ "name": spec.name.as_str(), "description": first_sentence(spec) }))
             .collect();
-        Ok(ToolResult::text(told).with_details(json!({ "tools": tools })))
+        Ok(ToolResult::text(listing).with_details(json!({ "tools": tools })))
     }
 
     /// Says that nothing was found, and in which groups there are tools.
@@ -131,47 +131,47 @@ impl SearchTools {
             allowed.iter().map(|spec| spec.category.as_str()).filter(|category| *category != "general");
         let groups: BTreeSet<&str> = sets.map(|set| set.name.as_str()).chain(categories).collect();
         let within = group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
-        let mut told = format!(
+        let mut listing = format!(
             "No tool{within} fits '{}'. Say in other words what the tool should do.",
             shown_name(query)
         );
         if !groups.is_empty() {
-            let named: Vec<&str> = groups.iter().copied().take(GROUPS).collect();
-            let more = if groups.len() > GROUPS { ", …" } else { "" };
-            let _ = write!(told, " The groups are: {}{more}.", named.join(", "));
+            let named: Vec<&str> = groups.iter().copied().take(MAX_GROUPS_SHOWN).collect();
+            let more = if groups.len() > MAX_GROUPS_SHOWN { ", …" } else { "" };
+            let _ = write!(listing, " The groups are: {}{more}.", named.join(", "));
         }
-        told
+        listing
     }
 }
 
 /// The tool that describes others.
 pub(super) struct DescribeTool {
     pub(super) spec: ToolSpec,
-    pub(super) shelf: Arc<Shelf>,
+    pub(super) shelf: Arc<DiscoverableTools>,
 }
 
 impl DescribeTool {
     fn describe(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let allowed = allowed(&self.shelf, ctx)?;
         let names = params.get("names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let (mut told, mut unknown) = (Vec::new(), None);
+        let (mut entries, mut unknown) = (Vec::new(), None);
         for name in names.iter().filter_map(Value::as_str) {
             match by_name(&allowed, name) {
-                Some(spec) => told.push(described(spec, ctx)),
+                Some(spec) => entries.push(described(spec, ctx)),
                 None => {
-                    let suggestion = meant(name, allowed.iter().map(|spec| spec.name.as_str()));
+                    let suggestion = closest_match(name, allowed.iter().map(|spec| spec.name.as_str()));
                     let suggestion = suggestion.map(|meant| format!("; did you mean '{meant}'?"));
                     let name = shown_name(name);
                     let why = format!("Tool '{name}' not found{}", suggestion.unwrap_or_default());
-                    told.push(why.clone() + "\n");
+                    entries.push(why.clone() + "\n");
                     unknown.get_or_insert(why);
                 }
             }
         }
         match unknown {
             // Nothing to show beside the mistake.
-            Some(why) if told.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", why)),
-            _ => Ok(ToolResult::text(told.join("\n"))),
+            Some(why) if entries.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", why)),
+            _ => Ok(ToolResult::text(entries.join("\n"))),
         }
     }
 }
@@ -180,8 +180,8 @@ impl DescribeTool {
 fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     let dialect = ctx.dialect();
     // A dialect that cannot express a schema still reads arguments of its plain form.
-    let told = spec.schema(dialect).or_else(|_| spec.schema(&JSON_SCHEMA));
-    let (description, schema) = told.map_or((spec.description.to_string(), Value::Null), |told| {
+    let rendered = spec.schema(dialect).or_else(|_| spec.schema(&JSON_SCHEMA));
+    let (description, schema) = rendered.map_or((spec.description.to_string(), Value::Null), |told| {
         (told.description.into_owned(), told.schema)
     });
     let mut out = format!("## {}\n{}\nArguments: {schema}\n", spec.name, description.trim());
@@ -196,8 +196,9 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     line("Returns", spec.returns.trim());
     line("Use for", spec.use_for.trim());
     for Example { summary, arguments } in &spec.examples {
-        let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
-        line("Example", &told);
+        let example_line =
+            if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
+        line("Example", &example_line);
     }
     out
 }

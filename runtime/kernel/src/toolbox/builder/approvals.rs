@@ -21,7 +21,7 @@ impl ToolboxBuilder {
     /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
-        self.layers.patience.people = Some(timeout);
+        self.layers.callback_timeouts.people = Some(timeout);
         self
     }
 
@@ -32,7 +32,7 @@ impl ToolboxBuilder {
     /// those that receive events, updates and progress, delay it for as long as they take.
     #[must_use]
     pub fn callback_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
-        self.layers.patience.callbacks = timeout;
+        self.layers.callback_timeouts.callbacks = timeout;
         self
     }
 

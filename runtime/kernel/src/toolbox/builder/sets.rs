@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use toolgen_core::internal::meant;
+use toolgen_core::internal::closest_match;
 
 use super::ToolboxBuilder;
 use crate::base::frozen::Text;
 use crate::layers::pages::READ_RESULT;
-use crate::toolbox::ToolboxError;
 use crate::registry::UnknownTool;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{self, ContextSpec, Toolset};
+use crate::toolbox::ToolboxError;
 
 impl ToolboxBuilder {
     /// Allows the tools of a toolset, as [`allow`](Self::allow) does, narrows the limits of the context by those of the
@@ -19,7 +19,7 @@ impl ToolboxBuilder {
     pub fn toolset(mut self, set: &Toolset) -> ToolboxBuilder {
         self.toolsets.push(set.clone());
         match &set.context {
-            Some(context) => self.within(context),
+            Some(context) => self.context_spec(context),
             None => self,
         }
     }
@@ -28,7 +28,7 @@ impl ToolboxBuilder {
     /// its own are not available, its working directory is looked for in that of the toolbox's context, and its time
     /// limit holds for the tools that set none, unless the toolbox's is shorter.
     #[must_use]
-    pub fn within(mut self, context: &ContextSpec) -> ToolboxBuilder {
+    pub fn context_spec(mut self, context: &ContextSpec) -> ToolboxBuilder {
         self.contexts.push(context.clone());
         self
     }
@@ -110,11 +110,11 @@ impl ToolboxBuilder {
         let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
         let known: BTreeSet<&str> = names().collect();
         let unknown = given.filter(|name| !known.contains(name));
-        let told = |name: &str| {
-            let suggestion = meant(name, names()).map(Text::copy_of);
+        let not_registered = |name: &str| {
+            let suggestion = closest_match(name, names()).map(Text::copy_of);
             UnknownTool { name: Text::copy_of(name), suggestion }
         };
-        let unknown: Vec<UnknownTool> = unknown.map(told).collect();
+        let unknown: Vec<UnknownTool> = unknown.map(not_registered).collect();
         if unknown.is_empty() { Ok(()) } else { Err(ToolboxError::UnknownTools(unknown)) }
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::A
 /// Runs the calls from `begin` on, one for each place in `answers`.
 async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answer>]) {
     if let [answer] = answers {
-        if let Some(answered) = begun(turn, begin) {
+        if let Some(answered) = start_run(turn, begin) {
             *answer = Some(answered.await);
         }
         return;
@@ -70,7 +70,7 @@ async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answ
     let mut running = Join::new(answers.len());
     loop {
         while let Some(at) = order.ready.pop_front() {
-            if let Some(answered) = begun(turn, begin + at) {
+            if let Some(answered) = start_run(turn, begin + at) {
                 running.push(at, answered);
             }
         }
@@ -81,7 +81,7 @@ async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answ
 }
 
 /// Returns the run of a call, or refuses the call if the turn is cancelled.
-fn begun<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
+fn start_run<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 

@@ -9,13 +9,13 @@ use toolgen_core::internal::object_in;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::tool::{decoded, parsed};
-use crate::toolbox::Toolbox;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::Literal;
 use crate::spec::{RequirementKind, ToolSpec};
+use crate::toolbox::Toolbox;
 
 /// The maximum number of resources of one template; beyond it, the footprint is everything with the same beginning.
-const MANY: usize = 64;
+const MAX_RESOURCES: usize = 64;
 
 /// What a call touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +174,7 @@ fn resources<'a>(
     while let Some((literal, name, after)) = next_argument(rest) {
         texts.iter_mut().for_each(|text| text.push_str(literal));
         match argument(name).and_then(|value| values(&value)) {
-            Some(values) if texts.len() * values.len() <= MANY => {
+            Some(values) if texts.len() * values.len() <= MAX_RESOURCES => {
                 texts = texts
                     .iter()
                     .flat_map(|text| values.iter().map(move |value| format!("{text}{value}")))

@@ -14,19 +14,19 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
-use toolgen_core::internal::meant;
+use toolgen_core::internal::closest_match;
 
-use super::{Answer, MAX_INPUT, answer, unreadable};
+use super::{MAX_INPUT_BYTES, OneShotOutput, run_call, unreadable};
 use crate::base::printable::printable;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::toolbox::{Toolbox, ToolMeta};
+use crate::toolbox::{ToolMeta, Toolbox};
 
 /// How long the end of the program waits for work that cannot be interrupted.
-const PATIENCE: Duration = Duration::from_millis(500);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What the words of the command line ask for.
-enum Asked {
+enum Request {
     Help,
     List,
     Schema(Option<String>),
@@ -91,9 +91,9 @@ fn run<E: fmt::Display>(
     name: &str,
     words: impl Iterator<Item = OsString>,
     toolbox: impl FnOnce() -> Result<Toolbox, E>,
-) -> Result<(String, u8), Answer> {
+) -> Result<(String, u8), OneShotOutput> {
     let asked = understood(name, words).map_err(|why| wrong("INVALID_INPUT", why))?;
-    let failed = |why: String| Answer::failed(&ToolError::failed(why));
+    let failed = |why: String| OneShotOutput::failed(&ToolError::failed(why));
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| failed(format!("The program cannot run: {why}")))?;
     let toolbox = {
@@ -102,15 +102,15 @@ fn run<E: fmt::Display>(
     };
     let tools = toolbox.list();
     let done = match asked {
-        Asked::Help => (printable(&help(name, &tools)).into_owned(), 0),
-        Asked::List => {
+        Request::Help => (printable(&help(name, &tools)).into_owned(), 0),
+        Request::List => {
             let tools: Vec<Value> = tools.iter().map(ToolMeta::to_json).collect();
             (json!({ "tools": tools }).to_string(), 0)
         }
-        Asked::Schema(tool) => (chosen(tool, &tools)?.input_schema.to_string(), 0),
-        Asked::Call(tool) => {
+        Request::Schema(tool) => (chosen(tool, &tools)?.input_schema.to_string(), 0),
+        Request::Call(tool) => {
             let tool = chosen(tool, &tools)?;
-            let input = input().map_err(|why| Answer::failed(&unreadable(&why)))?;
+            let input = input().map_err(|why| OneShotOutput::failed(&unreadable(&why)))?;
             let answer = runtime.block_on(interruptible(&toolbox, &tool.name, &input));
             if !answer.detail.is_empty() {
                 let _ = writeln!(io::stderr(), "{}", printable(&answer.detail));
@@ -124,10 +124,10 @@ fn run<E: fmt::Display>(
 
 /// Ends the runtime even if a thread, which nothing can stop, is still working.
 fn end(runtime: Runtime) {
-    runtime.shutdown_timeout(PATIENCE);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
 }
 
-fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
+fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Request, String> {
     let help = format!("`{name} --help` shows what there is");
     let mut given = Vec::new();
     for word in words {
@@ -135,12 +135,12 @@ fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Asked
     }
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     match given.as_slice() {
-        ["-h" | "--help", ..] => Ok(Asked::Help),
-        ["--list"] => Ok(Asked::List),
-        ["--schema"] => Ok(Asked::Schema(None)),
-        ["--schema", tool] => Ok(Asked::Schema(Some((*tool).to_owned()))),
-        [] => Ok(Asked::Call(None)),
-        [tool] if !tool.starts_with('-') => Ok(Asked::Call(Some((*tool).to_owned()))),
+        ["-h" | "--help", ..] => Ok(Request::Help),
+        ["--list"] => Ok(Request::List),
+        ["--schema"] => Ok(Request::Schema(None)),
+        ["--schema", tool] => Ok(Request::Schema(Some((*tool).to_owned()))),
+        [] => Ok(Request::Call(None)),
+        [tool] if !tool.starts_with('-') => Ok(Request::Call(Some((*tool).to_owned()))),
         [option, ..] if option.starts_with('-') => Err(format!("There is no option `{option}`; {help}")),
         [_, more, ..] => Err(format!(
             "`{more}` is too much: the arguments are a JSON object on the standard input; {help}"
@@ -150,14 +150,14 @@ fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Asked
 }
 
 /// Returns the tool that is meant: the only one, if none is named.
-fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, Answer> {
+fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShotOutput> {
     let names = || tools.iter().map(|tool| tool.name.as_str());
     let all = || names().collect::<Vec<_>>().join(", ");
     match (name, tools) {
         (None, [only]) => Ok(only),
         (None, _) => Err(wrong("TOOL_NOT_FOUND", format!("Name one of the tools: {}", all()))),
         (Some(name), _) => tools.iter().find(|tool| tool.name == *name).ok_or_else(|| {
-            let hint = match meant(&name, names()) {
+            let hint = match closest_match(&name, names()) {
                 Some(meant) => format!("did you mean '{meant}'?"),
                 None => format!("there are {}", all()),
             };
@@ -166,8 +166,8 @@ fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, Answer>
     }
 }
 
-fn wrong(code: &'static str, why: String) -> Answer {
-    Answer { status: 2, ..Answer::failed(&ToolError::failed_with(code, why)) }
+fn wrong(code: &'static str, why: String) -> OneShotOutput {
+    OneShotOutput { status: 2, ..OneShotOutput::failed(&ToolError::failed_with(code, why)) }
 }
 
 /// Returns the standard input, or one byte more than is allowed.
@@ -177,13 +177,13 @@ fn input() -> Result<Vec<u8>, String> {
         let _ = writeln!(io::stderr(), "The arguments, as a JSON object; the end of the input sends them:");
     }
     let mut bytes = Vec::new();
-    let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
+    let most = u64::try_from(MAX_INPUT_BYTES).unwrap_or(u64::MAX);
     let read = stdin.lock().take(most.saturating_add(1)).read_to_end(&mut bytes);
     read.map(|_| bytes).map_err(|error| error.to_string())
 }
 
 /// Answers a call, which an interruption cancels.
-async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> Answer {
+async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOutput {
     let cancel = CancellationToken::new();
     let watch = tokio::spawn({
         let cancel = cancel.clone();
@@ -195,7 +195,7 @@ async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> Answer {
     let turn = ToolContext::new("one-shot", "").with_cancel(cancel).with_on_progress(|line| {
         let _ = writeln!(io::stderr(), "{}", printable(&line));
     });
-    let answer = answer(toolbox, tool, input, &turn).await;
+    let answer = run_call(toolbox, tool, input, &turn).await;
     watch.abort();
     answer
 }

@@ -7,27 +7,27 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Layers, Record};
-use crate::base::depth::{MOST, shallow};
+use crate::base::depth::{MAX_DEPTH, shallow};
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
-use crate::call::callback::{Silence, answer};
+use crate::call::callback::{CallbackFailure, with_timeout};
 use crate::call::context::ToolContext;
-use crate::call::control::{Control, Effect, InputRequest, PendingInput};
+use crate::call::control::{Control, Effect, InputRequest, PendingInputCall};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::resumption::Waited;
 use crate::call::tool::AgentTool;
 use crate::layers::control::{
-    EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
-    InputQuestion,
+    EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, InputHandler, InputQuestion, InputReply,
+    MAX_INPUT_ATTEMPTS, MAX_INPUT_ROUNDS,
 };
 use crate::layers::layer::{Invocation, Outcome};
-use crate::toolbox::{Admitted, Toolbox};
 use crate::registry::Registry;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
+use crate::toolbox::{Admitted, Toolbox};
 use toolgen_core::internal::BorrowedValue;
 
 /// The handlers of what results request.
@@ -38,7 +38,7 @@ pub(crate) struct Controls {
 }
 
 /// The outcome of asking for input.
-enum Asked {
+enum InputOutcome {
     Answer(Value),
     Later(InputRequest),
 }
@@ -65,7 +65,7 @@ impl Toolbox {
         let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
         let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
-        let mut result = run.await.map_err(|why| own(why, call))?;
+        let mut result = run.await.map_err(|why| nested_wait_error(why, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
             match std::mem::take(&mut result.control) {
@@ -75,7 +75,7 @@ impl Toolbox {
                     return Ok(result);
                 }
                 Control::Effect(effect) => {
-                    result = controls.perform(&effect, ctx, layers.patience.people).await?;
+                    result = controls.perform(&effect, ctx, layers.callback_timeouts.people).await?;
                     break;
                 }
                 Control::NeedInput(request) => {
@@ -84,19 +84,21 @@ impl Toolbox {
                         inputs.clone_from(&brings.inputs);
                     }
                     let schema = request.schema.clone();
-                    let answer =
-                        match controls.ask(request, inputs.len(), ctx, layers.patience.people).await? {
-                            Asked::Answer(answer) => answer,
-                            Asked::Later(request) => {
-                                return Err(layers.waits(
-                                    (&**inner.registry.at(admitted.index), &inner.registry),
-                                    request,
-                                    inputs,
-                                    call,
-                                    ctx,
-                                ));
-                            }
-                        };
+                    let answer = match controls
+                        .ask(request, inputs.len(), ctx, layers.callback_timeouts.people)
+                        .await?
+                    {
+                        InputOutcome::Answer(answer) => answer,
+                        InputOutcome::Later(request) => {
+                            return Err(layers.waits(
+                                (&**inner.registry.at(admitted.index), &inner.registry),
+                                request,
+                                inputs,
+                                call,
+                                ctx,
+                            ));
+                        }
+                    };
                     ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &answer));
                     inputs.push(answer);
                     let (arguments, again) =
@@ -104,7 +106,7 @@ impl Toolbox {
                     result = layers
                         .execute((tool, seen), arguments.into(), &again, record, &[])
                         .await
-                        .map_err(|why| own(why, call))?;
+                        .map_err(|why| nested_wait_error(why, call))?;
                 }
             }
         }
@@ -124,7 +126,7 @@ impl Layers {
         ctx: &ToolContext,
     ) -> ToolError {
         let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
-        let pending = PendingInput { call: waiting, request };
+        let pending = PendingInputCall { call: waiting, request };
         let sealed = self.seals.seal(Waited::Input(Box::new(pending)), tool, registry);
         sealed.map_or_else(|why| why, Waited::not_yet)
     }
@@ -141,14 +143,14 @@ impl Controls {
             let text = format!("the effect '{}' has no handler", effect.name);
             return Err(ToolError::failed_with(EFFECT_UNHANDLED, text));
         };
-        let handled = answer(limit, async { handler.handle(effect, ctx).await });
+        let handled = with_timeout(limit, async { handler.handle(effect, ctx).await });
         let result = match ctx.caller_token().run_until_cancelled(handled).await {
             None => return Err(ToolError::Cancelled),
             Some(Ok(handled)) => handled?,
             Some(Err(silence)) => {
                 let how = match silence {
-                    Silence::Panicked => "failed",
-                    Silence::Late => "was not done in time",
+                    CallbackFailure::Panicked => "failed",
+                    CallbackFailure::Late => "was not done in time",
                 };
                 let text = format!("the effect '{}' {how}", effect.name);
                 return Err(ToolError::failed_with(EFFECT_FAILED, text));
@@ -170,32 +172,34 @@ impl Controls {
         answered: usize,
         ctx: &ToolContext,
         limit: Option<Duration>,
-    ) -> Result<Asked, ToolError> {
-        if answered >= INPUT_ROUNDS {
-            let text = format!("the tool asked for input more than {INPUT_ROUNDS} times");
+    ) -> Result<InputOutcome, ToolError> {
+        if answered >= MAX_INPUT_ROUNDS {
+            let text = format!("the tool asked for input more than {MAX_INPUT_ROUNDS} times");
             return Err(ToolError::failed_with("INPUT_ROUNDS", text));
         }
-        let Some(handler) = &self.input else { return Ok(Asked::Later(request)) };
+        let Some(handler) = &self.input else { return Ok(InputOutcome::Later(request)) };
         let mut problems = Vec::new();
-        for attempt in 1..=INPUT_ATTEMPTS {
+        for attempt in 1..=MAX_INPUT_ATTEMPTS {
             let question = InputQuestion { request: &request, attempt, problems: &problems };
-            let asked = answer(limit, async { handler.ask(question, ctx).await });
+            let asked = with_timeout(limit, async { handler.ask(question, ctx).await });
             let said = match ctx.caller_token().run_until_cancelled(asked).await {
                 None => return Err(ToolError::Cancelled),
-                Some(Err(Silence::Panicked)) => return Err(ToolError::failed("asking for input failed")),
-                Some(Err(Silence::Late)) => InputAnswer::Later,
+                Some(Err(CallbackFailure::Panicked)) => {
+                    return Err(ToolError::failed("asking for input failed"));
+                }
+                Some(Err(CallbackFailure::Late)) => InputReply::Later,
                 Some(Ok(said)) => said?,
             };
             match said {
-                InputAnswer::Given(answer) => match fitted(&request, answer) {
-                    Ok(answer) => return Ok(Asked::Answer(answer)),
+                InputReply::Given(answer) => match fitted(&request, answer) {
+                    Ok(answer) => return Ok(InputOutcome::Answer(answer)),
                     Err(wrong) => problems = wrong,
                 },
-                InputAnswer::Declined => {
+                InputReply::Declined => {
                     let text = format!("The tool needs input that was not given: {}", request.message);
                     return Err(ToolError::failed_with("INPUT_DECLINED", text));
                 }
-                InputAnswer::Later => return Ok(Asked::Later(request)),
+                InputReply::Later => return Ok(InputOutcome::Later(request)),
             }
         }
         let lines: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
@@ -207,7 +211,7 @@ impl Controls {
 
 /// Turns the wait of another tool, which this tool called, into a failure: resuming the other call would not resume
 /// this one.
-fn own(why: ToolError, call: &ToolCall) -> ToolError {
+fn nested_wait_error(why: ToolError, call: &ToolCall) -> ToolError {
     match why {
         ToolError::ApprovalRequired(request) if request.id != call.id => {
             let text = format!(
@@ -229,7 +233,7 @@ fn own(why: ToolError, call: &ToolCall) -> ToolError {
 pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
     let Some(answer) = shallow(answer) else {
-        let message = format!("the answer is nested more than {MOST} levels deep");
+        let message = format!("the answer is nested more than {MAX_DEPTH} levels deep");
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
             kind: ArgumentProblemKind::Value,

@@ -10,15 +10,15 @@ use super::recording::Record;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
-use crate::call::callback::{Silence, answer};
+use crate::call::callback::{CallbackFailure, with_timeout};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
 use crate::call::span::Attribute;
 use crate::call::tool::{AgentTool, decoded_for, parsed, read};
-use crate::layers::approval::{not_shown, told_below};
+use crate::layers::approval::{callees, not_shown};
 use crate::layers::layer::Layer;
-use crate::layers::middleware::{Approval, Decision, ToolRequest};
+use crate::layers::middleware::{Approval, MiddlewareDecision, ToolRequest};
 use crate::layers::redact::ToolRedactor;
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
@@ -30,7 +30,7 @@ const CHANGED: &str =
 /// Valid arguments in both forms.
 struct Arguments {
     /// As middleware and approvers see them.
-    shown: Value,
+    redacted: Value,
     /// As the tool gets them.
     wire: Value,
 }
@@ -41,13 +41,13 @@ impl Arguments {
         let sent = read.as_ref().unwrap_or(sent);
         let wire = decoded_for(spec, sent.clone(), ctx)?;
         let shown = completed(sent, &spec.input, &spec.defs, ctx.dialect());
-        Ok(Arguments { shown: shown.map_err(ToolError::from_problems)?, wire })
+        Ok(Arguments { redacted: shown.map_err(ToolError::from_problems)?, wire })
     }
 
     /// Returns the arguments of an approved call.
     fn approved(spec: &ToolSpec, shown: Value) -> Result<Arguments, ToolError> {
         let wire = under_wire_names(&shown, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
-        Ok(Arguments { shown, wire })
+        Ok(Arguments { redacted: shown, wire })
     }
 
     fn of(spec: &ToolSpec, call: &ToolCall, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
@@ -82,29 +82,30 @@ impl Layers {
             return Ok((decoded_for(spec, sent, ctx)?, None));
         }
         let mut arguments = Arguments::of(spec, call, sent, ctx)?;
-        record.set_completed(&|| Arguments::approved(spec, arguments.shown.clone()).map(|whole| whole.wire));
+        record
+            .set_completed(&|| Arguments::approved(spec, arguments.redacted.clone()).map(|whole| whole.wire));
         let approved = &call.brings().approved;
         let mut reasons = Vec::new();
         for layer in layers {
-            let request = ToolRequest { spec, arguments: &arguments.shown, ctx, approved };
+            let request = ToolRequest { spec, arguments: &arguments.redacted, ctx, approved };
             match self.ask(&**layer, &request).await? {
-                Decision::Allow => {}
-                Decision::Modify(modified) if call.is_approved() => {
-                    if modified != arguments.shown {
+                MiddlewareDecision::Allow => {}
+                MiddlewareDecision::Modify(modified) if call.is_approved() => {
+                    if modified != arguments.redacted {
                         return Err(ToolError::denied(CHANGED));
                     }
                 }
-                Decision::Modify(modified) => {
+                MiddlewareDecision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
-                    let whole = || Arguments::approved(spec, arguments.shown.clone());
+                    let whole = || Arguments::approved(spec, arguments.redacted.clone());
                     record.set_completed(&|| whole().map(|whole| whole.wire));
                     if let Some(redactor) = redactor {
-                        redactor.hide_secrets(&arguments.shown, ctx);
+                        redactor.hide_secrets(&arguments.redacted, ctx);
                     }
                 }
-                Decision::Deny(why) => return Err(ToolError::denied(why)),
-                Decision::NeedApproval(reason) => {
-                    let reason = self.reason(&reason, redactor, &arguments.shown, ctx)?;
+                MiddlewareDecision::Deny(why) => return Err(ToolError::denied(why)),
+                MiddlewareDecision::NeedApproval(reason) => {
+                    let reason = self.reason(&reason, redactor, &arguments.redacted, ctx)?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }
@@ -115,9 +116,9 @@ impl Layers {
             return Ok((arguments.wire, None));
         }
         // Boxed: few calls come here, and all would reserve the space for it.
-        let shown = seen(redactor, &arguments.shown)?;
+        let shown = seen(redactor, &arguments.redacted)?;
         let decision = record.decision();
-        let asked = self.approve((tool, registry), (arguments.shown, shown, decision), reasons, call, ctx);
+        let asked = self.approve((tool, registry), (arguments.redacted, shown, decision), reasons, call, ctx);
         let approved = Box::pin(asked).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))
@@ -135,18 +136,22 @@ impl Layers {
         self.redactor.reason(reason, &seen, &secrets).map_err(|why| not_shown(&why))
     }
 
-    async fn ask(&self, layer: &dyn Layer, request: &ToolRequest<'_>) -> Result<Decision, ToolError> {
-        let asked = answer(Some(self.patience.callbacks), async {
+    async fn ask(
+        &self,
+        layer: &dyn Layer,
+        request: &ToolRequest<'_>,
+    ) -> Result<MiddlewareDecision, ToolError> {
+        let asked = with_timeout(Some(self.callback_timeouts.callbacks), async {
             match layer.decide(request) {
-                None => Decision::Allow,
+                None => MiddlewareDecision::Allow,
                 Some(decided) => decided.await,
             }
         });
         let decided = request.ctx.caller_token().run_until_cancelled(asked).await;
         decided.ok_or(ToolError::Cancelled)?.map_err(|silence| {
             ToolError::denied(match silence {
-                Silence::Panicked => "tool middleware panicked",
-                Silence::Late => "tool middleware did not answer in time",
+                CallbackFailure::Panicked => "tool middleware panicked",
+                CallbackFailure::Late => "tool middleware did not answer in time",
             })
         })
     }
@@ -164,8 +169,9 @@ impl Layers {
         let before = call.brings();
         let name = tool.spec().name.to_text();
         let call = self.seals.waiting(call, name, arguments, before.inputs.clone(), ctx);
-        let calls = told_below(tool, registry);
-        let request = ApprovalRequest { call, shown, calls, reasons, approver: Text::EMPTY };
+        let calls = callees(tool, registry);
+        let request =
+            ApprovalRequest { call, redacted_arguments: shown, calls, reasons, approver: Text::EMPTY };
         let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
         let said = match (decision, &self.approver) {
@@ -173,11 +179,13 @@ impl Layers {
             (Some(said), _) => said,
             (None, None) => Approval::Later,
             (None, Some(approver)) => {
-                let asked = answer(self.patience.people, async { approver.approve(request, ctx).await });
+                let asked = with_timeout(self.callback_timeouts.people, async {
+                    approver.approve(request, ctx).await
+                });
                 match ctx.caller_token().run_until_cancelled(asked).await.ok_or(ToolError::Cancelled)? {
                     Ok(said) => said,
-                    Err(Silence::Late) => Approval::Later,
-                    Err(Silence::Panicked) => return Err(ToolError::denied("the approval failed")),
+                    Err(CallbackFailure::Late) => Approval::Later,
+                    Err(CallbackFailure::Panicked) => return Err(ToolError::denied("the approval failed")),
                 }
             }
         };
@@ -196,8 +204,8 @@ impl Layers {
             Approval::Rejected(why) => return Err(ToolError::denied(why)),
             Approval::Later => {
                 // The new request replaces the old one.
-                self.seals.spend(&before.spends, self.patience.callbacks).await?;
-                self.seals.put(request, ctx, self.patience.callbacks).await?;
+                self.seals.spend(&before.spends, self.callback_timeouts.callbacks).await?;
+                self.seals.put(request, ctx, self.callback_timeouts.callbacks).await?;
                 return Err(waited.not_yet());
             }
         };

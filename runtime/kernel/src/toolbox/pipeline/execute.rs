@@ -62,7 +62,7 @@ struct Start<'a, 'r> {
 impl Start<'_, '_> {
     /// Records that the tool is about to run, and runs it.
     async fn run(self) -> Outcome {
-        let patience = self.layers.patience.callbacks;
+        let patience = self.layers.callback_timeouts.callbacks;
         recorded(self.record, self.ctx, patience).await?;
         // Nothing comes between this and the tool: what was approved and cannot be recorded stays approved.
         if !self.spends.is_empty() {
@@ -87,7 +87,7 @@ impl Start<'_, '_> {
 async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
     let Some(written) = record.intent()? else { return Ok(()) };
     // On the heap: every call would hold the room for what few do.
-    let written = Box::pin(callback::answer(Some(limit), written));
+    let written = Box::pin(callback::with_timeout(Some(limit), written));
     match ctx.caller_token().run_until_cancelled(written).await {
         None => Err(ToolError::Cancelled),
         Some(Ok(written)) => written,

@@ -9,7 +9,7 @@ use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
 use crate::call::context::ToolContext;
-use crate::call::control::PendingInput;
+use crate::call::control::PendingInputCall;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
 use crate::call::{ToolCall, ToolResponse};
@@ -33,7 +33,7 @@ impl Toolbox {
         let ticket = call.brings().spends.first().cloned();
         let response = self.call(call, turn).await;
         if let Some((ticket, version)) = ticket.as_ref().and_then(|it| Some((it, *it.started.get()?))) {
-            self.told(approvals.finish(&ticket.name, version, code(&response))).await;
+            self.note_in_queue(approvals.finish(&ticket.name, version, code(&response))).await;
         }
         response
     }
@@ -49,7 +49,7 @@ impl Toolbox {
     /// Of all workers that try, only one does so; for the others, and afterwards, this is `None`.
     ///
     /// The turn is one of the same caller: the principal, session and agent of
-    /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now,
+    /// [`caller`](crate::layers::approval::QueuedApproval::caller). A call that a layer does not let pass now,
     /// such as a rate limit, or that was sealed with another key, stays granted: any worker can try it again. If this future is dropped before the call starts, or
     /// the program ends, another worker can claim the call after
     /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, it is never started again; if its
@@ -88,11 +88,11 @@ impl Toolbox {
         let response = self.call(call.resuming(brings), turn).await;
         let code = code(&response);
         let settled = match (started.get(), code) {
-            (Some(version), code) => self.told(approvals.finish(&id, *version, code)).await,
+            (Some(version), code) => self.note_in_queue(approvals.finish(&id, *version, code)).await,
             (None, code @ Some("PERMISSION_DENIED")) if is_denied => {
-                self.told(approvals.finish(&id, version, code)).await
+                self.note_in_queue(approvals.finish(&id, version, code)).await
             }
-            (None, code) => self.told(approvals.give_back(&id, version, code)).await,
+            (None, code) => self.note_in_queue(approvals.give_back(&id, version, code)).await,
         };
         // Somebody else has claimed it meanwhile, and nothing has run here.
         let is_another = started.get().is_none() && settled == Some(false);
@@ -137,11 +137,14 @@ impl Toolbox {
         let seals = &inner.layers.seals;
         // Only what was sealed here for this caller is used up.
         if seals.verify(&call, &**inner.registry.at(index), &inner.registry, &ctx).is_ok() {
-            if let Err(used) = seals.use_up(&call.brings().spends, inner.layers.patience.callbacks).await {
+            if let Err(used) =
+                seals.use_up(&call.brings().spends, inner.layers.callback_timeouts.callbacks).await
+            {
                 return ToolResponse::new(&call, Err(used));
             }
             if let (Some(approvals), Some(id)) = (self.approvals(), queued) {
-                self.told(async { approvals.withdraw(&id, by.into(), &why).await.map(|()| true) }).await;
+                self.note_in_queue(async { approvals.withdraw(&id, by.into(), &why).await.map(|()| true) })
+                    .await;
             }
         }
         self.call(call, turn).await
@@ -149,9 +152,9 @@ impl Toolbox {
 
     /// Notes something in the queue after a call was answered: what cannot be noted changes nothing about the answer.
     /// `None` if it is not known whether it was noted.
-    async fn told(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
-        let limit = self.inner().layers.patience.callbacks;
-        callback::answer(Some(limit), noted).await.ok()?.ok()
+    async fn note_in_queue(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
+        let limit = self.inner().layers.callback_timeouts.callbacks;
+        callback::with_timeout(Some(limit), noted).await.ok()?.ok()
     }
 
     /// Resumes a call that was answered with `INPUT_REQUIRED`, with the input its tool needs. All layers check the
@@ -165,7 +168,7 @@ impl Toolbox {
     /// correspond to those of [`resume`](Self::resume).
     pub async fn resume_with_input(
         &self,
-        pending: PendingInput,
+        pending: PendingInputCall,
         answer: Value,
         turn: &ToolContext,
     ) -> Result<ToolResponse, ToolError> {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::base::frozen::Text;
 use crate::base::future::contained;
-use crate::call::callback::{Silence, answer};
+use crate::call::callback::{CallbackFailure, with_timeout};
 use crate::call::context::{ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -24,10 +24,10 @@ use crate::toolbox::Toolbox;
 use gate::Gate;
 
 /// The observers of one call.
-pub(super) struct Watch {
+pub(super) struct Observers {
     hooks: Option<Arc<dyn Hooks>>,
     /// How long a hook may take.
-    patience: Duration,
+    hook_timeout: Duration,
     events: Option<Events>,
     id: Text,
     name: Text,
@@ -46,14 +46,14 @@ struct Events {
     ended: Notify,
 }
 
-impl Watch {
+impl Observers {
     /// Returns the observers of a call of the tool at the index through this toolbox, if there are any.
     pub(super) fn of(
         toolbox: &Toolbox,
         call: &ToolCall,
         index: Option<usize>,
         around: &TurnContext,
-    ) -> Option<Arc<Watch>> {
+    ) -> Option<Arc<Observers>> {
         let inner = toolbox.inner();
         let layers = &inner.layers;
         if layers.hooks.is_none() && layers.on_event.is_none() {
@@ -63,9 +63,9 @@ impl Watch {
             let redactor = inner.redactor(index);
             Events { on_event, redactor, gate: Gate::default(), ended: Notify::new() }
         });
-        Some(Arc::new(Watch {
+        Some(Arc::new(Observers {
             hooks: layers.hooks.clone(),
-            patience: layers.patience.callbacks,
+            hook_timeout: layers.callback_timeouts.callbacks,
             events,
             id: call.id.clone(),
             name: call.name.clone(),
@@ -77,7 +77,7 @@ impl Watch {
     }
 
     /// Returns a context that reports to these observers first. Its reports hold no secrets of the call.
-    pub(super) fn around(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
+    pub(super) fn instrument(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
         let mut own = around.clone();
         let (watch, next) = (Arc::clone(self), around.on_progress.clone());
         own.on_progress = Some(Arc::new(move |line| {
@@ -96,10 +96,11 @@ impl Watch {
     /// Lets the call begin, or returns the answer to give instead.
     pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<Box<ToolResponse>> {
         if let Some(hooks) = &self.hooks {
-            let asked = answer(Some(self.patience), async { hooks.before_tool_execution(call, ctx).await });
+            let asked =
+                with_timeout(Some(self.hook_timeout), async { hooks.before_tool_execution(call, ctx).await });
             match ctx.caller_token().run_until_cancelled(asked).await {
                 Some(Ok(true)) => {}
-                Some(Err(Silence::Late)) => {
+                Some(Err(CallbackFailure::Late)) => {
                     return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)));
                 }
                 Some(_) => return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_HOOK))),
@@ -127,12 +128,14 @@ impl Watch {
             && let Some(events) = &self.events
         {
             // Boxed: few calls report from another thread at the moment of their end.
-            let _ = Box::pin(answer(Some(self.patience), events.ended.notified())).await;
+            let _ = Box::pin(with_timeout(Some(self.hook_timeout), events.ended.notified())).await;
         }
         if let Some(hooks) = &self.hooks {
             // The answer is final; what a hook makes of it does not concern the call.
-            let told = answer(Some(self.patience), async { hooks.after_tool_execution(response, ctx).await });
-            let _ = told.await;
+            let notified = with_timeout(Some(self.hook_timeout), async {
+                hooks.after_tool_execution(response, ctx).await
+            });
+            let _ = notified.await;
         }
     }
 
@@ -145,7 +148,7 @@ impl Watch {
     fn began(&self, arguments: &Value, ctx: &ToolContext) {
         if let Some(events) = &self.events {
             contained(|| {
-                let arguments = events.redactor.shown(arguments, ctx);
+                let arguments = events.redactor.redact_arguments(arguments, ctx);
                 (events.on_event)(self.event(EventKind::ToolCall { arguments }));
             });
         }
@@ -158,7 +161,7 @@ impl Watch {
         let secrets = ctx.secrets().unwrap_or_default();
         let kind = contained(|| match outcome {
             Ok(result) => {
-                let (content, _) = events.shown(result, &secrets);
+                let (content, _) = events.redact_result(result, &secrets);
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
             }
             Err(why) => {
@@ -181,7 +184,7 @@ impl Watch {
             return;
         }
         self.report(|events| {
-            let (content, details) = events.shown(&result, &Secrets::default());
+            let (content, details) = events.redact_result(&result, &Secrets::default());
             EventKind::Update { content, details }
         });
         let Some(hooks) = &self.hooks else {
@@ -223,7 +226,7 @@ impl Watch {
 
 impl Events {
     /// Returns the redacted content and details of a result.
-    fn shown(&self, result: &ToolResult, secrets: &Secrets) -> (Value, Value) {
+    fn redact_result(&self, result: &ToolResult, secrets: &Secrets) -> (Value, Value) {
         let mut shown = self.redactor.result(result, secrets);
         (shown["content"].take(), shown["details"].take())
     }
@@ -231,15 +234,15 @@ impl Events {
 
 /// A call that has begun. If it is dropped without an answer, because its caller abandoned it, the subscriber of
 /// events learns of it; in either case, work that the call left behind reports nothing.
-pub(super) struct Begun<'a> {
-    watch: Option<&'a Watch>,
+pub(super) struct CallGuard<'a> {
+    watch: Option<&'a Observers>,
     ctx: &'a ToolContext,
     since: Instant,
 }
 
-impl<'a> Begun<'a> {
-    pub(super) fn new(watch: Option<&'a Watch>, ctx: &'a ToolContext, since: Instant) -> Begun<'a> {
-        Begun { watch, ctx, since }
+impl<'a> CallGuard<'a> {
+    pub(super) fn new(watch: Option<&'a Observers>, ctx: &'a ToolContext, since: Instant) -> CallGuard<'a> {
+        CallGuard { watch, ctx, since }
     }
 
     /// Notes that the call has an answer, which is reported next.
@@ -248,7 +251,7 @@ impl<'a> Begun<'a> {
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         self.ctx.end();
         if let Some(watch) = self.watch {

@@ -14,14 +14,14 @@ use super::channel::{Channel, Exchange};
 use crate::client::reading;
 
 /// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
-const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const INITIAL_RESUME_DELAY: Duration = Duration::from_secs(1);
+const MAX_RESUME_DELAY: Duration = Duration::from_secs(60);
 
 /// How often resuming a stream is tried without success.
-const ATTEMPTS: usize = 5;
+const MAX_RESUME_ATTEMPTS: usize = 5;
 
 /// How long the end of a stream is waited for after its answer, so that the connection can be used again.
-const LINGER: Duration = Duration::from_secs(2);
+const STREAM_END_TIMEOUT: Duration = Duration::from_secs(2);
 
 const EVENTS: &str = "text/event-stream";
 
@@ -29,7 +29,7 @@ const EVENTS: &str = "text/event-stream";
 pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
     let outcome = match exchange.media_type().as_str() {
         EVENTS => stream(channel, exchange, id).await,
-        "application/json" => whole(channel, exchange, id).await,
+        "application/json" => read_single_message(channel, exchange, id).await,
         "" => Err(format!(
             "the server answered with status {} and without an answer",
             exchange.response.status()
@@ -44,7 +44,7 @@ pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
 }
 
 /// Reads a response that is one message.
-async fn whole(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
+async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
     let mut body: Vec<u8> = Vec::new();
     while let Some(bytes) = exchange.chunk().await.map_err(|why| format!("the answer broke off: {why}"))? {
         let bytes = bytes.as_ref();
@@ -74,7 +74,7 @@ async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<()
             End::Answered => {
                 let rest = async { while let Ok(Some(_)) = exchange.chunk().await {} };
                 // A server that goes on loses the connection.
-                drop(timeout(LINGER, rest).await);
+                drop(timeout(STREAM_END_TIMEOUT, rest).await);
                 return Ok(());
             }
             End::Ended { why, .. } => why,
@@ -89,7 +89,7 @@ async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<()
 /// Resumes a stream after its last event.
 async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, String> {
     let mut problem = String::new();
-    for attempt in 0..ATTEMPTS {
+    for attempt in 0..MAX_RESUME_ATTEMPTS {
         sleep(reader.retry().unwrap_or_else(|| pause(attempt))).await;
         match channel.get(reader.last_id()).await {
             Ok(exchange) if is_stream(&exchange) => {
@@ -122,7 +122,7 @@ pub(super) async fn listen(channel: &Channel) {
                 let end = messages.follow(&mut reader, &mut exchange).await;
                 channel.hears.store(false, Ordering::Release);
                 match end {
-                    Ok(End::Ended { heard: true, .. }) => quiet = 0,
+                    Ok(End::Ended { had_events: true, .. }) => quiet = 0,
                     Ok(_) => {}
                     // The event would come again.
                     Err(_) => return,
@@ -142,7 +142,7 @@ fn is_stream(exchange: &Exchange) -> bool {
 }
 
 fn pause(attempt: usize) -> Duration {
-    PAUSE.saturating_mul(1 << attempt.min(6)).min(LONGEST_PAUSE)
+    INITIAL_RESUME_DELAY.saturating_mul(1 << attempt.min(6)).min(MAX_RESUME_DELAY)
 }
 
 /// How a connection with a stream ended.
@@ -153,7 +153,7 @@ enum End {
     Ended {
         why: String,
         /// Whether there was an event.
-        heard: bool,
+        had_events: bool,
     },
 }
 
@@ -173,8 +173,12 @@ impl Messages<'_> {
         loop {
             let bytes = match exchange.chunk().await {
                 Ok(Some(bytes)) => bytes,
-                Ok(None) => return Ok(End::Ended { why: self.without_answer("the stream"), heard }),
-                Err(why) => return Ok(End::Ended { why: format!("the stream broke off: {why}"), heard }),
+                Ok(None) => {
+                    return Ok(End::Ended { why: self.without_answer("the stream"), had_events: heard });
+                }
+                Err(why) => {
+                    return Ok(End::Ended { why: format!("the stream broke off: {why}"), had_events: heard });
+                }
             };
             let pushed = reader.push(bytes.as_ref(), &mut events);
             heard |= !events.is_empty();

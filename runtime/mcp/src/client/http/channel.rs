@@ -8,7 +8,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
+use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret, SendFailure};
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
@@ -29,7 +29,7 @@ const STATELESS: &str = "2026-07-28";
 const MAX_ERROR: usize = 64 << 10;
 
 /// The most characters of such a response that are reported.
-const TOLD: usize = 300;
+const MAX_ERROR_SHOWN: usize = 300;
 
 /// The channel to one server.
 pub(super) struct Channel {
@@ -61,8 +61,8 @@ pub(super) struct Exchange {
     in_session: bool,
 }
 
-impl From<Unanswered> for Broken {
-    fn from(Unanswered { written, why }: Unanswered) -> Broken {
+impl From<SendFailure> for Broken {
+    fn from(SendFailure { written, why }: SendFailure) -> Broken {
         Broken { written, why }
     }
 }
@@ -101,7 +101,7 @@ impl Exchange {
         // Of a credential that was cut, what is left would not be known for one.
         let text = self.request.redact(&String::from_utf8_lossy(&body));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-        let shown: String = words.join(" ").chars().take(TOLD).collect();
+        let shown: String = words.join(" ").chars().take(MAX_ERROR_SHOWN).collect();
         if !shown.trim().is_empty() {
             told.push_str(&format!(": {}", shown.trim()));
         }
@@ -247,7 +247,7 @@ impl Channel {
     }
 
     /// Sends a message that has no answer.
-    pub(super) async fn tell(&self, message: &Message) -> Result<(), Broken> {
+    pub(super) async fn notify(&self, message: &Message) -> Result<(), Broken> {
         let exchange = self.post(message).await?;
         if exchange.response.status().is_success() { Ok(()) } else { self.refused(exchange, None).await }
     }

@@ -25,10 +25,10 @@ use self::guarded::Guarded;
 use super::auth::{McpTokenRequest, TokenSource, wants_more};
 
 /// How long a person may take to allow the access.
-const CONSENT: Duration = Duration::from_secs(300);
+const CONSENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Shows a URL to a person and returns where their browser was sent afterwards.
-type Open = Arc<dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
+type OpenBrowser = Arc<dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
 /// Keeps the tokens of a server between runs of a program. What is kept is a credential.
 pub trait TokenStore: fmt::Debug + Send + Sync {
@@ -87,7 +87,7 @@ enum SecretTo {
 #[derive(Clone)]
 enum Grant {
     /// A person allows the access; the browser comes back to this URL.
-    Consent(String, Open),
+    Consent(String, OpenBrowser),
     /// The program has credentials of its own.
     Program,
 }
@@ -204,7 +204,7 @@ impl McpOAuth {
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(wanted.url.as_str(), client).await?;
         if let Some(store) = &self.store {
-            manager.set_credential_store(Kept(Arc::clone(store)));
+            manager.set_credential_store(StoredTokens(Arc::clone(store)));
             manager.initialize_from_store().await?;
         }
         Ok(manager)
@@ -271,9 +271,10 @@ impl McpOAuth {
                 request.client_metadata_url.clone_from(&self.metadata_url);
                 let session = AuthorizationSession::new(manager, request).await.map_err(|(_, why)| why)?;
                 let opened = open(session.get_authorization_url().to_owned());
-                let late =
-                    |_| AuthError::AuthorizationFailed(format!("nobody allowed it within {CONSENT:?}"));
-                let asked = timeout(CONSENT, opened).await.map_err(late)?;
+                let late = |_| {
+                    AuthError::AuthorizationFailed(format!("nobody allowed it within {CONSENT_TIMEOUT:?}"))
+                };
+                let asked = timeout(CONSENT_TIMEOUT, opened).await.map_err(late)?;
                 session.handle_callback_url(&asked.map_err(AuthError::AuthorizationFailed)?).await?;
                 Ok(session.auth_manager)
             }
@@ -316,7 +317,7 @@ impl McpOAuth {
 impl TokenSource for McpOAuth {
     fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
         Box::pin(async move {
-            let told = |why: AuthError| {
+            let refused = |why: AuthError| {
                 let mut text = format!("no token for the MCP server `{}`: {why}", wanted.server);
                 let mut cause = std::error::Error::source(&why);
                 while let Some(why) = cause {
@@ -325,7 +326,7 @@ impl TokenSource for McpOAuth {
                 }
                 text
             };
-            self.get(wanted).await.map_err(told)
+            self.get(wanted).await.map_err(refused)
         })
     }
 }
@@ -339,12 +340,12 @@ fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
 }
 
 /// Stores what rmcp knows about the tokens as a text.
-struct Kept(Arc<dyn TokenStore>);
+struct StoredTokens(Arc<dyn TokenStore>);
 
 type Stored<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 // The signatures are those that `async_trait` makes.
-impl CredentialStore for Kept {
+impl CredentialStore for StoredTokens {
     fn load<'s, 'f>(&'s self) -> Stored<'f, Option<StoredCredentials>>
     where
         's: 'f,

@@ -16,7 +16,7 @@ use toolgen_kernel::spec::plan::McpTransport;
 
 use super::*;
 use crate::client::credentials::Credentials;
-use crate::client::inbox::{OnNotice, Reply, Said, Ticket};
+use crate::client::inbox::{OnNotice, Reply, ServerMessage, Ticket};
 use crate::client::options::McpOptions;
 use crate::client::transport::start;
 
@@ -27,7 +27,7 @@ const LEGACY: &str = "2025-11-25";
 struct Wire {
     transport: Arc<dyn Transport>,
     inbox: Inbox,
-    said: tokio::sync::mpsc::Receiver<Said>,
+    said: tokio::sync::mpsc::Receiver<ServerMessage>,
 }
 
 fn server_at(url: &str) -> McpServer {

@@ -15,7 +15,7 @@ use crate::client::tool::line;
 
 /// How many reports of calls that are not known yet are kept: a server may report before the client knows that it was
 /// asked.
-const EARLY: usize = 64;
+const MAX_EARLY_REPORTS: usize = 64;
 
 /// Passes reports of servers on from the handler of a client to their calls. It is a handler itself, for programs
 /// that need no other; the handler of a program passes on what [`on_progress`](ClientHandler::on_progress) gets to
@@ -49,11 +49,11 @@ impl Progress {
     }
 
     /// Passes a report on to its call.
-    pub fn heard(&self, report: ProgressNotificationParam) {
+    pub fn forward(&self, report: ProgressNotificationParam) {
         let call = {
             let Hub { calls, early } = &mut *unpoisoned(self.0.lock());
             let Some(call) = calls.get(&report.progress_token) else {
-                if early.len() == EARLY {
+                if early.len() == MAX_EARLY_REPORTS {
                     early.pop_front();
                 }
                 early.push_back(report);
@@ -81,7 +81,7 @@ impl Progress {
 
 impl ClientHandler for Progress {
     async fn on_progress(&self, report: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.heard(report);
+        self.forward(report);
     }
 }
 

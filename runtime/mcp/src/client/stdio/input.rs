@@ -17,7 +17,7 @@ use crate::client::inbox::Inbox;
 use crate::client::link::Broken;
 
 /// How many bytes may wait to be written, for a server that does not read.
-const MOST_QUEUED: usize = 64 << 20;
+const MAX_QUEUED_BYTES: usize = 64 << 20;
 /// How much is written at once.
 const BATCH: usize = 64 << 10;
 
@@ -48,7 +48,7 @@ struct Outgoing {
 /// Reports what became of a line, at the latest when it is dropped.
 struct Receipt {
     done: Option<Done>,
-    begun: bool,
+    started: bool,
 }
 
 impl Receipt {
@@ -63,7 +63,7 @@ impl Receipt {
 impl Drop for Receipt {
     fn drop(&mut self) {
         let why = "the connection to the server has ended".to_owned();
-        self.tell(Err(Broken { written: self.begun, why }));
+        self.tell(Err(Broken { written: self.started, why }));
     }
 }
 
@@ -88,14 +88,14 @@ impl Input {
 
     /// Writes a line as soon as it is its turn.
     pub(super) fn put(&self, mut line: String, id: Option<u64>, done: Option<Done>) {
-        let mut receipt = Receipt { done, begun: false };
+        let mut receipt = Receipt { done, started: false };
         line.push('\n');
         let mut bytes = line.into_bytes();
         // While this is locked, nothing else is put.
         let queue = unpoisoned(self.queue.lock());
         let Some(queue) = &*queue else { return };
         let waiting = self.queued.load(Ordering::Acquire);
-        if waiting + bytes.len() > MOST_QUEUED {
+        if waiting + bytes.len() > MAX_QUEUED_BYTES {
             let why = "the server does not read what it is sent".to_owned();
             return receipt.tell(Err(Broken { written: false, why }));
         }
@@ -105,7 +105,7 @@ impl Input {
                 Poll::Ready(Ok(count)) if count == bytes.len() => return receipt.tell(Ok(())),
                 Poll::Ready(Ok(count)) => {
                     bytes.drain(..count);
-                    receipt.begun = true;
+                    receipt.started = true;
                 }
                 Poll::Ready(Err(why)) => {
                     self.broken.cancel();
@@ -114,7 +114,7 @@ impl Input {
                 Poll::Pending => {}
             }
         }
-        let id = id.filter(|_| !receipt.begun);
+        let id = id.filter(|_| !receipt.started);
         self.queued.fetch_add(bytes.len(), Ordering::AcqRel);
         // If nobody writes any more, the receipt says so when it is dropped.
         drop(queue.send(Outgoing { bytes, id, receipt }));
@@ -146,7 +146,7 @@ async fn write(
         while let Some(Outgoing { bytes: line, id, mut receipt }) = next.take() {
             taken += line.len();
             if id.is_none_or(|id| inbox.awaits(id)) {
-                receipt.begun = true;
+                receipt.started = true;
                 receipts.push((bytes.len(), receipt));
                 bytes.extend_from_slice(&line);
             }

@@ -23,13 +23,14 @@ use super::super::Server;
 use super::super::shares::quarter;
 
 /// The response to a client that gets no connection.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
+const TOO_MANY_CONNECTIONS: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
     Content-Type: text/plain\r\nContent-Length: 72\r\n\r\n\
     This server has all the connections that it may have: try again later.\r\n";
 
 /// The limits on what clients may use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct ServerLimits {
     pub(super) connections: usize,
     pub(super) sessions: usize,
     pub(super) sessions_each: usize,
@@ -38,9 +39,9 @@ pub(super) struct Limits {
     pub(super) read_time: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
+        ServerLimits {
             connections: 1024,
             sessions: 512,
             sessions_each: 64,
@@ -69,7 +70,7 @@ impl Server {
 
     /// Sets how many sessions one [principal](Self::principal) has at the same time, at least 1; 64 by default. A new one
     /// takes the place of another as in [`max_sessions`](Self::max_sessions), with status 429 if calls run in all of them.
-    pub fn max_sessions_each(mut self, sessions: usize) -> Server {
+    pub fn max_sessions_per_principal(mut self, sessions: usize) -> Server {
         self.gate.limits.sessions_each = sessions.max(1);
         self
     }
@@ -83,7 +84,7 @@ impl Server {
     }
 
     /// Sets how many bytes the body of a request over HTTP has at most; 4 MiB by default. A longer one gets status 413.
-    pub fn max_request(mut self, bytes: usize) -> Server {
+    pub fn max_request_bytes(mut self, bytes: usize) -> Server {
         self.gate.limits.request = bytes;
         self
     }
@@ -91,13 +92,13 @@ impl Server {
     /// Sets how long a client has to send the head of a request over HTTP, and then its body; 30 seconds by default. A
     /// connection without a request ends after this time, a body that is not complete by then gets status 408. A
     /// connection whose client reads nothing of an answer for this time ends, too.
-    pub fn read_time(mut self, limit: Duration) -> Server {
+    pub fn read_timeout(mut self, limit: Duration) -> Server {
         self.gate.limits.read_time = limit;
         self
     }
 }
 
-impl Limits {
+impl ServerLimits {
     /// How many requests of one caller are answered at the same time.
     pub(super) fn requests_each(&self) -> usize {
         self.requests_each.unwrap_or_else(|| quarter(self.connections))
@@ -134,7 +135,7 @@ impl Limits {
             let (stream, _): (TcpStream, _) = listener.accept().await;
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 // Without waiting for a client who may not read.
-                let _ = stream.try_write(FULL);
+                let _ = stream.try_write(TOO_MANY_CONNECTIONS);
                 continue;
             };
             let service = TowerToHyperService::new(router.clone());

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::sync::unpoisoned;
 
-use super::limits::Limits;
+use super::limits::ServerLimits;
 
 /// When a client that was refused may try again, in seconds.
 pub(super) const RETRY: u64 = 5;
@@ -21,11 +21,11 @@ pub(super) const RETRY: u64 = 5;
 /// The sessions of a server, and their owners.
 pub(super) struct Sessions {
     pub(super) manager: Arc<LocalSessionManager>,
-    limits: Limits,
-    known: Mutex<HashMap<Arc<str>, Known>>,
+    limits: ServerLimits,
+    by_id: Mutex<HashMap<Arc<str>, SessionEntry>>,
 }
 
-struct Known {
+struct SessionEntry {
     /// The ID of the principal, where principals are known.
     owner: Option<Text>,
     /// When a request came last.
@@ -79,20 +79,20 @@ impl Drop for Use {
     }
 }
 
-impl Known {
+impl SessionEntry {
     fn is_idle(&self) -> bool {
         Arc::strong_count(&self.shared) == 1
     }
 }
 
 impl Sessions {
-    pub(super) fn new(limits: Limits) -> Sessions {
-        Sessions { manager: Arc::default(), limits, known: Mutex::default() }
+    pub(super) fn new(limits: ServerLimits) -> Sessions {
+        Sessions { manager: Arc::default(), limits, by_id: Mutex::default() }
     }
 
     /// Notes that a request of a session has come, and returns what the request has to hold until it is answered.
     pub(super) fn using(&self, id: &HeaderValue) -> Option<InUse> {
-        let mut known = unpoisoned(self.known.lock());
+        let mut known = unpoisoned(self.by_id.lock());
         let session = known.get_mut(id.to_str().ok()?)?;
         session.used = Instant::now();
         Some(InUse(Arc::new(Use { session: Arc::clone(&session.shared), id: OnceLock::new() })))
@@ -107,13 +107,13 @@ impl Sessions {
         let Ok(id) = id.to_str().map(Arc::<str>::from) else { return Ok(()) };
         let open = self.manager.sessions.read().await;
         let (ends, refused) = {
-            let mut known = unpoisoned(self.known.lock());
+            let mut known = unpoisoned(self.by_id.lock());
             // Those that ended on their own.
             known.retain(|id, _| open.contains_key(id));
-            let new = Known { owner: owner.cloned(), used: Instant::now(), shared: Arc::default() };
+            let new = SessionEntry { owner: owner.cloned(), used: Instant::now(), shared: Arc::default() };
             known.insert(Arc::clone(&id), new);
             let Some(excess) = self.excess(&known, owner) else { return Ok(()) };
-            let theirs = |session: &Known| !excess.of_owner || session.owner.as_ref() == owner;
+            let theirs = |session: &SessionEntry| !excess.of_owner || session.owner.as_ref() == owner;
             let idle =
                 known.iter().filter(|(other, session)| **other != id && session.is_idle() && theirs(session));
             let oldest = idle.min_by_key(|(_, session)| session.used).map(|(id, _)| Arc::clone(id));
@@ -129,13 +129,13 @@ impl Sessions {
         refused.map_or(Ok(()), Err)
     }
 
-    fn excess(&self, known: &HashMap<Arc<str>, Known>, owner: Option<&Text>) -> Option<Excess> {
-        let Limits { sessions, sessions_each, .. } = self.limits;
+    fn excess(&self, known: &HashMap<Arc<str>, SessionEntry>, owner: Option<&Text>) -> Option<Excess> {
+        let ServerLimits { sessions, sessions_each, .. } = self.limits;
         let theirs = || known.values().filter(|session| session.owner.as_ref() == owner).count();
         if owner.is_some() && theirs() > sessions_each {
-            Some(Excess { of_owner: true, most: sessions_each })
+            Some(Excess { of_owner: true, max_sessions: sessions_each })
         } else {
-            (known.len() > sessions).then_some(Excess { of_owner: false, most: sessions })
+            (known.len() > sessions).then_some(Excess { of_owner: false, max_sessions: sessions })
         }
     }
 }
@@ -144,7 +144,7 @@ impl Sessions {
 struct Excess {
     /// Whether one principal has too many, or all of them together.
     of_owner: bool,
-    most: usize,
+    max_sessions: usize,
 }
 
 impl Excess {
@@ -156,7 +156,7 @@ impl Excess {
         };
         let text = format!(
             "All sessions that {whose} may have ({}) are busy: end one with `DELETE`, or try again when a call is done.",
-            self.most
+            self.max_sessions
         );
         (status, [(header::RETRY_AFTER, RETRY)], text).into_response()
     }

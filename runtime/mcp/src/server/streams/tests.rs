@@ -29,7 +29,7 @@ async fn no_more_is_read_while_many_messages_are_handled() {
     let (mut ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(theirs);
     let mut streams = Streams::new(input, output, CancellationToken::new());
-    streams.begun = true;
+    streams.initialized = true;
     for id in 0..200 {
         let told = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});

@@ -18,13 +18,13 @@ pub(super) struct Lines {
     /// The start of the first line that was not read.
     next: u64,
     /// The calls, by what identifies them.
-    calls: BTreeMap<String, Call>,
+    calls: BTreeMap<String, LineOffsets>,
     unreadable: u64,
 }
 
 /// Where the lines of a call start.
 #[derive(Debug, Default)]
-struct Call {
+struct LineOffsets {
     /// Its number among all calls, in the order in which they were first seen.
     number: usize,
     intent: Option<u64>,
@@ -35,7 +35,7 @@ struct Call {
 struct Line {
     id: String,
     is_outcome: bool,
-    said: Value,
+    json: Value,
 }
 
 impl Lines {
@@ -45,7 +45,7 @@ impl Lines {
     }
 
     /// Returns what a line that was read earlier says, and goes on where this was called.
-    fn known(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
+    fn reread_record(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
         let Some(intent) = intent else { return Ok(None) };
         let line = self.line(intent)?;
         self.file.seek(SeekFrom::Start(self.next))?;
@@ -86,11 +86,12 @@ impl AuditLog for Lines {
                 continue;
             };
             let number = self.calls.len();
-            let call = self.calls.entry(line.id.clone()).or_insert(Call { number, ..Call::default() });
+            let call =
+                self.calls.entry(line.id.clone()).or_insert(LineOffsets { number, ..LineOffsets::default() });
             let (number, intent) = (call.number, call.intent);
             *(if line.is_outcome { &mut call.outcome } else { &mut call.intent }) = Some(place);
             let known = match changed.remove(&number) {
-                None if line.is_outcome => self.known(intent)?,
+                None if line.is_outcome => self.reread_record(intent)?,
                 known => known,
             };
             match line.record(known) {
@@ -106,8 +107,8 @@ impl AuditLog for Lines {
     }
 
     fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
-        let Some(&Call { intent, outcome, .. }) = self.calls.get(id) else { return Ok(None) };
-        let known = self.known(intent)?;
+        let Some(&LineOffsets { intent, outcome, .. }) = self.calls.get(id) else { return Ok(None) };
+        let known = self.reread_record(intent)?;
         let Some(outcome) = outcome else { return Ok(known) };
         Ok(self.line(outcome)?.and_then(|line| line.record(known)))
     }
@@ -134,12 +135,12 @@ impl Line {
             "outcome" => true,
             _ => return None,
         };
-        Some(Line { id: said.get("call")?.as_str()?.to_owned(), is_outcome, said })
+        Some(Line { id: said.get("call")?.as_str()?.to_owned(), is_outcome, json: said })
     }
 
     /// Returns the record, given what is known of it from the other line of the call, usually the previous one.
     fn record(self, known: Option<AuditRecord>) -> Option<AuditRecord> {
-        let Line { id, is_outcome, mut said } = self;
+        let Line { id, is_outcome, json: mut said } = self;
         let outcome = match (is_outcome, known) {
             (true, Some(known)) => {
                 return Some(AuditRecord { outcome: Some(AuditOutcome::deserialize(said).ok()?), ..known });

@@ -17,7 +17,7 @@ pub(super) struct Setup {
     /// The name of the program; empty if it has none.
     pub(super) name: String,
     pub(super) lease: Duration,
-    pub(super) patience: Duration,
+    pub(super) wait_timeout: Duration,
     pub(super) retention: Option<Duration>,
 }
 

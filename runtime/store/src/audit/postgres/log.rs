@@ -13,7 +13,7 @@ use toolgen_record::audit::{AuditError, AuditLog, AuditRecord};
 use crate::postgres::target::Target;
 
 /// How many rows are fetched at once, and how many records may wait for their reader.
-const SOME: i32 = 500;
+const FETCH_ROWS: i32 = 500;
 
 /// The columns of a record, in the order in which [`record`] takes them.
 const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_id, principal, tool_name, tool_call_id, \
@@ -23,10 +23,10 @@ const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_i
 
 /// How long a connection may take to be ready for queries, and how long the server may take for each answer. A
 /// stopped server, or a proxy without one behind it, accepts connections and never answers.
-const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
+const CONNECT_TIMEOUT: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 /// The table of a `PostgresSink`.
-pub(crate) struct Remote {
+pub(crate) struct PostgresLog {
     target: Target,
     /// `None` when it is dropped.
     runtime: Option<Runtime>,
@@ -37,15 +37,15 @@ pub(crate) struct Remote {
     seen: BTreeMap<i64, i64>,
 }
 
-impl Remote {
-    pub(crate) fn open(url: &str) -> Result<Remote, AuditError> {
-        Remote::to(Target::of(url).map_err(AuditError::new)?)
+impl PostgresLog {
+    pub(crate) fn open(url: &str) -> Result<PostgresLog, AuditError> {
+        PostgresLog::to(Target::of(url).map_err(AuditError::new)?)
     }
 
-    fn to(target: Target) -> Result<Remote, AuditError> {
+    fn to(target: Target) -> Result<PostgresLog, AuditError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (client, seen) = (None, BTreeMap::new());
-        let mut remote = Remote { target, runtime: Some(runtime), client, since: 0, seen };
+        let mut remote = PostgresLog { target, runtime: Some(runtime), client, since: 0, seen };
         remote.outside(async |remote| {
             let there = "SELECT to_regclass('tool_executions') IS NOT NULL";
             let target = remote.target.clone();
@@ -64,7 +64,7 @@ impl Remote {
     /// Runs a function on a separate thread: the caller may be in a runtime, which must not wait for another one.
     fn outside<T: Send>(
         &mut self,
-        run: impl AsyncFnOnce(&mut Remote) -> Result<T, AuditError> + Send,
+        run: impl AsyncFnOnce(&mut PostgresLog) -> Result<T, AuditError> + Send,
     ) -> Result<T, AuditError> {
         let gone = || AuditError::new("the thread that reads the database has ended");
         let Some(runtime) = self.runtime.take() else { return Err(gone()) };
@@ -88,7 +88,7 @@ impl Remote {
             Some(client) => client,
             None => {
                 let target = &self.target;
-                let (connecting, answering) = PATIENCE;
+                let (connecting, answering) = CONNECT_TIMEOUT;
                 // The server gives up, too, when nobody waits for it any more.
                 let limit = format!("SET statement_timeout = {}", answering.as_millis());
                 within(target, connecting, async {
@@ -125,7 +125,7 @@ impl Remote {
         let new = answered(&target, now.bind(&new, &[&since])).await?;
         let mut seen = BTreeMap::new();
         loop {
-            let rows = answered(&target, now.query_portal(&new, SOME)).await?;
+            let rows = answered(&target, now.query_portal(&new, FETCH_ROWS)).await?;
             if rows.is_empty() {
                 break;
             }
@@ -146,9 +146,9 @@ impl Remote {
     }
 }
 
-impl AuditLog for Remote {
+impl AuditLog for PostgresLog {
     fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
-        let (read, taken) = sync_channel(usize::try_from(SOME).unwrap_or(1));
+        let (read, taken) = sync_channel(usize::try_from(FETCH_ROWS).unwrap_or(1));
         let gone = || AuditError::new("the thread that reads the database has ended");
         std::thread::scope(|scope| {
             let reading = scope.spawn(move || self.outside(async move |remote| remote.read(&read).await));
@@ -170,7 +170,7 @@ impl AuditLog for Remote {
     }
 
     fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
-        Ok(Box::new(Remote::to(self.target.clone())?))
+        Ok(Box::new(PostgresLog::to(self.target.clone())?))
     }
 
     fn name(&self) -> String {
@@ -183,7 +183,7 @@ async fn answered<T>(
     target: &Target,
     answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, AuditError> {
-    within(target, PATIENCE.1, answer).await
+    within(target, CONNECT_TIMEOUT.1, answer).await
 }
 
 async fn within<T>(
@@ -201,7 +201,7 @@ async fn within<T>(
     }
 }
 
-impl Drop for Remote {
+impl Drop for PostgresLog {
     fn drop(&mut self) {
         self.client = None;
         if let Some(runtime) = self.runtime.take() {
@@ -211,7 +211,7 @@ impl Drop for Remote {
     }
 }
 
-impl std::fmt::Debug for Remote {
+impl std::fmt::Debug for PostgresLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Remote").field("database", &self.target.shown).finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_record::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 
 /// The most rows, and about the most bytes, that are written at once.
-const MOST: (usize, usize) = (4096, 8 << 20);
+const MAX_BATCH: (usize, usize) = (4096, 8 << 20);
 
 /// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
 /// written once. So the same rows may be written again if it is unknown whether they were. A real outcome of a call
@@ -41,7 +41,7 @@ pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres
 }
 
 /// The longest text of a row, in bytes. PostgreSQL takes four times as much, but such a text is hardly a record.
-const LONGEST: usize = 256 << 20;
+const MAX_TEXT_BYTES: usize = 256 << 20;
 
 /// A call, as far as it is known.
 #[derive(Debug)]
@@ -76,10 +76,10 @@ fn plain(text: &str) -> String {
 }
 
 fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let (got, most) = (text.len() >> 20, LONGEST >> 20);
+    let (got, most) = (text.len() >> 20, MAX_TEXT_BYTES >> 20);
     Err(AuditError::new(format!(
         "the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record"
     )))
@@ -196,7 +196,7 @@ pub(super) fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
     let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
     for (index, row) in rows.iter().enumerate() {
         size += row.size();
-        if index + 1 - start >= MOST.0 || size >= MOST.1 {
+        if index + 1 - start >= MAX_BATCH.0 || size >= MAX_BATCH.1 {
             pieces.push(start..index + 1);
             (start, size) = (index + 1, 0);
         }

@@ -60,14 +60,14 @@ const VERSIONS: &[&str] = &[
     END $$;"];
 
 /// How many days have their partition ahead of time.
-const AHEAD: i32 = 3;
+const PARTITION_DAYS_AHEAD: i32 = 3;
 
 /// How long other writers may be held up by the removal of a partition before it is left for later.
-const REMOVAL: &str = "500ms";
+const PARTITION_DROP_TIMEOUT: &str = "500ms";
 
 /// Waits until no other program is changing the tables, and keeps others from it until the end of the
 /// transaction.
-const ALONE: &str =
+const LOCK_SQL: &str =
     "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
 
 /// Brings the tables to the newest version. Several programs may do so at once.
@@ -79,7 +79,7 @@ pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), 
         return Ok(());
     }
     let alone = client.transaction().await.map_err(said)?;
-    alone.batch_execute(ALONE).await.map_err(said)?;
+    alone.batch_execute(LOCK_SQL).await.map_err(said)?;
     let found = version(alone.client()).await.map_err(said)?;
     if found > newest {
         return Err(AuditError::new(format!(
@@ -125,12 +125,12 @@ pub(super) async fn make_days(
                    FROM (SELECT $1::text::date + n AS day FROM generate_series(0, $2) AS n) AS days \
                    WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_executions_' || to_char(day, 'YYYYMMDD') \
                    AND relnamespace = current_schema()::regnamespace)";
-    let further = if ahead { AHEAD } else { 0 };
+    let further = if ahead { PARTITION_DAYS_AHEAD } else { 0 };
     if client.query(missing, &[&day, &further]).await?.is_empty() {
         return Ok(());
     }
     let alone = client.transaction().await?;
-    alone.batch_execute(ALONE).await?;
+    alone.batch_execute(LOCK_SQL).await?;
     for row in alone.query(missing, &[&day, &further]).await? {
         let [name, from, to]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
         // Attached, not made as a partition: that would wait for all readers and hold up all writers.
@@ -154,9 +154,11 @@ pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<us
     for row in &days {
         let day: String = row.get(0);
         let alone = client.transaction().await?;
-        alone.batch_execute(ALONE).await?;
+        alone.batch_execute(LOCK_SQL).await?;
         alone
-            .batch_execute(&format!("SET LOCAL lock_timeout = '{REMOVAL}'; DROP TABLE IF EXISTS {day}"))
+            .batch_execute(&format!(
+                "SET LOCAL lock_timeout = '{PARTITION_DROP_TIMEOUT}'; DROP TABLE IF EXISTS {day}"
+            ))
             .await?;
         alone.commit().await?;
     }

@@ -29,7 +29,7 @@ const TICK_DOWN: Duration = Duration::from_millis(250);
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// How long the worker may take to disconnect from the server.
-const LEAVE: Duration = Duration::from_secs(1);
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many ids a sink takes at once.
 pub(super) const BLOCK: i64 = 1 << 16;
@@ -61,14 +61,14 @@ pub(super) struct Worker {
     thread: Option<JoinHandle<()>>,
     /// The value of the column `owner` in the records of this sink.
     pub(super) owner: String,
-    patience: Duration,
+    wait_timeout: Duration,
 }
 
 impl Worker {
     /// Starts the thread, connects and brings the tables up to date.
     pub(super) fn start(setup: Setup) -> Result<Worker, AuditError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let patience = setup.patience;
+        let patience = setup.wait_timeout;
         let (jobs, taken) = unbounded_channel();
         let (started, is_started) = sync_channel(1);
         let work = move || {
@@ -86,7 +86,7 @@ impl Worker {
         };
         let thread = std::thread::Builder::new().name("tool-audit-db".into()).spawn(work)?;
         let owner = is_started.recv().unwrap_or_else(|_| Err(ended()))?;
-        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner, patience })
+        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner, wait_timeout: patience })
     }
 
     fn ask<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Option<T> {
@@ -97,7 +97,7 @@ impl Worker {
 
     /// Returns the time by which everything that begins now must be done.
     pub(super) fn deadline(&self) -> Instant {
-        Instant::now() + self.patience
+        Instant::now() + self.wait_timeout
     }
 
     /// Writes rows, and gives them back.
@@ -163,7 +163,7 @@ impl State {
         }
         if let (Some(link), Some(writer)) = (&self.link, &self.writer) {
             // If this does not arrive, the lease runs out.
-            let _ = timeout(LEAVE, link.end(writer)).await;
+            let _ = timeout(DISCONNECT_TIMEOUT, link.end(writer)).await;
         }
     }
 
@@ -185,7 +185,7 @@ impl State {
                 let _ = answer.send(self.patiently(deadline, async |state| state.block().await).await);
             }
             Job::Recover(answer) => {
-                let deadline = Instant::now() + self.setup.patience;
+                let deadline = Instant::now() + self.setup.wait_timeout;
                 let _ = answer.send(self.patiently(deadline, async |state| state.recover().await).await);
             }
         }
@@ -243,7 +243,7 @@ impl State {
     }
 
     fn late(&self) -> AuditError {
-        let Setup { target, patience, .. } = &self.setup;
+        let Setup { target, wait_timeout: patience, .. } = &self.setup;
         AuditError::new(format!("{}: no answer within {patience:?}", target.shown))
     }
 
@@ -269,7 +269,7 @@ impl State {
     /// Makes the connection again if it is broken, and notes that the writer is alive. Jobs that come meanwhile are
     /// answered if the database is known to be out of reach.
     async fn look_after(&mut self, jobs: &mut UnboundedReceiver<Job>) {
-        let (patience, down) = (self.setup.patience, self.down.clone());
+        let (patience, down) = (self.setup.wait_timeout, self.down.clone());
         let tended = {
             let mut tending = pin!(timeout(patience, self.tend()));
             poll_fn(|context| {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 /// A sink that writes to a database. While it lives it holds a lock on a file next to the database, which the system
 /// releases whatever ends the program. The file is a database itself, since SQLite can lock those everywhere.
 #[derive(Debug)]
-pub(super) struct Owner {
+pub(super) struct OwnerLock {
     id: String,
     /// The name of the files of all owners, without their IDs. `None` if the database is in memory, and has no other
     /// owners.
@@ -17,15 +17,15 @@ pub(super) struct Owner {
     lock: Option<Connection>,
 }
 
-impl Owner {
+impl OwnerLock {
     /// Becomes an owner of a database.
-    pub(super) fn of(database: &Connection) -> Result<Owner, rusqlite::Error> {
+    pub(super) fn of(database: &Connection) -> Result<OwnerLock, rusqlite::Error> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let id = format!("{:x}-{:x}-{number:x}", now.as_nanos(), std::process::id());
         let beside = database.path().filter(|path| !path.is_empty()).map(|path| format!("{path}-writer-"));
-        let mut owner = Owner { id, beside, lock: None };
+        let mut owner = OwnerLock { id, beside, lock: None };
         if let Some(file) = owner.file(&owner.id) {
             let lock = Connection::open(file)?;
             lock.execute_batch("BEGIN EXCLUSIVE")?;
@@ -65,7 +65,7 @@ impl Owner {
     }
 }
 
-impl Drop for Owner {
+impl Drop for OwnerLock {
     fn drop(&mut self) {
         if self.lock.take().is_some()
             && let Some(file) = self.file(&self.id)

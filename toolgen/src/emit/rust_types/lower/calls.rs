@@ -5,7 +5,7 @@ use toolgen_core::schema::shape::{Kind, ObjectRules};
 
 use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Use, Wanted, Wrap};
 use super::super::objects::{item_at, object_of};
-use super::super::place::{Place, longer};
+use super::super::place::{TypeSite, longer};
 use super::super::usage::Usage;
 use super::Lowering;
 
@@ -15,7 +15,7 @@ impl Lowering<'_> {
         let spec = wanted.spec;
         self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
-        let place = Place::new(&name, String::new(), Usage::INPUT);
+        let place = TypeSite::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0);
         let body = match rules {
             Some(rules) if wanted.is_function => with_defaults(self.structure(&rules, &place), &rules),
@@ -27,7 +27,7 @@ impl Lowering<'_> {
         // Before the result that holds them, so that they are named after the tool alone.
         let item = wanted.items.map(|at| self.item(wanted, at, &name));
         let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
-        let place = Place::new(&longer(&name, "Output"), what, Usage::OUTPUT);
+        let place = TypeSite::new(&longer(&name, "Output"), what, Usage::OUTPUT);
         let nothing = if wanted.success.is_empty { Ty::Unit } else { Ty::Value };
         let output = spec.output.as_ref().map_or(nothing, |shape| self.value(shape, &place));
         let headers = wanted.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
@@ -49,7 +49,7 @@ impl Lowering<'_> {
         let item = wanted.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, at));
         let what = format!("An item of the list of [`{0}`](super::{0}).", wanted.ident);
         item.map_or(Ty::Value, |shape| {
-            self.value(&shape, &Place::new(&longer(name, "Item"), what, Usage::OUTPUT))
+            self.value(&shape, &TypeSite::new(&longer(name, "Item"), what, Usage::OUTPUT))
         })
     }
 
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         let what = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
         let index = self.reserve(&longer(name, "Headers"), what);
         let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
-        let body = self.structure(rules, &Place::new(&own, String::new(), Usage::OUTPUT));
+        let body = self.structure(rules, &TypeSite::new(&own, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));
         if let Some(item) = self.items.get_mut(index) {
             let what = item.doc.clone();
@@ -76,18 +76,18 @@ impl Lowering<'_> {
     fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
         let own = longer(name, "Error");
         let what = "What answers other than success hold.".to_owned();
-        let ty = self.value(shape, &Place::new(&own, what.clone(), Usage::OUTPUT));
+        let ty = self.value(shape, &TypeSite::new(&own, what.clone(), Usage::OUTPUT));
         let item = if let Ty::Item(at, Wrap::Plain) = &ty { self.items.get(*at) } else { None };
         let documents = item.filter(|item| item.origin == Origin::Document).map(|item| item.name.clone());
         if documents.is_none() && self.names.is_free(&own) && ty != Ty::Value {
             let alias = self.reserve(&own, what);
             self.set(alias, Body::Alias(ty.clone()));
         }
-        let told = documents.unwrap_or(own);
-        if self.items.iter().any(|item| item.name == told)
+        let documented = documents.unwrap_or(own);
+        if self.items.iter().any(|item| item.name == documented)
             && let Some(item) = self.items.get_mut(input)
         {
-            item.doc += &format!(" An answer other than success holds [`{told}`].");
+            item.doc += &format!(" An answer other than success holds [`{documented}`].");
         }
         ty
     }

@@ -1,7 +1,7 @@
 //! Programs that start another one, whose options a `--` of their own does not end.
 
 use serde_json::Value;
-use toolgen_core::spec::plan::Word;
+use toolgen_core::spec::plan::ArgvTemplate;
 use toolgen_core::spec::template::Template;
 
 /// Programs that start another one, with their commands that do; an empty list stands for any.
@@ -36,38 +36,41 @@ pub(super) const STARTERS: [(&str, &[&str]); 26] = [
 
 /// Returns the program that starts another one to which values are given after a `--` that is not its own: they may be
 /// its options, or choose it.
-pub(super) fn starter(words: &[Word]) -> Option<&'static str> {
+pub(super) fn starter(words: &[ArgvTemplate]) -> Option<&'static str> {
     let words = flat(words);
     let program = constant(words.first()?)?;
     let program = program.rsplit('/').next().unwrap_or_default();
     let (name, commands) = STARTERS.iter().find(|(name, _)| *name == program)?;
     let end = words.iter().position(|word| constant(word).as_deref() == Some("--"))?;
     let (before, after) = (words.get(1..end)?, words.get(end + 1..)?);
-    let starts = |word: &&Word| constant(word).is_some_and(|word| commands.contains(&word.as_str()));
+    let starts = |word: &&ArgvTemplate| constant(word).is_some_and(|word| commands.contains(&word.as_str()));
     if !commands.is_empty() && !before.iter().any(starts) {
         return None;
     }
     let value = after.iter().position(|word| {
-        matches!(word, Word::One { dash: false, .. } | Word::Each { dash: false, .. })
-            && constant(word).is_none()
+        matches!(
+            word,
+            ArgvTemplate::One { allow_leading_dash: false, .. }
+                | ArgvTemplate::Each { allow_leading_dash: false, .. }
+        ) && constant(word).is_none()
     })?;
     let own = after.iter().take(value).any(|word| constant(word).as_deref() == Some("--"));
     (!own).then_some(name)
 }
 
 /// Returns the words, including those of groups.
-fn flat<'w>(words: &'w [Word]) -> Vec<&'w Word> {
-    let of = |word: &'w Word| match word {
-        Word::Group { words, .. } => flat(words),
+fn flat<'w>(words: &'w [ArgvTemplate]) -> Vec<&'w ArgvTemplate> {
+    let of = |word: &'w ArgvTemplate| match word {
+        ArgvTemplate::Group { words, .. } => flat(words),
         word => vec![word],
     };
     words.iter().flat_map(of).collect()
 }
 
 /// Returns the text of a word without placeholders.
-fn constant(word: &Word) -> Option<String> {
+fn constant(word: &ArgvTemplate) -> Option<String> {
     match word {
-        Word::One { text: Template::Constant(text), .. } => match serde_json::from_str(text) {
+        ArgvTemplate::One { text: Template::Constant(text), .. } => match serde_json::from_str(text) {
             Ok(Value::String(text)) => Some(text),
             _ => None,
         },

@@ -8,7 +8,7 @@ use super::super::codes;
 use super::super::context::Context;
 use super::super::keys;
 use super::super::node::Node;
-use super::super::placeholder::Piece;
+use super::super::placeholder::TemplateSegment;
 use super::super::template::Scope;
 use crate::choice::is_variable;
 
@@ -110,7 +110,7 @@ pub(super) fn is_decisive(name: &str) -> bool {
 impl<'a> Context<'a> {
     pub(super) fn variables(&mut self, node: &Node<'a>, scope: &mut Scope) -> List<(Text, Template)> {
         let mut variables = Vec::new();
-        for (name, value) in self.named(node, "env", "texts") {
+        for (name, value) in self.object_members(node, "env", "texts") {
             self.check_variable(name, &value);
             let (mut value, mut said) = (value, false);
             if let Value::Object(_) = value.value {
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
         let text = value.value.as_str().unwrap_or_default();
         let pieces = self.pieces(text, &value.pointer).unwrap_or_default();
         let is_free = pieces.iter().any(|piece| match piece {
-            Piece::Place(placeholder) => !self.is_fixed(placeholder, &value.pointer, scope),
+            TemplateSegment::Place(placeholder) => !self.is_fixed(placeholder, &value.pointer, scope),
             _ => false,
         });
         if is_free && !is_data && !said && !is_mentioned {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolgen_core::Text;
-use toolgen_core::spec::plan::Word;
+use toolgen_core::spec::plan::ArgvTemplate;
 use toolgen_core::spec::template::Template;
 
 use super::super::codes;
@@ -10,8 +10,8 @@ use super::super::context::Context;
 use super::super::keys;
 use super::super::known::Class;
 use super::super::node::Node;
-use super::super::placeholder::{Piece, Placeholder};
-use super::super::template::{Place, Scope};
+use super::super::placeholder::{Placeholder, TemplateSegment};
+use super::super::template::{PlaceholderTarget, Scope};
 use super::super::tools::Draft;
 use super::code::{Code, code};
 use super::starters::starter;
@@ -22,7 +22,11 @@ const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&
 
 impl<'a> Context<'a> {
     /// Returns the arguments and the script of a command; without a script, the first argument is the program.
-    pub(super) fn program(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Option<(Vec<Word>, Text)> {
+    pub(super) fn program(
+        &mut self,
+        draft: &Draft<'a>,
+        scope: &mut Scope,
+    ) -> Option<(Vec<ArgvTemplate>, Text)> {
         let node = &draft.of_kind;
         let shell = self.flag(node, "shell").unwrap_or(false);
         let (argv, script) = (node.get("argv"), node.get("script"));
@@ -80,7 +84,7 @@ impl<'a> Context<'a> {
         &mut self,
         argv: &Node<'a>,
         items: &[Node<'a>],
-        words: Option<&[Word]>,
+        words: Option<&[ArgvTemplate]>,
         scope: &mut Scope,
     ) {
         let Some(first) = items.first() else {
@@ -88,7 +92,7 @@ impl<'a> Context<'a> {
             self.report(codes::COMMAND, &argv.pointer, message, "write `argv: [program, …]`");
             return;
         };
-        let constant = matches!(words.and_then(<[Word]>::first), Some(Word::One { text: Template::Constant(text), .. }) if text != "\"\"");
+        let constant = matches!(words.and_then(<[ArgvTemplate]>::first), Some(ArgvTemplate::One { text: Template::Constant(text), .. }) if text != "\"\"");
         if words.is_some() && !constant {
             let message = "the program must be a constant text: no argument may choose what is started";
             let text = first.value.as_str().unwrap_or_default();
@@ -135,7 +139,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             for piece in &pieces {
-                let Piece::Place(placeholder) = piece else { continue };
+                let TemplateSegment::Place(placeholder) = piece else { continue };
                 if self.is_fixed(placeholder, &item.pointer, scope) {
                     continue;
                 }
@@ -179,21 +183,22 @@ impl<'a> Context<'a> {
         found.and_then(|(_, known)| known).is_some_and(|known| known.is_fixed())
     }
 
-    fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<Word>> {
+    fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<ArgvTemplate>> {
         // All are read, so that all problems are told.
-        let words: Vec<Option<Word>> = items.iter().map(|item| self.word(item, scope)).collect();
+        let words: Vec<Option<ArgvTemplate>> = items.iter().map(|item| self.word(item, scope)).collect();
         words.into_iter().collect()
     }
 
-    fn word(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Word> {
+    fn word(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<ArgvTemplate> {
         match node.value {
             Value::String(text) => self.one_or_each(text, node, false, scope),
-            Value::Number(_) => {
-                Some(Word::One { text: self.template(node, Place::Texts, scope)?, dash: false })
-            }
+            Value::Number(_) => Some(ArgvTemplate::One {
+                text: self.template(node, PlaceholderTarget::Texts, scope)?,
+                allow_leading_dash: false,
+            }),
             Value::Array(_) => {
                 let words = self.words(&node.items(), scope)?;
-                Some(Word::Group { condition: None, words: words.into() })
+                Some(ArgvTemplate::Group { condition: None, words: words.into() })
             }
             Value::Object(members) if members.contains_key("arg") => {
                 self.object(node, &keys::ARGUMENT);
@@ -212,7 +217,7 @@ impl<'a> Context<'a> {
                 let args = self.required(node, "args", "a group of arguments", help).is_some();
                 let args = if args { self.list(node, "args") } else { None };
                 let words = args.and_then(|args| self.words(&args, scope));
-                Some(Word::Group { condition: Some(condition?), words: words?.into() })
+                Some(ArgvTemplate::Group { condition: Some(condition?), words: words?.into() })
             }
             _ => {
                 self.wrong_kind(
@@ -226,10 +231,16 @@ impl<'a> Context<'a> {
     }
 
     /// One argument, or one for each item of a list: `{names*}`.
-    fn one_or_each(&mut self, text: &str, node: &Node<'a>, dash: bool, scope: &mut Scope) -> Option<Word> {
+    fn one_or_each(
+        &mut self,
+        text: &str,
+        node: &Node<'a>,
+        dash: bool,
+        scope: &mut Scope,
+    ) -> Option<ArgvTemplate> {
         let at = &node.pointer;
         let pieces = self.pieces(text, at)?;
-        if let [Piece::Place(one @ Placeholder { each: true, .. })] = pieces.as_slice() {
+        if let [TemplateSegment::Place(one @ Placeholder { each: true, .. })] = pieces.as_slice() {
             let (reference, known) = self.find(one, at, scope)?;
             let class = known.map_or(Class::Mixed, |known| known.class());
             if !matches!(class, Class::List | Class::Mixed) {
@@ -239,10 +250,10 @@ impl<'a> Context<'a> {
                 self.report(codes::PLACEHOLDER_KIND, at, message, format!("write `{{{written}}}`"));
                 return None;
             }
-            return Some(Word::Each { list: Template::Value(reference), dash });
+            return Some(ArgvTemplate::Each { list: Template::Value(reference), allow_leading_dash: dash });
         }
-        let text = self.text_template(text, at, Place::Argument, scope)?;
-        Some(Word::One { text, dash })
+        let text = self.text_template(text, at, PlaceholderTarget::Argument, scope)?;
+        Some(ArgvTemplate::One { text, allow_leading_dash: dash })
     }
 }
 

@@ -10,7 +10,7 @@ use toolgen_core::{Shape, ToolSpec};
 use super::near;
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
-use crate::frontend::manifest::known::{Class, Known, Step};
+use crate::frontend::manifest::known::{Class, Step, TypedValue};
 use crate::frontend::manifest::template::Scope;
 use crate::source::Pointer;
 
@@ -30,11 +30,18 @@ impl Context<'_> {
         at: &Pointer,
     ) {
         let call = Call { tool: callee.name.as_str(), scope };
-        self.check_object(given, &Known::arguments(callee), &call, "", at);
+        self.check_object(given, &TypedValue::arguments(callee), &call, "", at);
     }
 
     /// Checks the members of an object, whose name in the call is `path`.
-    fn check_object(&mut self, given: &Template, known: &Known, call: &Call<'_>, path: &str, at: &Pointer) {
+    fn check_object(
+        &mut self,
+        given: &Template,
+        known: &TypedValue,
+        call: &Call<'_>,
+        path: &str,
+        at: &Pointer,
+    ) {
         let Some(Shape { kind: Kind::Object(rules), .. }) = known.shape() else { return };
         let members: Vec<(String, Template)> = match given {
             Template::Object(members) => {
@@ -84,7 +91,7 @@ impl Context<'_> {
         &mut self,
         given: &Template,
         field: &Field,
-        known: &Known,
+        known: &TypedValue,
         call: &Call<'_>,
         path: &str,
         at: &Pointer,
@@ -99,7 +106,7 @@ impl Context<'_> {
         let expected = known.class();
         let class = match given {
             Template::Value(reference) => {
-                call.scope.known(reference).map_or(Class::Mixed, |known| known.class())
+                call.scope.resolve(reference).map_or(Class::Mixed, |known| known.class())
             }
             Template::Text(_) => Class::Text,
             Template::List(_) => Class::List,
@@ -131,7 +138,7 @@ impl Context<'_> {
                 }
             }
             Template::Value(reference) => {
-                if let Some(given) = call.scope.known(reference) {
+                if let Some(given) = call.scope.resolve(reference) {
                     self.check_parts(&given, known, (call.tool, path, reference), at);
                 }
             }
@@ -144,7 +151,7 @@ impl Context<'_> {
         &mut self,
         json: &str,
         field: &Field,
-        known: &Known,
+        known: &TypedValue,
         call: &Call<'_>,
         path: &str,
         at: &Pointer,
@@ -188,7 +195,7 @@ impl Scope {
     }
 
     /// Returns what is known about the value that a reference stands for.
-    fn known(&self, reference: &Reference) -> Option<Known> {
+    fn resolve(&self, reference: &Reference) -> Option<TypedValue> {
         let root = match &reference.root {
             Root::Argument(name) => match self.arguments.step(name) {
                 Step::To(known) => Some(known),

@@ -6,7 +6,7 @@ use toolgen_core::spec::template::Reference;
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::Context;
-use crate::frontend::manifest::known::{Class, Known, Step};
+use crate::frontend::manifest::known::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
 /// How deep values are compared: schemas may refer to themselves.
@@ -26,8 +26,8 @@ impl Context<'_> {
     /// Reports parts that are of another kind, and texts of the model's that the tool forbids and this one does not.
     pub(super) fn check_parts(
         &mut self,
-        given: &Known,
-        expected: &Known,
+        given: &TypedValue,
+        expected: &TypedValue,
         (tool, path, reference): (&str, &str, &Reference),
         at: &Pointer,
     ) {
@@ -62,7 +62,7 @@ impl Context<'_> {
 }
 
 /// Finds the parts that do not fit. The values themselves are of one kind.
-fn misfits(given: &Known, expected: &Known, at: &str, depth: usize, found: &mut Vec<Misfit>) {
+fn misfits(given: &TypedValue, expected: &TypedValue, at: &str, depth: usize, found: &mut Vec<Misfit>) {
     let (Some(was), Some(is)) = (given.shape(), expected.shape()) else { return };
     match (&was.kind, &is.kind) {
         _ if depth > MAX_DEPTH => {}
@@ -95,7 +95,7 @@ fn misfits(given: &Known, expected: &Known, at: &str, depth: usize, found: &mut 
     }
 }
 
-fn part(given: &Known, expected: &Known, at: String, depth: usize, found: &mut Vec<Misfit>) {
+fn part(given: &TypedValue, expected: &TypedValue, at: String, depth: usize, found: &mut Vec<Misfit>) {
     match (given.class(), expected.class()) {
         (was, is) if was != is && was != Class::Mixed && is != Class::Mixed => {
             found.push(Misfit::Kind(at, was, is));

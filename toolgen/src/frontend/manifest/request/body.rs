@@ -9,7 +9,7 @@ use super::super::attributes::argument_names;
 use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
-use super::super::template::{Place, Scope};
+use super::super::template::{PlaceholderTarget, Scope};
 use super::super::tools::Draft;
 use super::Request;
 
@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
                     self.wrong_kind(form, "an object", "write `form: {NAME: \"{argument}\"}`");
                     return None;
                 }
-                let fields = self.fields(form, Place::Texts, request, scope);
+                let fields = self.fields(form, PlaceholderTarget::Texts, request, scope);
                 let media_type = Text::Static("application/x-www-form-urlencoded");
                 let source = BodySource::Fields(fields);
                 Some(Body { required: true, media_type, codec: Codec::Form(List::EMPTY), source })
@@ -64,11 +64,12 @@ impl<'a> Context<'a> {
                 let source = BodySource::Argument(request.argument("body", template));
                 Some(Body { required, media_type, codec: Codec::Text, source })
             }
-            Some((_, body)) if matches!(body.value, Value::Object(_)) => {
-                Some(json(true, BodySource::Fields(self.fields(body, Place::Json, request, scope))))
-            }
+            Some((_, body)) if matches!(body.value, Value::Object(_)) => Some(json(
+                true,
+                BodySource::Fields(self.fields(body, PlaceholderTarget::Json, request, scope)),
+            )),
             Some((_, body)) => {
-                let template = self.template(body, Place::Json, scope)?;
+                let template = self.template(body, PlaceholderTarget::Json, scope)?;
                 Some(json(!may_miss(&template), BodySource::Argument(request.argument("body", template))))
             }
             None if matches!(method, "POST" | "PUT" | "PATCH") => {
@@ -100,7 +101,7 @@ impl<'a> Context<'a> {
     fn fields(
         &mut self,
         node: &Node<'a>,
-        place: Place,
+        place: PlaceholderTarget,
         request: &mut Request,
         scope: &mut Scope,
     ) -> List<BodyField> {

@@ -8,8 +8,8 @@ use toolgen_core::spec::template::{Segment, Template};
 use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
-use super::super::placeholder::Piece;
-use super::super::template::{Place, Scope, optional};
+use super::super::placeholder::TemplateSegment;
+use super::super::template::{PlaceholderTarget, Scope, optional};
 use super::twice::Named;
 use super::{Request, constant_text};
 use crate::source::{Pointer, percent_decode};
@@ -74,11 +74,11 @@ impl<'a> Context<'a> {
         for piece in pieces {
             let one = match piece {
                 // A brace that is none of a placeholder's.
-                Piece::Literal(text) => {
+                TemplateSegment::Literal(text) => {
                     out.push_str(&text.replace('{', "%7B").replace('}', "%7D"));
                     continue;
                 }
-                Piece::Place(one) => one,
+                TemplateSegment::Place(one) => one,
             };
             let name = one.written();
             if one.optional {
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
                 return None;
             }
             let text = format!("{{{name}{}}}", if one.each { "*" } else { "" });
-            let template = self.text_template(&text, at, Place::Url, scope)?;
+            let template = self.text_template(&text, at, PlaceholderTarget::Url, scope)?;
             let known = request
                 .parameters
                 .iter()
@@ -119,7 +119,7 @@ impl<'a> Context<'a> {
             self.report(codes::URL, at, message, "write `NAME={argument}`");
             return;
         }
-        let Some(template) = self.text_template(value, at, Place::Url, scope) else { return };
+        let Some(template) = self.text_template(value, at, PlaceholderTarget::Url, scope) else { return };
         let name = unescaped(name);
         self.sends(Named::Query, &name, at, request);
         match (constant_text(&template), template) {

@@ -20,7 +20,7 @@ impl Context<'_> {
     /// Names the schemas of the manifest itself, so that no other schema gets their names.
     pub(in super::super) fn name_schemas(&mut self) {
         let top = self.top();
-        for (name, node) in self.named(&top, "schemas", "schemas") {
+        for (name, node) in self.object_members(&top, "schemas", "schemas") {
             if legal_shape_name(name) != name || name.len() > MAX_NAME || name.is_empty() {
                 let message = format!("`{name}` is not a name of a schema");
                 let help = "use letters, digits, `_`, `-` and `.`, at most 96 of them";

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::codes;
 use super::super::context::{Context, SchemaPlace};
-use crate::select::did_you_mean;
+use crate::select::suggestion;
 use crate::source::Pointer;
 
 impl Context<'_> {
@@ -50,7 +50,7 @@ impl Context<'_> {
         }
         let near = pointer.parent().and_then(|parent| {
             let siblings = parent.resolve(root)?.as_object()?;
-            let near = did_you_mean(&pointer.last()?, siblings.keys().map(String::as_str))?;
+            let near = suggestion(&pointer.last()?, siblings.keys().map(String::as_str))?;
             Some(format!("did you mean `{file_name}#{}`?", parent.child(&near)))
         });
         let help = near.unwrap_or_else(|| "write the path to a schema, such as `#/schemas/NAME`".to_owned());

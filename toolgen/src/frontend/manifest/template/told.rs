@@ -2,9 +2,9 @@
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
-use crate::frontend::manifest::known::{Class, Known};
+use crate::frontend::manifest::known::{Class, TypedValue};
 use crate::frontend::manifest::placeholder::Placeholder;
-use crate::frontend::manifest::template::Place;
+use crate::frontend::manifest::template::PlaceholderTarget;
 use crate::source::Pointer;
 
 /// Why a value may be missing.
@@ -22,7 +22,7 @@ pub(super) enum Missing {
 
 impl Missing {
     /// Returns what the value is, and what to do other than writing a `?`.
-    fn told(self) -> (&'static str, &'static str) {
+    fn explanation(self) -> (&'static str, &'static str) {
         match self {
             Missing::Argument => ("is optional", "make the argument required, or give it a default"),
             Missing::Item => {
@@ -43,7 +43,7 @@ impl Context<'_> {
     /// Reports a placeholder for a value that may be missing.
     pub(super) fn may_miss(&mut self, one: &Placeholder, why: Missing, at: &Pointer) {
         let (written, star) = (one.written(), if one.each { "*" } else { "" });
-        let (is, other) = why.told();
+        let (is, other) = why.explanation();
         let message =
             format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
         let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");
@@ -84,20 +84,27 @@ impl Context<'_> {
     pub(super) fn check_inline(
         &mut self,
         one: &Placeholder,
-        known: Option<&Known>,
+        known: Option<&TypedValue>,
         at: &Pointer,
-        place: Place,
+        place: PlaceholderTarget,
     ) {
-        let class = known.map_or(Class::Mixed, Known::class);
+        let class = known.map_or(Class::Mixed, TypedValue::class);
         if matches!(class, Class::List | Class::Object) {
             let written = one.written();
             let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
             let help = match class {
                 Class::List => {
                     let each = match place {
-                        Place::Argument => format!("; `{{{written}*}}` alone is one argument for each item"),
-                        Place::Url => "; under `query`, a list is one pair for each item".to_owned(),
-                        Place::Json | Place::Texts | Place::Text | Place::Folder => String::new(),
+                        PlaceholderTarget::Argument => {
+                            format!("; `{{{written}*}}` alone is one argument for each item")
+                        }
+                        PlaceholderTarget::Url => {
+                            "; under `query`, a list is one pair for each item".to_owned()
+                        }
+                        PlaceholderTarget::Json
+                        | PlaceholderTarget::Texts
+                        | PlaceholderTarget::Text
+                        | PlaceholderTarget::Folder => String::new(),
                     };
                     format!("name one item, as in `{{{written}.0}}`{each}")
                 }

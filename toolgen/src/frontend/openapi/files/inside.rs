@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use super::{Loader, MAX_FILES, Refused, is_document, uri};
 use crate::problem::Problems;
-use crate::source::{Document, Inside, MAX_BYTES, Source, percent_decode};
+use crate::source::{BundledFile, Document, MAX_BYTES, Source, percent_decode};
 
 impl Loader<'_> {
     /// Returns the place of a file in a bundle, if it is in one.
-    pub(super) fn inside(&self, index: usize) -> Option<Inside> {
+    pub(super) fn inside(&self, index: usize) -> Option<BundledFile> {
         self.files.all.get(index)?.source.inside.clone()
     }
 
     /// Reads the file that a text in another one names, unless it was read before.
     pub(super) fn read_inside(
         &mut self,
-        from: &Inside,
+        from: &BundledFile,
         text: &str,
         problems: &mut Problems,
     ) -> Result<usize, Refused> {
-        let Inside { bundle, name } = from;
+        let BundledFile { bundle, name } = from;
         let decoded = percent_decode(text).unwrap_or_else(|| text.into());
         // A name may have a `%` of its own.
         let names = [uri::joined(name, text), uri::joined(name, &decoded)];
@@ -34,7 +34,7 @@ impl Loader<'_> {
             });
         };
         let key = PathBuf::from(name);
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.loaded.get(&key) {
             return Ok(*known);
         }
         let bytes = bundle.get(name).unwrap_or_default();
@@ -46,7 +46,7 @@ impl Loader<'_> {
             Document::from_bundle(bundle, name, &mut found)
         } else {
             self.has_texts = true;
-            let inside = Some(Inside { bundle: bundle.clone(), name: name.clone() });
+            let inside = Some(BundledFile { bundle: bundle.clone(), name: name.clone() });
             let source = Source { path: bundle.path_of(name), inside, ..Source::default() };
             Some(Document::of_text(source, bytes.to_vec(), &mut found))
         };

@@ -9,7 +9,7 @@ use crate::source::Pointer;
 
 /// What the tree of a file says about others.
 #[derive(Default)]
-pub(in super::super) struct Found {
+pub(in super::super) struct FileReferences {
     /// The texts that name other files.
     pub(in super::super) references: BTreeSet<String>,
     /// The places of schemas with an `$id`, the outer ones first.
@@ -17,8 +17,8 @@ pub(in super::super) struct Found {
 }
 
 /// Scans a tree, whose place is given.
-pub(in super::super) fn scan(root: &Value, place: &Pointer) -> Found {
-    let mut found = Found::default();
+pub(in super::super) fn scan(root: &Value, place: &Pointer) -> FileReferences {
+    let mut found = FileReferences::default();
     let mut has_ids = false;
     let mut open = vec![root];
     while let Some(value) = open.pop() {

@@ -109,7 +109,7 @@ impl<'a> Context<'a> {
                 required: true,
                 encoding,
                 shape: text(),
-                whole: false,
+                is_querystring: false,
             });
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use toolgen_core::internal::{complete_all, without_misfits};
+use toolgen_core::internal::{complete_all, with_valid_values};
 use toolgen_core::schema::shape::cycles;
 use toolgen_core::schema::shape::read::read_normal_form;
 use toolgen_core::{Def, List, Shape};
 
 use super::super::codes;
-use super::super::context::{Context, Defs, Heirs, Slot};
-use super::super::files::{around, stem};
+use super::super::context::{Context, Defs, Slot, Subtypes};
+use super::super::files::{path_segments, stem};
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
 use super::bases;
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
             self.defs.claim(pointer, &name);
         }
         self.defs.heirs = self.heirs();
-        let places = self.defs.heirs.values().flat_map(Heirs::places);
+        let places = self.defs.heirs.values().flat_map(Subtypes::places);
         self.defs.heir_places = places.map(|place| place.as_str().to_owned()).collect();
     }
 
@@ -222,12 +222,12 @@ impl<'a> Context<'a> {
     pub(in super::super) fn fitting(&mut self, defs: &List<Def>) -> List<Def> {
         let mut fitting = Vec::new();
         for def in defs {
-            let Some((shape, told)) = without_misfits(def.schema.shape(), defs) else {
+            let Some((shape, misfits)) = with_valid_values(def.schema.shape(), defs) else {
                 fitting.push(def.clone());
                 continue;
             };
             let pointer = self.def_pointer(&def.name);
-            for why in told {
+            for why in misfits {
                 let message = format!("{why}; it is left out");
                 self.report(codes::DEFAULT, &pointer, message, "correct the value or the schema");
             }
@@ -299,7 +299,7 @@ impl<'a> Defs<'a> {
 /// Returns names that say where a schema of another file is: its file, and the folders around it, one more each time.
 fn longer_names(pointer: &Pointer, name: &str) -> Vec<String> {
     let mut tokens = pointer.tokens();
-    let Some(mut around) = tokens.next().as_deref().and_then(around) else { return Vec::new() };
+    let Some(mut around) = tokens.next().as_deref().and_then(path_segments) else { return Vec::new() };
     if tokens.next().is_none() && !around.is_empty() {
         // The name is that of the file.
         around.remove(0);

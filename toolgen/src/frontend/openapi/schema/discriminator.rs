@@ -75,11 +75,11 @@ impl<'a> Context<'a> {
         }
         let mapping: Map<String, Value> =
             mapping.into_iter().map(|(value, name)| (value, json!(format!("#/$defs/{name}")))).collect();
-        let mut told = json!({"propertyName": portable_key(property), "mapping": mapping});
-        if let (Some(told), Some(name)) = (told.as_object_mut(), by_default) {
+        let mut normal = json!({"propertyName": portable_key(property), "mapping": mapping});
+        if let (Some(told), Some(name)) = (normal.as_object_mut(), by_default) {
             told.insert("defaultMapping".to_owned(), json!(format!("#/$defs/{name}")));
         }
-        Some(told)
+        Some(normal)
     }
 
     /// Returns the values that mean a schema according to the bases that it extends, or to itself.

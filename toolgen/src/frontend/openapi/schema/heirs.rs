@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::super::codes;
-use super::super::context::{Context, Heirs};
+use super::super::context::{Context, Subtypes};
 use super::super::node::Node;
 use super::super::reference::target_of;
 use crate::names::portable_key;
@@ -16,9 +16,9 @@ use crate::source::Pointer;
 
 /// The most schemas that a base stands for. A base with more is that of a whole system, and a tool that lists them all
 /// is of no use to a model.
-const MAX_HEIRS: usize = 24;
+const MAX_SUBTYPES: usize = 24;
 
-impl Heirs<'_> {
+impl Subtypes<'_> {
     /// Returns the places of the schemas.
     pub(super) fn places(&self) -> impl Iterator<Item = &Pointer> {
         self.found.iter().map(|(_, node)| &node.pointer)
@@ -30,7 +30,7 @@ type Extensions<'a> = BTreeMap<Pointer, Vec<(&'a str, Node<'a>)>>;
 
 impl<'a> Context<'a> {
     /// Finds the schemas that extend bases with a discriminator, directly or not, by the place of the base.
-    pub(in super::super) fn heirs(&mut self) -> BTreeMap<Pointer, Heirs<'a>> {
+    pub(in super::super) fn heirs(&mut self) -> BTreeMap<Pointer, Subtypes<'a>> {
         let mut all = BTreeMap::new();
         let schemas = self.components("schemas");
         let mut extensions: Extensions<'a> = BTreeMap::new();
@@ -50,7 +50,7 @@ impl<'a> Context<'a> {
             }
             let Some(heirs) = self.heirs_of(base, node, &extensions) else { continue };
             let count = heirs.found.len();
-            if count <= MAX_HEIRS {
+            if count <= MAX_SUBTYPES {
                 all.insert(node.pointer.clone(), heirs);
             } else {
                 let message = format!(
@@ -64,7 +64,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the schemas that a base stands for, if it is one.
-    fn heirs_of(&self, name: &'a str, base: &Node<'a>, extensions: &Extensions<'a>) -> Option<Heirs<'a>> {
+    fn heirs_of(&self, name: &'a str, base: &Node<'a>, extensions: &Extensions<'a>) -> Option<Subtypes<'a>> {
         // A union lists its variants itself.
         if ["oneOf", "anyOf"].iter().any(|keyword| base.get(keyword).is_some()) {
             return None;
@@ -105,7 +105,7 @@ impl<'a> Context<'a> {
             false => (own.or_else(|| (!base.requires(property)).then_some(name)), listed),
         };
         found.sort_by_key(|(value, _)| *value);
-        (!found.is_empty()).then_some(Heirs { property, base: own, found })
+        (!found.is_empty()).then_some(Subtypes { property, base: own, found })
     }
 
     /// Returns the values that a discriminator maps, and the schemas that they mean: by their names, or by references.

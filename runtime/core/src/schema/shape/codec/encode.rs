@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::read::shape_of;
-use super::{Codec, Form, KEY, Of, REST, VALUE, WHOLE};
+use super::{Codec, Form, KEY, MemberKind, REST_ITEMS_KEY, ROOT_KEY, VALUE};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Access, Def, Field, Kind, ObjectRules, Shape, decode, resolved};
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 128;
 pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let codec = Codec::new(defs, dialect, Access::ReadOnly);
     let written = codec.written(arguments, shape, &[], 0);
-    if codec.is_whole(shape) { json!({ WHOLE: written }) } else { written }
+    if codec.is_whole(shape) { json!({ ROOT_KEY: written }) } else { written }
 }
 
 impl Codec<'_> {
@@ -95,8 +95,8 @@ impl Codec<'_> {
                 let members = self.members(rules);
                 let named = |key: &String| {
                     members.iter().any(|member| match member.of {
-                        Of::Field(field) => *field.name == **key,
-                        Of::Others(_) => true,
+                        MemberKind::Field(field) => *field.name == **key,
+                        MemberKind::Others(_) => true,
                     })
                 };
                 given.keys().all(named)
@@ -121,7 +121,7 @@ impl Codec<'_> {
         let mut out = Map::new();
         for (index, place) in places.iter().enumerate() {
             let value = match (&place.shape.kind, items.get(index)) {
-                (Kind::Array(rules), Some(_)) if place.name == REST => {
+                (Kind::Array(rules), Some(_)) if place.name == REST_ITEMS_KEY => {
                     let rest = items[index..].iter();
                     Some(rest.map(|item| self.written(item, &rules.items, around, depth)).collect())
                 }
@@ -147,12 +147,12 @@ impl Codec<'_> {
         let mut out = Map::new();
         let members = self.members(rules);
         let is_other = |key: &str| {
-            !members.iter().any(|member| matches!(member.of, Of::Field(field) if field.name == *key))
+            !members.iter().any(|member| matches!(member.of, MemberKind::Field(field) if field.name == *key))
         };
         let mut others = given.iter().filter(|(key, _)| is_other(key)).peekable();
         for member in &members {
             let value = match &member.of {
-                Of::Field(field) => {
+                MemberKind::Field(field) => {
                     let null_is_absent = !self.dialect.optional_fields && !member.required;
                     given.get(field.name.as_str()).map(|value| match self.form(&field.shape, around) {
                         // Here `null` itself can be told from what is left out.
@@ -160,7 +160,7 @@ impl Codec<'_> {
                         _ => self.written(value, &field.shape, around, depth),
                     })
                 }
-                Of::Others(of) => {
+                MemberKind::Others(of) => {
                     others.peek().is_some().then(|| self.pairs_of(&mut others, of, around, depth))
                 }
             };

@@ -1,6 +1,6 @@
 //! Unions whose variants are not distinguishable by how their values are written.
 
-use super::{Codec, Form, Of};
+use super::{Codec, Form, MemberKind};
 use crate::schema::shape::{Field, Kind, Literal, ObjectRules, Shape, UnionRules};
 
 /// Shapes nested deeper than this are not compared.
@@ -94,8 +94,8 @@ impl Codec<'_> {
         let mut clash = false;
         for (own, other) in pairs() {
             let (a, b) = match (&own.of, &other.of) {
-                (Of::Field(a), Of::Field(b)) => (a, b),
-                (Of::Others(a), Of::Others(b)) => {
+                (MemberKind::Field(a), MemberKind::Field(b)) => (a, b),
+                (MemberKind::Others(a), MemberKind::Others(b)) => {
                     clash |= self.clash(a, b, depth + 1);
                     continue;
                 }

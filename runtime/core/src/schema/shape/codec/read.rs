@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use super::{Around, Codec, Form, Member, Of, REST, WHOLE};
+use super::{Codec, EnclosingDefs, Form, Member, MemberKind, REST_ITEMS_KEY, ROOT_KEY};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, KeyRule};
 use crate::schema::shape::decode::check::{ArgumentProblem, ArgumentProblemKind, named_variant, problems_in};
@@ -23,10 +23,10 @@ const MAX_DEPTH: usize = 128;
 const MAX_STEPS: usize = 200_000;
 
 /// How many steps merging a pair of shapes counts as.
-const STEPS_OF_A_PAIR: usize = 8;
+const STEPS_PER_PAIR: usize = 8;
 
 /// Arguments that were read.
-pub(in crate::schema::shape) struct Read {
+pub(in crate::schema::shape) struct DecodedArguments {
     pub(in crate::schema::shape) value: Value,
     /// What is wrong with the form.
     pub(in crate::schema::shape) problems: Vec<ArgumentProblem>,
@@ -40,7 +40,7 @@ pub(in crate::schema::shape) fn read(
     shape: &Shape,
     defs: &List<Def>,
     dialect: &Dialect,
-) -> Option<Read> {
+) -> Option<DecodedArguments> {
     if dialect.is_plain() && dialect.keys == KeyRule::Any {
         return None;
     }
@@ -54,11 +54,11 @@ pub(in crate::schema::shape) fn read(
         steps: Cell::new(0),
         depth: 0,
     };
-    let value = reader.whole(arguments, shape).unwrap_or_else(|| reader.value(arguments, shape, &[]));
-    Some(Read { value, problems: reader.problems, places: reader.places })
+    let value = reader.single_value(arguments, shape).unwrap_or_else(|| reader.value(arguments, shape, &[]));
+    Some(DecodedArguments { value, problems: reader.problems, places: reader.places })
 }
 
-impl Read {
+impl DecodedArguments {
     /// Returns a problem at the place that the model wrote.
     pub(in crate::schema::shape) fn placed(&self, problem: ArgumentProblem) -> ArgumentProblem {
         let below = |place: &str| {
@@ -89,13 +89,13 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads arguments without names, which come as one.
-    fn whole(&mut self, arguments: &Value, shape: &Shape) -> Option<Value> {
-        let given = arguments.as_object().filter(|given| given.len() == 1)?.get(WHOLE)?;
+    fn single_value(&mut self, arguments: &Value, shape: &Shape) -> Option<Value> {
+        let given = arguments.as_object().filter(|given| given.len() == 1)?.get(ROOT_KEY)?;
         if !self.codec.is_whole(shape) {
             return None;
         }
-        self.places.push((String::new(), format!("/{WHOLE}")));
-        pointer::push(&mut self.written, WHOLE);
+        self.places.push((String::new(), format!("/{ROOT_KEY}")));
+        pointer::push(&mut self.written, ROOT_KEY);
         let read = self.value(given, shape, &[]);
         if read.is_object() {
             return Some(read);
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
 
     /// Whether all steps were taken: everything else stays as it was written.
     fn is_spent(&self) -> bool {
-        let merged = self.codec.pairs.get().saturating_mul(STEPS_OF_A_PAIR);
+        let merged = self.codec.pairs.get().saturating_mul(STEPS_PER_PAIR);
         self.steps.get().saturating_add(merged) > MAX_STEPS
     }
 
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
     fn plain(&mut self, value: &Value, shape: &Shape, around: &[String]) -> Value {
         match (&shape.kind, value) {
             (Kind::Ref(name), _) => {
-                let within: Around = self.codec.within(name, around);
+                let within: EnclosingDefs = self.codec.within(name, around);
                 self.value(value, self.codec.target(name), &within)
             }
             (Kind::Union(rules), _) => self.union(value, rules, around),
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
                         .as_object()
                         .and_then(|pair| Some((pair.get(super::KEY)?.as_str()?, pair.get(super::VALUE)?)));
                     let Some((key, inner)) = pair else {
-                        let given = say::given(item);
+                        let given = say::describe_value(item);
                         self.problem(
                             &[&token],
                             format!("expected an object with `key` and `value`, got {given}"),
@@ -298,10 +298,10 @@ impl<'a> Reader<'a> {
         for field in &fields[..last] {
             let name = field.name.as_str();
             match (given.get(name), &field.shape.kind) {
-                (Some(Value::Array(rest)), Kind::Array(rules)) if name == REST => {
+                (Some(Value::Array(rest)), Kind::Array(rules)) if name == REST_ITEMS_KEY => {
                     for (index, item) in rest.iter().enumerate() {
                         let (token, index) = (items.len().to_string(), index.to_string());
-                        items.push(self.at(&token, &[REST, &index], item, &rules.items, around));
+                        items.push(self.at(&token, &[REST_ITEMS_KEY, &index], item, &rules.items, around));
                     }
                 }
                 (Some(value), _) => {
@@ -324,16 +324,16 @@ impl<'a> Reader<'a> {
                 continue;
             }
             match member {
-                Some(Member { of: Of::Field(field), .. }) => {
+                Some(Member { of: MemberKind::Field(field), .. }) => {
                     let read = self.at(&field.name, &[key], value, &field.shape, around);
                     out.insert(field.name.to_string(), read);
                 }
-                Some(Member { of: Of::Others(of), .. }) => {
+                Some(Member { of: MemberKind::Others(of), .. }) => {
                     self.others(key, value, rules, of, around, &mut out);
                 }
                 None => {
                     self.loose += 1;
-                    let read = match self.known(key, rules) {
+                    let read = match self.field_shape(key, rules) {
                         Some(shape) => self.at(key, &[key], value, shape, around),
                         None => value.clone(),
                     };
@@ -382,7 +382,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the shape of a key that is not one of the members: a field by its own name, or another key.
-    fn known<'s>(&self, key: &str, rules: &'s ObjectRules) -> Option<&'s Shape> {
+    fn field_shape<'s>(&self, key: &str, rules: &'s ObjectRules) -> Option<&'s Shape> {
         let field = rules.field(key, self.codec.hidden);
         field.map(|field| &field.shape).or_else(|| rules.extra_shape(key))
     }

@@ -113,7 +113,7 @@ pub(super) struct Checker<'a> {
     pub(super) unsure: bool,
     /// The problems of values with named shapes, and whether they are all, by the addresses of both, which do not
     /// change during checking, and by whether they were checked exactly.
-    pub(super) known: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
+    pub(super) cache: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
     pub(super) open: Vec<(usize, usize)>,
     /// The patterns that are remembered, by their addresses, and the room that they take.
@@ -126,14 +126,15 @@ pub(super) struct Checker<'a> {
 }
 
 /// The message for an integer that may have been changed by those who read it.
-pub(super) const BEYOND: &str = "the integer does not fit 64 bits and would be changed; send a smaller one";
+pub(super) const INTEGER_TOO_LARGE: &str =
+    "the integer does not fit 64 bits and would be changed; send a smaller one";
 
 /// The message for a large integer that is not written as one.
-const ROUNDED: &str =
+const MAYBE_ROUNDED: &str =
     "the integer is written as a fraction or a power, and may have been changed; send its digits";
 
 /// 2^53: a whole number beyond it that was read as a float may have been a different one.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// Whether a whole number is in the range of an integer of 64 bits, signed or not. -2^63 itself is never read as a float.
 fn fits_64_bits(whole: f64) -> bool {
@@ -147,7 +148,7 @@ impl<'a> Checker<'a> {
             hidden: Access::ReadOnly,
             is_result: false,
             null_is_absent: !dialect.optional_fields,
-            loose_one_of: !dialect.takes("oneOf"),
+            loose_one_of: !dialect.accepts("oneOf"),
             path: String::new(),
             problems: Vec::new(),
             depth: 0,
@@ -157,7 +158,7 @@ impl<'a> Checker<'a> {
             form: Form::Wire,
             exact: false,
             unsure: false,
-            known: BTreeMap::new(),
+            cache: BTreeMap::new(),
             open: Vec::new(),
             patterns: BTreeSet::new(),
             room: pattern::Room::NONE,
@@ -254,7 +255,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the candidate that was probably meant, if one is near and guessing has not taken too long.
-    pub(super) fn meant<'c>(
+    pub(super) fn suggest<'c>(
         &mut self,
         given: &str,
         candidates: impl Iterator<Item = &'c str> + Clone,
@@ -262,7 +263,7 @@ impl<'a> Checker<'a> {
         let compared: usize =
             candidates.clone().map(|candidate| candidate.len().min(say::MAX_COMPARED)).sum();
         self.compared = self.compared.saturating_add(compared * given.len().min(say::MAX_COMPARED));
-        if self.compared > MAX_COMPARED { None } else { say::meant(given, candidates) }
+        if self.compared > MAX_COMPARED { None } else { say::closest_match(given, candidates) }
     }
 
     pub(super) fn add(&mut self, kind: ArgumentProblemKind, message: impl Into<String>) {
@@ -317,12 +318,18 @@ impl<'a> Checker<'a> {
     fn kind(&mut self, value: &Value, shape: &Shape) {
         match (&shape.kind, value) {
             (Kind::Any, _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
-            (Kind::Never, _) => self.value(format!("no value is allowed here, got {}", say::given(value))),
+            (Kind::Never, _) => {
+                self.value(format!("no value is allowed here, got {}", say::describe_value(value)))
+            }
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
                 // Whether it was written so, or rounded when it was read, nobody knows any more.
-                Some(Number::Float(float)) if self.hidden == Access::ReadOnly && float.abs() > EXACT => {
-                    self.value(if fits_64_bits(float) { ROUNDED } else { BEYOND }.to_owned());
+                Some(Number::Float(float))
+                    if self.hidden == Access::ReadOnly && float.abs() > MAX_EXACT_FLOAT =>
+                {
+                    self.value(
+                        if fits_64_bits(float) { MAYBE_ROUNDED } else { INTEGER_TOO_LARGE }.to_owned(),
+                    );
                 }
                 Some(number) => self.values(rules.problem(number)),
                 None => {}
@@ -353,7 +360,7 @@ impl<'a> Checker<'a> {
             (Kind::Union(rules), value) => self.union(value, rules, shape),
             (Kind::All(parts), value) => self.all(value, parts),
             (Kind::Raw(text), value) => self.conditions(value, text),
-            (Kind::Ref(name), value) => self.named(value, name),
+            (Kind::Ref(name), value) => self.check_named(value, name),
             _ => self.mismatch(value, shape),
         }
     }
@@ -362,15 +369,16 @@ impl<'a> Checker<'a> {
         if self.is_full() {
             return;
         }
-        let mut message = format!("expected {}, got {}", say::expected(shape, self.defs), say::given(value));
+        let mut message =
+            format!("expected {}, got {}", say::expected(shape, self.defs), say::describe_value(value));
         message.push_str(&self.advice(|checker| {
             let quoted = value.as_str().is_some_and(|text| checker.is_quoted(text, shape));
-            if quoted { say::QUOTED.to_owned() } else { String::new() }
+            if quoted { say::QUOTED_JSON_HINT.to_owned() } else { String::new() }
         }));
         self.add(ArgumentProblemKind::Type, message);
     }
 
-    fn named(&mut self, value: &Value, name: &str) {
+    fn check_named(&mut self, value: &Value, name: &str) {
         // A name without a definition adds no rule.
         let Some(shape) = find_def(self.defs, name) else { return self.unsure = true };
         let place = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
@@ -378,7 +386,7 @@ impl<'a> Checker<'a> {
             return self.unsure = true;
         }
         let key = (place.0, place.1, self.exact);
-        if let Some((problems, unsure)) = self.known.get(&key).cloned() {
+        if let Some((problems, unsure)) = self.cache.get(&key).cloned() {
             self.unsure |= unsure;
             return self.add_all(problems);
         }
@@ -386,7 +394,7 @@ impl<'a> Checker<'a> {
         self.open.push(place);
         let problems = self.problems_of(value, shape);
         self.open.pop();
-        self.known.insert(key, (problems.clone(), self.unsure));
+        self.cache.insert(key, (problems.clone(), self.unsure));
         self.unsure |= outer;
         self.add_all(problems);
     }
@@ -402,13 +410,13 @@ impl<'a> Checker<'a> {
         if nullable {
             message.push_str(" or null");
         }
-        message.push_str(&format!(", got {}", say::given(value)));
+        message.push_str(&format!(", got {}", say::describe_value(value)));
         let texts = values.iter().filter_map(|literal| match literal {
             Literal::String(text) => Some(text.as_str()),
             _ => None,
         });
         message.push_str(&self.advice(|checker| {
-            let meant = value.as_str().and_then(|given| checker.meant(given, texts));
+            let meant = value.as_str().and_then(|given| checker.suggest(given, texts));
             meant.map_or_else(String::new, |meant| format!("; did you mean {}?", Value::from(meant)))
         }));
         self.value(message);
@@ -428,7 +436,7 @@ impl<'a> Checker<'a> {
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
             if !seen.insert(comparable(item)) {
-                let given = say::given(item);
+                let given = say::describe_value(item);
                 self.at(&index.to_string(), |checker| {
                     checker.value(format!("no item may occur twice, got {given} again"));
                 });

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::check::{Checker, Form};
 use super::{ArgumentProblem, ArgumentProblemKind};
 use crate::base::frozen::Text;
-use crate::schema::shape::conditions::{self, Asked, Condition, Conditions, Part};
+use crate::schema::shape::conditions::{self, Condition, Conditions, Part, Trigger};
 use crate::schema::shape::{Access, Kind, Shape, pointer, resolved};
 
 impl Checker<'_> {
@@ -81,9 +81,9 @@ impl Checker<'_> {
 
     /// Checks a value that is dropped soon, and does not keep the results, which are known by addresses.
     fn apart<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
-        let (known, open) = (std::mem::take(&mut self.known), std::mem::take(&mut self.open));
+        let (known, open) = (std::mem::take(&mut self.cache), std::mem::take(&mut self.open));
         let result = check(self);
-        (self.known, self.open) = (known, open);
+        (self.cache, self.open) = (known, open);
         result
     }
 
@@ -124,12 +124,12 @@ impl Checker<'_> {
                     Some(false) => otherwise,
                     None => return,
                 };
-                let asked = Asked::If { schema: &when.schema, holds: holds == Some(true) };
+                let asked = Trigger::If { schema: &when.schema, holds: holds == Some(true) };
                 if let Some(shape) = shape {
                     self.consequence(value, shape, &asked);
                 }
             }
-            (Condition::Contains { item, least, most }, Value::Array(items)) => {
+            (Condition::Contains { item, min: least, max: most }, Value::Array(items)) => {
                 self.contains(items, item, *least, *most);
             }
             (Condition::Keys(shape), Value::Object(fields)) => self.keys(fields, shape),
@@ -142,7 +142,7 @@ impl Checker<'_> {
                 }
             }
             (Condition::With { key, shape }, Value::Object(fields)) if fields.contains_key(key) => {
-                self.consequence(value, shape, &Asked::Key(key));
+                self.consequence(value, shape, &Trigger::Key(key));
             }
             (Condition::Unique, Value::Array(items)) => self.unique(items),
             _ => {}
@@ -150,10 +150,10 @@ impl Checker<'_> {
     }
 
     /// Adds the problems of a value with a shape that applies because of something else, and says so.
-    fn consequence(&mut self, value: &Value, shape: &Shape, asked: &Asked<'_>) {
+    fn consequence(&mut self, value: &Value, shape: &Shape, asked: &Trigger<'_>) {
         let mut problems = self.problems_of(value, shape);
         if !self.exact && !self.is_spent() {
-            let because = asked.because(value);
+            let because = asked.reason_suffix(value);
             problems.iter_mut().for_each(|problem| problem.message.push_str(&because));
         }
         self.add_all(problems);

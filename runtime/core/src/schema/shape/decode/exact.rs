@@ -18,27 +18,27 @@ const MAX_STEPS: u64 = 1 << 20;
 const COMPARED: u64 = 8;
 
 /// How a value is checked, and what that may still cost.
-struct Effort<'a> {
+struct Complexity<'a> {
     /// Fields with this access are unknown.
     hidden: Access,
     depth: usize,
     /// The steps left for patterns and lists of values.
-    left: &'a Cell<u64>,
+    remaining: &'a Cell<u64>,
 }
 
-impl<'a> Effort<'a> {
-    fn new(hidden: Access, left: &'a Cell<u64>) -> Effort<'a> {
-        Effort { hidden, depth: 0, left }
+impl<'a> Complexity<'a> {
+    fn new(hidden: Access, left: &'a Cell<u64>) -> Complexity<'a> {
+        Complexity { hidden, depth: 0, remaining: left }
     }
 
-    fn deeper(&self) -> Effort<'_> {
-        Effort { depth: self.depth + 1, ..*self }
+    fn deeper(&self) -> Complexity<'_> {
+        Complexity { depth: self.depth + 1, ..*self }
     }
 
     /// Takes steps. Returns whether there were enough.
     fn spend(&self, steps: u64) -> bool {
-        let left = self.left.get().checked_sub(steps);
-        self.left.set(left.unwrap_or(0));
+        let left = self.remaining.get().checked_sub(steps);
+        self.remaining.set(left.unwrap_or(0));
         left.is_some()
     }
 }
@@ -46,12 +46,12 @@ impl<'a> Effort<'a> {
 /// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
 /// are right in a less simple way, are handled by the slow path.
 pub fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
-    dialect.is_plain() && fits(value, shape, defs, &Effort::new(Access::ReadOnly, &Cell::new(MAX_STEPS)))
+    dialect.is_plain() && fits(value, shape, defs, &Complexity::new(Access::ReadOnly, &Cell::new(MAX_STEPS)))
 }
 
 /// Whether a result of a tool fits a shape, as [`is_exact`] tells it of arguments.
 pub(super) fn is_exact_result(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    fits(value, shape, defs, &Effort::new(Access::WriteOnly, &Cell::new(MAX_STEPS)))
+    fits(value, shape, defs, &Complexity::new(Access::WriteOnly, &Cell::new(MAX_STEPS)))
 }
 
 /// JSON in one of its forms.
@@ -115,7 +115,7 @@ impl<'t> Tree for BorrowedValue<'t> {
     }
 }
 
-fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>) -> bool {
+fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Complexity<'_>) -> bool {
     if effort.depth > MAX_DEPTH {
         return false;
     }
@@ -158,7 +158,7 @@ fn may_be_rounded(number: &serde_json::Number) -> bool {
     number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
 }
 
-fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Effort<'_>) -> bool {
+fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Complexity<'_>) -> bool {
     // Relations are of fields, whatever else is given.
     if !known.leave_only_fields() || (known.fields.is_empty() && !known.relations.is_empty()) {
         return false;

@@ -71,7 +71,7 @@ impl<'s> Form<'s> {
     }
 
     /// Returns the value of a field.
-    pub(super) fn given<'v>(&self, given: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    pub(super) fn lookup<'v>(&self, given: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
         given.get(name).or_else(|| {
             let field = self.field(name)?;
             let other = std::iter::once(field.wire_name()).chain(field.aliases.iter().map(|alias| &**alias));
@@ -97,7 +97,7 @@ impl<'s> Form<'s> {
     }
 
     /// Counts the keys that it knows.
-    pub(super) fn known(&self, given: &Map<String, Value>) -> usize {
+    pub(super) fn count_known_keys(&self, given: &Map<String, Value>) -> usize {
         given.keys().filter(|key| self.field(key).is_some()).count()
     }
 
@@ -106,7 +106,7 @@ impl<'s> Form<'s> {
         let is_map =
             self.parts.iter().any(|rules| matches!(rules.extra, Extra::Of(_)) || !rules.patterns.is_empty());
         let strange = |key: &&String| !is_map && self.field(key).is_none();
-        let missing = |field: &&Field| field.required && self.given(given, &field.name).is_none();
+        let missing = |field: &&Field| field.required && self.lookup(given, &field.name).is_none();
         given.keys().filter(strange).count() + self.fields().filter(missing).count()
     }
 }

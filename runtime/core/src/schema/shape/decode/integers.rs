@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::check::BEYOND;
+use super::check::INTEGER_TOO_LARGE;
 use super::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::pointer;
 
@@ -23,7 +23,7 @@ pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
             find(value, near, &mut pointer);
         }
         // Not the digits, which may be secret.
-        let message = BEYOND.to_owned();
+        let message = INTEGER_TOO_LARGE.to_owned();
         problems.push(ArgumentProblem { pointer, kind: ArgumentProblemKind::Value, message });
     }
     problems

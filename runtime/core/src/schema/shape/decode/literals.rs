@@ -8,7 +8,7 @@ use crate::schema::shape::number::same_number;
 use crate::schema::shape::{Literal, Number};
 
 /// The small steps to read a byte of a listed value that is a list or an object.
-const STEPS_OF_A_BYTE: usize = 16;
+const STEPS_PER_BYTE: usize = 16;
 
 /// Whether a value is one of those listed.
 pub(super) fn is_one_of(value: &Value, values: &[Literal]) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn is_one_of(value: &Value, values: &[Literal]) -> bool {
 /// Returns how many small steps it takes to compare a value with those listed.
 pub(super) fn comparisons(value: &Value, values: &[Literal]) -> u64 {
     let read = |literal: &Literal| match literal {
-        Literal::Json(text) => text.len().saturating_mul(STEPS_OF_A_BYTE),
+        Literal::Json(text) => text.len().saturating_mul(STEPS_PER_BYTE),
         _ => 1,
     };
     let steps = match value {

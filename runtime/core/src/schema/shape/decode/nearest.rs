@@ -56,7 +56,7 @@ impl Checker<'_> {
     /// Reports all forms of a union if a value has none of them.
     fn all_forms(&mut self, kind: ArgumentProblemKind, value: &Value, union: &UnionRules, shape: &Shape) {
         let expected = say::expected(shape, self.defs);
-        let mut message = format!("expected {expected}, got {}", say::given(value));
+        let mut message = format!("expected {expected}, got {}", say::describe_value(value));
         message.push_str(&self.advice(|checker| checker.remedy(value, union, shape)));
         self.add(kind, message);
     }
@@ -76,9 +76,9 @@ impl Checker<'_> {
             return format!("; send the object {{{}: …}}", Value::from(given.as_str()));
         }
         if self.is_quoted(given, shape) {
-            return say::QUOTED.to_owned();
+            return say::QUOTED_JSON_HINT.to_owned();
         }
-        match self.meant(given, texts.iter().copied()) {
+        match self.suggest(given, texts.iter().copied()) {
             Some(meant) => format!("; did you mean {}?", Value::from(meant)),
             None => String::new(),
         }
@@ -120,16 +120,16 @@ impl Checker<'_> {
                 && others.iter().any(|form| form.values(name) != of_first)
         };
         let Some(name) = first.choices().find(tells) else { return false };
-        let tag = forms.iter().find_map(|form| form.given(given, name));
+        let tag = forms.iter().find_map(|form| form.lookup(given, name));
         match tag {
             Some(tag) if forms.iter().any(|form| form.lists(name, tag)) => return false,
             Some(_) => {}
             None => {
                 let mut place = self.path.clone();
                 pointer::push_given(&mut place, name);
-                let most = forms.iter().map(|form| form.known(given)).max();
+                let most = forms.iter().map(|form| form.count_known_keys(given)).max();
                 let nearest: Vec<&Form<'_>> =
-                    forms.iter().filter(|form| Some(form.known(given)) == most).collect();
+                    forms.iter().filter(|form| Some(form.count_known_keys(given)) == most).collect();
                 let is_missing = |problem: &ArgumentProblem| {
                     problem.kind == ArgumentProblemKind::Missing && problem.pointer == place
                 };
@@ -172,7 +172,7 @@ impl Checker<'_> {
         let Some(keys) = keys.filter(one_of_some) else { return false };
         let distinct = keys.iter().enumerate().all(|(index, key)| !keys[..index].contains(key));
         let known = |key: &String| forms.iter().any(|form| form.field(key).is_some());
-        let named = forms.iter().zip(&keys).filter(|(form, key)| form.given(given, key).is_some()).count();
+        let named = forms.iter().zip(&keys).filter(|(form, key)| form.lookup(given, key).is_some()).count();
         let closed = forms.iter().all(Form::is_closed);
         match named {
             _ if !distinct => false,
@@ -200,7 +200,7 @@ impl Checker<'_> {
 fn tags(form: &Form<'_>, given: &Map<String, Value>, forms: &[Form<'_>]) -> (usize, usize) {
     let (mut right, mut wrong) = (0, 0);
     for name in form.choices() {
-        let Some(tag) = form.given(given, name) else { continue };
+        let Some(tag) = form.lookup(given, name) else { continue };
         let listed = form.lists(name, tag);
         let only = form.values(name).is_some_and(|values| matches!(&*values, [only] if !equals(tag, only)));
         let mut others = forms.iter().filter(|other| other.values(name).is_some());

@@ -95,7 +95,7 @@ impl Checker<'_> {
         }
         let hidden = self.hidden;
         let unknown = given.keys().map(String::as_str).filter(|key| known.field(key, hidden).is_none());
-        self.meant(name, unknown)
+        self.suggest(name, unknown)
     }
 
     /// Whether a `null` only means that the model left something out.
@@ -179,7 +179,7 @@ impl Checker<'_> {
         let is_argument = self.path.is_empty() && !self.is_result;
         let what = if is_argument { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
-        if let Some(meant) = self.meant(key, names.iter().copied()) {
+        if let Some(meant) = self.suggest(key, names.iter().copied()) {
             message.push_str(&self.advice(|_| format!(" (did you mean `{meant}`?)")));
         }
         message.push_str(&match names {

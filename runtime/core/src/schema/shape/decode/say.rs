@@ -18,7 +18,7 @@ const MAX_LISTED: usize = 30;
 const MAX_FORMS: usize = 5;
 
 /// Describes what was given: `the text "abc"`.
-pub(in crate::schema::shape) fn given(value: &Value) -> String {
+pub(in crate::schema::shape) fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(flag) => flag.to_string(),
@@ -36,7 +36,7 @@ pub(in crate::schema::shape) fn given(value: &Value) -> String {
 }
 
 /// The message for a text that holds the JSON of what was expected.
-pub(super) const QUOTED: &str = "; send it as JSON, without the quotes";
+pub(super) const QUOTED_JSON_HINT: &str = "; send it as JSON, without the quotes";
 
 /// Describes what was expected: `an integer or null`.
 pub(in crate::schema::shape) fn expected(shape: &Shape, defs: &List<Def>) -> String {
@@ -83,23 +83,23 @@ fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     unique(&mut values);
     unique(&mut others);
     unique(&mut keys);
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     if !values.is_empty() {
-        told.push(listed(&values));
+        parts.push(listed(&values));
     }
     let more = others.len().saturating_sub(MAX_FORMS);
-    told.extend(others.into_iter().take(MAX_FORMS));
+    parts.extend(others.into_iter().take(MAX_FORMS));
     match keys.as_slice() {
         [] => {}
-        [only] => told.push(format!("an object with {}", names(&[only]))),
-        several => told.push(format!("an object with one of {}", names(several))),
+        [only] => parts.push(format!("an object with {}", names(&[only]))),
+        several => parts.push(format!("an object with one of {}", names(several))),
     }
     match more {
         0 => {}
-        1 => told.push("another form".to_owned()),
-        _ => told.push(format!("one of {more} other forms")),
+        1 => parts.push("another form".to_owned()),
+        _ => parts.push(format!("one of {more} other forms")),
     }
-    told.join(" or ")
+    parts.join(" or ")
 }
 
 /// Returns the field of an object that is the only one required.
@@ -121,20 +121,20 @@ pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
 
 /// Lists values: `one of "a", "b"`.
 pub(super) fn listed(values: &[Literal]) -> String {
-    let told: Vec<String> = values.iter().take(MAX_LISTED).map(prose::value).collect();
+    let shown: Vec<String> = values.iter().take(MAX_LISTED).map(prose::value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
-    match told.as_slice() {
+    match shown.as_slice() {
         [only] => only.clone(),
-        _ => format!("one of {}{more}", told.join(", ")),
+        _ => format!("one of {}{more}", shown.join(", ")),
     }
 }
 
 /// Lists names in backquotes.
 pub(super) fn names(names: &[&str]) -> String {
-    let told: Vec<String> =
+    let shown: Vec<String> =
         names.iter().take(MAX_LISTED).map(|name| format!("`{}`", truncate::cut(name, MAX_GIVEN))).collect();
     let more = if names.len() > MAX_LISTED { ", …" } else { "" };
-    format!("{}{more}", told.join(", "))
+    format!("{}{more}", shown.join(", "))
 }
 
 /// The longest texts that are compared, in bytes: distances of long texts cost their product.
@@ -144,7 +144,7 @@ pub(super) const MAX_COMPARED: usize = 100;
 /// another beginning before its first `*`, that of a candidate's first words.
 pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    if let Some(near) = meant(given, candidates.iter().copied()) {
+    if let Some(near) = closest_match(given, candidates.iter().copied()) {
         return Some(near.to_owned());
     }
     let (start, rest) = given.split_at(given.find('*')?);
@@ -156,12 +156,13 @@ pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c s
             .filter(move |(at, char)| *at > 0 && is_word(*char) && !name[..*at].ends_with(is_word));
         ends.map(|(at, _)| &name[..at])
     });
-    let near = meant(start.trim_end_matches(|char| !is_word(char)), starts).filter(|_| start.len() > 2)?;
+    let near =
+        closest_match(start.trim_end_matches(|char| !is_word(char)), starts).filter(|_| start.len() > 2)?;
     Some(format!("{near}{rest}"))
 }
 
 /// Returns the candidate that was probably meant, if one is near.
-pub fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub fn closest_match<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if given.len() > MAX_COMPARED {
         return None;
     }

@@ -6,7 +6,7 @@ use super::check::{Checker, Form};
 use super::literals::equals;
 use super::{ArgumentProblem, fits};
 use crate::base::frozen::List;
-use crate::base::json::whole;
+use crate::base::json::to_integer;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::codec::read;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, Number, Shape, find_def};
@@ -199,5 +199,5 @@ fn integer(number: &serde_json::Number) -> Option<Value> {
     if !number.is_f64() {
         return None;
     }
-    number.as_f64().and_then(whole).map(Value::from)
+    number.as_f64().and_then(to_integer).map(Value::from)
 }

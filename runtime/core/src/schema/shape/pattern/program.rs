@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use self::write::Writer;
-use super::syntax::{Member, Node, Place, Set, Syntax};
+use super::syntax::{Anchor, Member, Node, Set, Syntax};
 
 /// The most characters that are remembered for a set.
 const MOST_KNOWN: usize = 4_096;
@@ -25,7 +25,7 @@ struct Chars {
     /// The properties of Unicode that they name.
     properties: BTreeMap<String, regress::Regex>,
     /// What is known about other characters.
-    known: RefCell<BTreeMap<char, bool>>,
+    cache: RefCell<BTreeMap<char, bool>>,
 }
 
 impl Chars {
@@ -36,7 +36,7 @@ impl Chars {
         });
         let properties = named.collect();
         let sets = sets.iter().map(|set| (set.negated, set.members.clone())).collect();
-        let mut chars = Chars { ascii: 0, sets, properties, known: RefCell::default() };
+        let mut chars = Chars { ascii: 0, sets, properties, cache: RefCell::default() };
         for code in 0..128_u8 {
             chars.ascii |= u128::from(chars.is_in(char::from(code))) << code;
         }
@@ -47,11 +47,11 @@ impl Chars {
         if char.is_ascii() {
             return self.ascii >> u32::from(char) & 1 == 1;
         }
-        if let Some(known) = self.known.borrow().get(&char) {
+        if let Some(known) = self.cache.borrow().get(&char) {
             return *known;
         }
         let is_in = self.is_in(char);
-        let mut known = self.known.borrow_mut();
+        let mut known = self.cache.borrow_mut();
         if known.len() < MOST_KNOWN {
             known.insert(char, is_in);
         }
@@ -219,7 +219,7 @@ enum Step {
     /// Goes on at both places.
     Split(usize, usize),
     Jump(usize),
-    At(Place),
+    At(Anchor),
     /// Goes on at a place if what follows here is reached, or not.
     Look {
         wanted: bool,
@@ -279,7 +279,7 @@ impl Program {
         let held = seen.bytes() + size_of_val(text.as_slice());
         let mut run = Run { program: self, text: &text, seen, steps, most, held, peak: held };
         // A match may begin anywhere.
-        let only_first = matches!(self.steps.first(), Some(Step::At(Place::Start)));
+        let only_first = matches!(self.steps.first(), Some(Step::At(Anchor::Start)));
         let starts = if only_first { 1 } else { text.len() + 1 };
         let reached = (0..starts).try_fold(false, |reached, at| {
             if reached { Ok(true) } else { run.reaches(State::new(0, at, 2 * self.groups), None) }
@@ -408,14 +408,14 @@ impl Run<'_> {
         }
     }
 
-    fn is_at(&self, place: Place, at: usize) -> bool {
+    fn is_at(&self, place: Anchor, at: usize) -> bool {
         let is_word = |at: Option<usize>| {
             at.and_then(|at| self.text.get(at)).is_some_and(|of| of.is_ascii_alphanumeric() || *of == '_')
         };
         match place {
-            Place::Start => at == 0,
-            Place::End => at == self.text.len(),
-            Place::Boundary(wanted) => (is_word(at.checked_sub(1)) != is_word(Some(at))) == wanted,
+            Anchor::Start => at == 0,
+            Anchor::End => at == self.text.len(),
+            Anchor::Boundary(wanted) => (is_word(at.checked_sub(1)) != is_word(Some(at))) == wanted,
         }
     }
 }

@@ -6,7 +6,7 @@
 mod read;
 
 /// The depth to which groups are read.
-const DEEPEST: usize = 100;
+const MAX_GROUP_DEPTH: usize = 100;
 
 /// A pattern, read.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) enum Node {
     /// One character of a set.
     Set(Set),
     /// A place, which takes no character.
-    At(Place),
+    At(Anchor),
     Sequence(Vec<Node>),
     Choice(Vec<Node>),
     Repeat {
@@ -63,7 +63,7 @@ pub(crate) struct Capture {
 
 /// A place in a text that a pattern can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Anchor {
     Start,
     End,
     Boundary(bool),

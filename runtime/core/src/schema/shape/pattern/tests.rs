@@ -45,8 +45,8 @@ fn what_is_not_known_is_said() {
 fn patterns_of_many_branches_do_not_overflow_the_stack() {
     let branches = |count: usize| "a|".repeat(count) + "b";
     let nested = format!("{}c{}", "(a|".repeat(90), ")".repeat(90));
-    assert!(is_pattern(&branches(MOST_BRANCHES)) && is_pattern(&nested));
-    for pattern in [branches(MOST_BRANCHES + 1), branches(300_000), format!("({})*", branches(20_000))] {
+    assert!(is_pattern(&branches(MAX_BRANCHES)) && is_pattern(&nested));
+    for pattern in [branches(MAX_BRANCHES + 1), branches(300_000), format!("({})*", branches(20_000))] {
         assert!(!is_pattern(&pattern) && matches(&pattern, "c"));
     }
 }
@@ -78,11 +78,11 @@ fn hostile_texts_end_soon() {
 #[test]
 fn what_is_remembered_has_bounded_room_and_is_charged() {
     let large = |at: usize| format!("^(([a-z])([0-9])){{{}}}x{at}$", 5_000 + at);
-    let (small, long) = ("^a$".to_owned(), "a".repeat(LONG + 1));
+    let (small, long) = ("^a$".to_owned(), "a".repeat(MAX_CACHED_PATTERN_BYTES + 1));
     let mut room = Room::NONE;
     assert!(room.take(&small) && !room.take(&long), "a long one is not remembered beside others");
     let mut room = Room::NONE;
-    let fitting = (0..MOST_KNOWN).take_while(|at| room.take(&large(*at))).count();
+    let fitting = (0..MAX_CACHED_PATTERNS).take_while(|at| room.take(&large(*at))).count();
     assert!((10..40).contains(&fitting), "{fitting}");
     for at in 0..40 {
         assert_eq!(trial(&large(at), "a").found, Some(false));

@@ -128,16 +128,16 @@ fn annotations(schema: &Object, name: &str) -> Shape {
 
 /// Returns the names of the values of a list.
 fn choices(schema: &Object) -> Choices {
-    let Some(Value::Object(told)) = schema.get(CHOICES) else { return Choices::NONE };
-    let values = told.get("values").and_then(Value::as_array);
+    let Some(Value::Object(entry)) = schema.get(CHOICES) else { return Choices::NONE };
+    let values = entry.get("values").and_then(Value::as_array);
     let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let choice = |told: &Value| Choice {
-        value: Literal::of(told.get("value").unwrap_or_default()),
-        name: text(told, "name"),
-        description: text(told, "description"),
+    let choice = |raw: &Value| Choice {
+        value: Literal::of(raw.get("value").unwrap_or_default()),
+        name: text(raw, "name"),
+        description: text(raw, "description"),
     };
     Choices::new(
-        &text(&Value::Object(told.clone()), "name"),
+        &text(&Value::Object(entry.clone()), "name"),
         values.into_iter().flatten().map(choice).collect(),
     )
 }
@@ -253,7 +253,7 @@ impl Builder<'_> {
 const LEGAL: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
 /// Returns the types that `type` names, if it is present.
-fn named(schema: &Object) -> Option<Vec<&str>> {
+fn type_keyword(schema: &Object) -> Option<Vec<&str>> {
     let mut types: Vec<&str> = match schema.get("type")? {
         Value::String(name) => vec![name],
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
@@ -269,7 +269,7 @@ fn named(schema: &Object) -> Option<Vec<&str>> {
 impl Builder<'_> {
     /// The kind that the schema itself describes, apart from references, unions and the like.
     fn own_kind(&mut self, schema: &Object, parts: &mut Vec<Shape>) {
-        let types = named(schema);
+        let types = type_keyword(schema);
         if self.enumeration(schema, types.as_deref(), parts) {
             return;
         }

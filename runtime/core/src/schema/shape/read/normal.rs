@@ -18,8 +18,8 @@ pub(super) use types::implied;
 pub use values::examples;
 
 use self::types::{Types, allow_null};
-use super::plain::{plain, visible};
-use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
+use super::plain::{plain_markdown, visible};
+use super::{MAX_DEPTH, ReadProblem, ReadProblemKind, SchemaLocation, SchemaVersion, Source, within_depth};
 use crate::schema::shape::{pointer, rules};
 
 type Object = Map<String, Value>;
@@ -30,8 +30,8 @@ const REMARKS: [&str; 6] = ["description", "default", "examples", "deprecated", 
 /// Returns a schema in normal form: JSON Schema 2020-12 whose keywords are known and well-formed, with references to
 /// `$defs`. Problems are reported to the source.
 #[must_use]
-pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: Place, source: &mut S) -> Value {
-    let Place { pointer: path, nesting } = place;
+pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: SchemaLocation, source: &mut S) -> Value {
+    let SchemaLocation { pointer: path, nesting } = place;
     let rules = source.rules();
     Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0, flagged: 0 }
         .schema(schema)
@@ -39,7 +39,7 @@ pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: Place, source: &
 
 struct Reader<'s, S> {
     source: &'s mut S,
-    rules: Rules,
+    rules: SchemaVersion,
     path: String,
     /// The number of schemas open outside.
     outer: usize,
@@ -144,7 +144,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             }
             _ => {
                 let message = "a schema must be an object; this one is taken as any value";
-                self.problem(ReadProblemKind::NoSchema, message);
+                self.problem(ReadProblemKind::NotASchema, message);
                 json!({})
             }
         }
@@ -174,7 +174,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Whether a schema allows `null` by a keyword of its own.
     fn is_nullable(&self, object: &Object) -> bool {
         let says = |keyword: &str| object.get(keyword) == Some(&Value::Bool(true));
-        says("nullable") || (self.rules == Rules::Swagger2 && says("x-nullable"))
+        says("nullable") || (self.rules == SchemaVersion::Swagger2 && says("x-nullable"))
     }
 
     /// Reads a reference and the keywords next to it.
@@ -192,7 +192,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             known && !value.is_null() && !REMARKS.contains(&key.as_str())
         });
         let extends = self.source.is_heir(&self.path);
-        if self.rules == Rules::OpenApi31 && (rules || extends) {
+        if self.rules == SchemaVersion::OpenApi31 && (rules || extends) {
             let beside = self.composed(object);
             return self.joined(vec![Value::Object(out), beside], extends);
         }
@@ -357,7 +357,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return None;
         };
         let text = match keyword {
-            "description" if self.rules.is_openapi() => plain(text),
+            "description" if self.rules.is_openapi() => plain_markdown(text),
             "description" => visible(text.trim()),
             _ => text.into(),
         };

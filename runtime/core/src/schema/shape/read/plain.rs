@@ -9,7 +9,7 @@ mod marks;
 
 use std::borrow::Cow;
 
-use crate::base::hidden::Hidden;
+use crate::base::hidden::InvisibleChar;
 
 /// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links and
 /// paragraphs keep their meaning, everything that is only presentation is dropped.
@@ -22,7 +22,7 @@ use crate::base::hidden::Hidden;
 /// assert_eq!(plain("The **id**, as `<kind>:<id>`."), "The **id**, as `<kind>:<id>`.");
 /// ```
 #[must_use]
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub fn plain_markdown(text: &str) -> Cow<'_, str> {
     let visible = visible(text.trim());
     if !visible.contains(['<', '&']) {
         return marks::tidied(visible);
@@ -46,13 +46,13 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
             // Persian and Indic scripts and emoji join and part letters by them.
             '\u{200c}' | '\u{200d}' => {
                 let beside = |char: Option<&char>| {
-                    char.is_some_and(|char| !char.is_ascii() && !Hidden::is_unseen(*char))
+                    char.is_some_and(|char| !char.is_ascii() && !InvisibleChar::is_invisible(*char))
                 };
                 if beside(out.chars().next_back().as_ref()) && beside(chars.peek()) {
                     out.push(char);
                 }
             }
-            _ if Hidden::is_unseen(char) => {}
+            _ if InvisibleChar::is_invisible(char) => {}
             _ if char.is_whitespace() => out.push(' '),
             _ => out.push(char),
         }

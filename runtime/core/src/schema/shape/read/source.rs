@@ -8,7 +8,7 @@ use super::ReadProblem;
 
 /// The rules a schema is written by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum SchemaVersion {
     /// Strict JSON Schema 2020-12, with the names of earlier drafts. References are to `$defs`.
     JsonSchema,
     /// Swagger 2.0: as OpenAPI 3.0, with `x-nullable` and the type `file`.
@@ -19,12 +19,12 @@ pub enum Rules {
     OpenApi31,
 }
 
-impl Rules {
+impl SchemaVersion {
     /// Whether these are the rules of API descriptions, which mix versions and have small mistakes: numbers written as
     /// texts, empty lists for empty objects. What is plainly meant is accepted silently,
     /// `allOf` is written out, and examples, defaults and titles are kept where they help a model.
     pub(super) fn is_openapi(self) -> bool {
-        self != Rules::JsonSchema
+        self != SchemaVersion::JsonSchema
     }
 }
 
@@ -39,7 +39,7 @@ pub struct Nesting {
 
 /// The place of a schema.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct SchemaLocation {
     /// Its JSON pointer, the prefix of the pointers of problems.
     pub pointer: String,
     /// The nesting around it.
@@ -50,8 +50,8 @@ pub struct Place {
 /// reports problems and leaves the rest unchanged.
 pub trait Source<'a> {
     /// Returns the rules its schemas are written by.
-    fn rules(&self) -> Rules {
-        Rules::JsonSchema
+    fn rules(&self) -> SchemaVersion {
+        SchemaVersion::JsonSchema
     }
 
     /// Reports a problem.
@@ -72,7 +72,7 @@ pub trait Source<'a> {
 
     /// Returns the normal form of a named schema, to be merged with its extensions, or `None` if it is being read, is
     /// not an object, or would nest too deep.
-    fn named(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
+    fn named_schema(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
         let _ = (name, nesting);
         None
     }

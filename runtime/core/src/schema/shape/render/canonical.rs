@@ -189,18 +189,18 @@ fn union(rules: &UnionRules, out: &mut Object) {
     };
     out.insert(keyword.into(), rules.variants.iter().map(value).collect());
     let Some(discriminator) = &rules.discriminator else { return };
-    let mut told = Object::new();
-    told.insert("propertyName".into(), discriminator.property.as_str().into());
+    let mut object = Object::new();
+    object.insert("propertyName".into(), discriminator.property.as_str().into());
     if !discriminator.mapping.is_empty() {
         let pair = |(value, name): &(crate::base::frozen::Text, crate::base::frozen::Text)| {
             (value.to_string(), pointer::reference(name).into())
         };
-        told.insert("mapping".into(), Value::Object(discriminator.mapping.iter().map(pair).collect()));
+        object.insert("mapping".into(), Value::Object(discriminator.mapping.iter().map(pair).collect()));
     }
     if let Some(name) = &discriminator.by_default {
-        told.insert("defaultMapping".into(), pointer::reference(name).into());
+        object.insert("defaultMapping".into(), pointer::reference(name).into());
     }
-    out.insert("discriminator".into(), Value::Object(told));
+    out.insert("discriminator".into(), Value::Object(object));
 }
 
 fn text(out: &mut Object, keyword: &str, text: &str) {

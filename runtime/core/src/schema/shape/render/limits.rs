@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Refusal;
-use crate::schema::dialect::{Dialect, Limits};
+use crate::schema::dialect::{Dialect, SchemaLimits};
 use crate::schema::shape::pointer;
 
 #[derive(Default)]
@@ -15,8 +15,8 @@ struct Size {
 }
 
 /// Refuses a schema that is larger than a dialect accepts.
-pub(super) fn check(schema: &Value, limits: &Limits, title: &str, refusals: &mut Vec<Refusal>) {
-    if *limits == Limits::NONE {
+pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals: &mut Vec<Refusal>) {
+    if *limits == SchemaLimits::NONE {
         return;
     }
     let mut size = Size::default();
@@ -39,7 +39,7 @@ pub(super) fn check(schema: &Value, limits: &Limits, title: &str, refusals: &mut
 
 /// Names the schemas that are nested more deeply than a dialect takes: a named schema is counted on its own.
 pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
-    let Some(limit) = dialect.limits.depth.filter(|_| dialect.takes("$ref")) else { return };
+    let Some(limit) = dialect.limits.depth.filter(|_| dialect.accepts("$ref")) else { return };
     let Some(Value::Object(mut named)) =
         schema.as_object().map(|schema| schema.get("$defs").cloned().unwrap_or_else(|| json!({})))
     else {

@@ -10,7 +10,7 @@ impl Renderer<'_> {
     pub(super) fn enumeration(&mut self, values: &[Literal], node: &mut Node) {
         let types = types_of(values);
         let listed = || values.iter().map(Literal::to_json).collect::<Vec<Value>>();
-        if self.dialect.takes("enum") {
+        if self.dialect.accepts("enum") {
             match types.as_slice() {
                 _ if !self.dialect.typed_values => {}
                 [only] if !matches!(*only, "array" | "object") => named(node, only),
@@ -20,7 +20,7 @@ impl Renderer<'_> {
                 }
                 _ => {}
             }
-            if let ([only], true) = (values, self.dialect.takes("const")) {
+            if let ([only], true) = (values, self.dialect.accepts("const")) {
                 node.map.insert("const".into(), only.to_json());
             } else {
                 node.map.insert("enum".into(), listed().into());
@@ -54,7 +54,7 @@ impl Renderer<'_> {
 
     pub(super) fn tuple(&mut self, rules: &TupleRules, node: &mut Node) {
         named(node, "array");
-        if self.dialect.takes("prefixItems") {
+        if self.dialect.accepts("prefixItems") {
             self.rules(rules.stated(), node);
             let items = self.list("prefixItems", &rules.items);
             // An empty list of schemas is not one.
@@ -79,11 +79,11 @@ impl Renderer<'_> {
         let mut places: Vec<String> = Vec::new();
         for shape in &rules.items {
             let member = self.at(&["items"], |renderer| renderer.node(shape, false));
-            let told = prose::schema(&member);
+            let item_words = prose::schema(&member);
             places.push(if shape.description.is_empty() {
-                told
+                item_words
             } else {
-                format!("{told}: {}", shape.description)
+                format!("{item_words}: {}", shape.description)
             });
             if !members.contains(&member) {
                 members.push(member);

@@ -28,17 +28,17 @@ pub(in crate::schema::shape) struct Merger<'d> {
     /// Whether something has no merged form: then the whole has none, rather than one with a different meaning.
     failed: bool,
     /// How many more pairs of shapes may be merged.
-    left: usize,
+    remaining_merges: usize,
 }
 
 impl<'d> Merger<'d> {
     pub(in crate::schema::shape) fn new(defs: &'d List<Def>, hidden: Access) -> Merger<'d> {
-        Merger { defs, hidden, raw: Vec::new(), failed: false, left: MAX_PAIRS }
+        Merger { defs, hidden, raw: Vec::new(), failed: false, remaining_merges: MAX_PAIRS }
     }
 
     /// Returns how many pairs of shapes were merged.
     pub(in crate::schema::shape) const fn pairs(&self) -> usize {
-        MAX_PAIRS - self.left
+        MAX_PAIRS - self.remaining_merges
     }
 
     /// Whether every part had a merged form: what has no values in common then has none indeed.
@@ -62,10 +62,11 @@ impl<'d> Merger<'d> {
     }
 
     fn two(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
-        let Some(left) = self.left.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.failed) else {
+        let Some(left) = self.remaining_merges.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.failed)
+        else {
             return self.fail();
         };
-        self.left = left;
+        self.remaining_merges = left;
         let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
         // Not `nullable` alone: a variant of a union may be what takes `null`.
         let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);

@@ -34,7 +34,7 @@ pub(super) struct Node {
 impl Renderer<'_> {
     /// Renders a shape as a schema, in the form in which its values are written; `or_null` allows `null` in addition.
     pub(super) fn node(&mut self, shape: &Shape, or_null: bool) -> Value {
-        match (self.codec.form(shape, &self.around), &shape.kind) {
+        match (self.codec.form(shape, &self.enclosing), &shape.kind) {
             (Form::Text, _) => self.text(shape, or_null),
             (Form::As(inner, lost), _) => {
                 (0..lost).for_each(|_| self.lose("schema", true, NO_PLACE));
@@ -60,7 +60,7 @@ impl Renderer<'_> {
                 let notes = vec![String::from("a list, written as an object with a field for each place")];
                 self.instead(&Shape::of(Kind::Object(object)), notes, shape, or_null)
             }
-            (_, Kind::Ref(name)) if !self.dialect.takes("$ref") => self.inline(name, shape, or_null),
+            (_, Kind::Ref(name)) if !self.dialect.accepts("$ref") => self.inline(name, shape, or_null),
             _ => {
                 let mut node = Node::default();
                 self.kind(shape, &mut node);
@@ -96,7 +96,7 @@ impl Renderer<'_> {
             Kind::Object(rules) => self.written_object(rules, &mut node),
             Kind::Ref(name) => {
                 self.lose("$ref", true, "a schema cannot contain itself in the dialect, or not so deeply");
-                let enclosing = self.around.iter().any(|known| *known == **name);
+                let enclosing = self.enclosing.iter().any(|known| *known == **name);
                 let what = if enclosing { "the same form as the enclosing" } else { article(name) };
                 written(&mut node, &format!("{what} {name}"));
             }
@@ -170,10 +170,10 @@ impl Renderer<'_> {
         }
         self.budget -= 1;
         self.inlined += 1;
-        let within = self.codec.within(name, &self.around);
-        let around = std::mem::replace(&mut self.around, within);
+        let within = self.codec.within(name, &self.enclosing);
+        let around = std::mem::replace(&mut self.enclosing, within);
         let value = self.node(&under(self.codec.target(name), outer), or_null);
-        self.around = around;
+        self.enclosing = around;
         self.inlined -= 1;
         value
     }
@@ -189,7 +189,7 @@ impl Renderer<'_> {
             // A reference to elsewhere, or a malformed rule, would cost the whole request.
             Ok(Value::Object(raw))
                 if raw.iter().all(|(keyword, value)| {
-                    self.dialect.takes(keyword) && raw_keyword_is_well_formed(keyword, value)
+                    self.dialect.accepts(keyword) && raw_keyword_is_well_formed(keyword, value)
                 }) =>
             {
                 self.reach(&Value::Object(raw.clone()));
@@ -214,7 +214,7 @@ impl Renderer<'_> {
     }
 
     pub(super) fn never(&mut self, node: &mut Node) {
-        if self.dialect.takes("not") {
+        if self.dialect.accepts("not") {
             node.map.insert("not".into(), Value::Object(Object::new()));
         } else {
             self.refuse("no value is allowed here; leave the field out");
@@ -241,24 +241,24 @@ impl Renderer<'_> {
         value: Value,
         prose: impl FnOnce() -> String,
     ) {
-        if self.dialect.takes(keyword) {
+        if self.dialect.accepts(keyword) {
             node.map.insert(keyword.into(), value);
         } else {
             self.lose(keyword, true, "the dialect does not take the keyword");
-            node.notes.extend(Some(prose()).filter(|told| !told.is_empty()));
+            node.notes.extend(Some(prose()).filter(|note| !note.is_empty()));
         }
     }
 
     /// Writes the rules that the dialect accepts, and states the others in prose.
     pub(super) fn rules(&mut self, rules: Vec<Stated>, node: &mut Node) {
-        for Stated { keyword, value, shown, written, told } in rules {
+        for Stated { keyword, value, dialect_form: shown, written, prose: told } in rules {
             if told.is_empty() {
                 continue;
             }
             let (keyword, value) = shown.unwrap_or((keyword, value));
             match written(self.dialect, &value) {
                 Some(value) => self.keyword(node, keyword, value, || told),
-                None if !self.dialect.takes(keyword) => self.keyword(node, keyword, value, || told),
+                None if !self.dialect.accepts(keyword) => self.keyword(node, keyword, value, || told),
                 None => {
                     self.lose(keyword, true, NOT_THIS_VALUE);
                     node.notes.push(told);
@@ -275,7 +275,7 @@ impl Renderer<'_> {
             if plain {
                 literal.clone()
             } else {
-                Literal::of(&self.codec.written(&value, shape, &self.around, 0))
+                Literal::of(&self.codec.written(&value, shape, &self.enclosing, 0))
             }
         };
         // What does not fit would be refused if a model sent it. A `null` says that there is no default.
@@ -287,9 +287,9 @@ impl Renderer<'_> {
         if let Some(default) = default {
             let plain =
                 shape.default.as_ref().filter(|plain| adds_nulls(&plain.to_json(), &default.to_json()));
-            let default = plain.filter(|_| !self.dialect.takes("default")).cloned().unwrap_or(default);
+            let default = plain.filter(|_| !self.dialect.accepts("default")).cloned().unwrap_or(default);
             self.keyword(node, "default", default.to_json(), || {
-                let said = prose::says_default(&shape.description, &default);
+                let said = prose::states_default(&shape.description, &default);
                 if said { String::new() } else { format!("default: {}", prose::value(&default)) }
             });
         }
@@ -298,7 +298,7 @@ impl Renderer<'_> {
             self.keyword(node, "examples", values.into(), || prose::examples(&examples));
         }
         if shape.deprecated {
-            let said = || prose::says_deprecated(&shape.description);
+            let said = || prose::states_deprecated(&shape.description);
             let note = || if said() { String::new() } else { "deprecated".to_owned() };
             self.keyword(node, "deprecated", true.into(), note);
         }

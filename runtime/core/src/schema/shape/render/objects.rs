@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::node::{NO_OTHER_KEYS, NOT_THIS_VALUE, Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
-use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
+use crate::schema::shape::codec::{self, Form, Member, MemberKind, ROOT_KEY};
 use crate::schema::shape::decode::say::article;
 use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
@@ -21,14 +21,14 @@ impl Renderer<'_> {
         let mut properties = Object::with_capacity(members.len());
         for member in &members {
             let value = self.at(&["properties", &member.key], |renderer| match &member.of {
-                Of::Field(field) => renderer.field(field, &member.key),
-                Of::Others(value) => renderer.others(rules, value),
+                MemberKind::Field(field) => renderer.field(field, &member.key),
+                MemberKind::Others(value) => renderer.others(rules, value),
             });
             properties.insert(member.key.to_string(), value);
         }
         let open = rules.extra != Extra::Closed || !rules.patterns.is_empty();
         if root && open && properties.is_empty() && !self.dialect.empty_objects && self.dialect.open_objects {
-            properties.insert(WHOLE.to_owned(), self.whole());
+            properties.insert(ROOT_KEY.to_owned(), self.single_argument());
         }
         let empty = properties.is_empty();
         if !empty || root || rules.extra == Extra::Closed || !self.dialect.open_objects {
@@ -46,17 +46,17 @@ impl Renderer<'_> {
             let extra = if told { &Extra::Open } else { &rules.extra };
             self.extra(extra, members.is_empty(), node);
         } else {
-            let told = members.iter().any(|member| matches!(member.of, Of::Others(_)));
+            let has_extra_pairs = members.iter().any(|member| matches!(member.of, MemberKind::Others(_)));
             // That an object with fields says nothing of other keys, which leaves it open, asks for none of them.
             let named = !members.is_empty() && rules.patterns.is_empty() && rules.extra == Extra::Open;
             let keyed = !rules.patterns.is_empty() || rules.extra != Extra::Closed;
-            if !named && keyed && (!told || rules.extra == Extra::Open) {
+            if !named && keyed && (!has_extra_pairs || rules.extra == Extra::Open) {
                 self.lose("additionalProperties", false, NO_OTHER_KEYS);
             }
             node.map.insert("additionalProperties".into(), false.into());
         }
         self.rules(rules.stated(), node);
-        node.notes.extend(rules.relations.iter().map(Relation::said));
+        node.notes.extend(rules.relations.iter().map(Relation::prose));
         self.relations(rules, node, root);
     }
 
@@ -82,12 +82,12 @@ impl Renderer<'_> {
             let told = prose::schema(value);
             node.notes.push(format!("any keys, each with {} {told}", article(&told)));
         }
-        node.notes.extend(rules.stated().into_iter().map(|rule| rule.told).filter(|told| !told.is_empty()));
+        node.notes.extend(rules.stated().into_iter().map(|rule| rule.prose).filter(|note| !note.is_empty()));
     }
 
     /// Renders arguments that have no names as the text of one.
-    fn whole(&mut self) -> Value {
-        self.at(&["properties", WHOLE], |renderer| {
+    fn single_argument(&mut self) -> Value {
+        self.at(&["properties", ROOT_KEY], |renderer| {
             renderer.lose("type", true, "the dialect has no objects without fields");
             let mut node = Node::default();
             written(&mut node, "all arguments as an object");
@@ -98,7 +98,7 @@ impl Renderer<'_> {
     /// Renders a field, which is written under a key.
     fn field(&mut self, field: &Field, key: &str) -> Value {
         let optional = !self.dialect.optional_fields && !field.required;
-        let as_text = || matches!(self.codec.form(&field.shape, &self.around), Form::Text);
+        let as_text = || matches!(self.codec.form(&field.shape, &self.enclosing), Form::Text);
         let mut notes = Vec::new();
         if field.name != *key {
             notes.push(format!("for `{}`", field.name));
@@ -120,7 +120,7 @@ impl Renderer<'_> {
     /// Renders what other keys match. Returns whether some of it is only told.
     fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) -> bool {
         let (mut patterns, mut told) = (Object::new(), Vec::new());
-        let is_taken = self.dialect.takes("patternProperties");
+        let is_taken = self.dialect.accepts("patternProperties");
         for PatternField { pattern, shape } in &rules.patterns {
             let value = self.at(&["patternProperties", pattern], |renderer| renderer.node(shape, false));
             match self.dialect.pattern(pattern).filter(|_| is_taken) {
@@ -143,21 +143,22 @@ impl Renderer<'_> {
         match extra {
             // What JSON Schema means without the keyword; said only where it is all there is to say.
             Extra::Open
-                if (only || self.dialect.closed_by_default) && self.dialect.takes("additionalProperties") =>
+                if (only || self.dialect.closed_by_default)
+                    && self.dialect.accepts("additionalProperties") =>
             {
                 node.map.insert("additionalProperties".into(), true.into());
             }
             Extra::Open => {}
-            Extra::Closed if !self.dialect.takes("additionalProperties") => {}
+            Extra::Closed if !self.dialect.accepts("additionalProperties") => {}
             Extra::Closed => {
                 node.map.insert("additionalProperties".into(), false.into());
             }
             Extra::Of(shape) => {
                 let value = self.at(&["additionalProperties"], |renderer| renderer.node(shape, false));
-                let told = prose::schema(&value);
+                let value_words = prose::schema(&value);
                 let any_key = if only { "any keys" } else { "also any other keys" };
                 self.keyword(node, "additionalProperties", value, || {
-                    format!("{any_key}, each with {} {told}", article(&told))
+                    format!("{any_key}, each with {} {value_words}", article(&value_words))
                 });
             }
         }
@@ -274,7 +275,7 @@ fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
     let Some(Value::Array(variants)) = map.get_mut("anyOf") else { return };
     let variants = std::mem::take(variants);
     map.clear();
-    let mut told = Vec::new();
+    let mut merged = Vec::new();
     for (index, variant) in variants.into_iter().enumerate() {
         let Value::Object(mut variant) = variant else { continue };
         if index == 0 {
@@ -288,7 +289,7 @@ fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
                 variant.insert("description".into(), both.into());
             }
         }
-        told.push(Value::Object(variant));
+        merged.push(Value::Object(variant));
     }
-    map.insert("anyOf".into(), told.into());
+    map.insert("anyOf".into(), merged.into());
 }

@@ -21,7 +21,7 @@ impl Renderer<'_> {
         if rules.relations.is_empty() {
             return;
         }
-        let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.takes(word));
+        let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.accepts(word));
         if !(root && taken) {
             self.lose(relations::KEYWORD, true, "no keywords say the rules between fields here");
             return;
@@ -38,9 +38,10 @@ impl Renderer<'_> {
     }
 
     fn relation(&self, relation: &Relation, rules: &ObjectRules) -> Value {
-        let given: Vec<Given<'_>> = relation.fields.iter().map(|name| self.given(name, rules)).collect();
-        let each = || given.iter().map(Given::schema).collect::<Vec<Value>>();
-        let plain = given.iter().all(|given| matches!(given, Given::Present(_)));
+        let given: Vec<Presence<'_>> =
+            relation.fields.iter().map(|name| self.presence(name, rules)).collect();
+        let each = || given.iter().map(Presence::schema).collect::<Vec<Value>>();
+        let plain = given.iter().all(|given| matches!(given, Presence::Present(_)));
         match (relation.kind, given.as_slice()) {
             (RelationKind::ExactlyOne, _) => json!({ "oneOf": each() }),
             (RelationKind::AtMostOne, [first, second]) if plain => {
@@ -52,28 +53,28 @@ impl Renderer<'_> {
                 json!({ "oneOf": ways })
             }
             (RelationKind::Requires, [first, others @ ..]) if plain => {
-                let others: Vec<&str> = others.iter().map(Given::name).collect();
+                let others: Vec<&str> = others.iter().map(Presence::name).collect();
                 json!({ "dependentRequired": { first.name(): others } })
             }
             (RelationKind::Requires, [first, others @ ..]) => {
-                let others: Vec<Value> = others.iter().map(Given::schema).collect();
+                let others: Vec<Value> = others.iter().map(Presence::schema).collect();
                 json!({ "anyOf": [{ "not": first.schema() }, { "allOf": others }] })
             }
             (RelationKind::Requires, []) => json!({}),
         }
     }
 
-    fn given<'n>(&self, name: &'n Text, rules: &ObjectRules) -> Given<'n> {
+    fn presence<'n>(&self, name: &'n Text, rules: &ObjectRules) -> Presence<'n> {
         match rules.fields.iter().find(|field| field.name == *name && self.visible(field)) {
-            Some(field) if takes_null(&field.shape, self.defs) => Given::NotNull(name),
-            Some(_) => Given::Present(name),
-            None => Given::Never(name),
+            Some(field) if takes_null(&field.shape, self.defs) => Presence::NotNull(name),
+            Some(_) => Presence::Present(name),
+            None => Presence::Never(name),
         }
     }
 }
 
 /// When a field is given.
-enum Given<'n> {
+enum Presence<'n> {
     /// If it is present.
     Present(&'n str),
     /// If it is present and not `null`.
@@ -82,21 +83,21 @@ enum Given<'n> {
     Never(&'n str),
 }
 
-impl Given<'_> {
+impl Presence<'_> {
     fn name(&self) -> &str {
         match self {
-            Given::Present(name) | Given::NotNull(name) | Given::Never(name) => name,
+            Presence::Present(name) | Presence::NotNull(name) | Presence::Never(name) => name,
         }
     }
 
     /// Returns the schema of objects in which it is given.
     fn schema(&self) -> Value {
         match self {
-            Given::Present(name) => json!({ "required": [name] }),
-            Given::NotNull(name) => {
+            Presence::Present(name) => json!({ "required": [name] }),
+            Presence::NotNull(name) => {
                 json!({ "required": [name], "properties": { *name: { "not": { "const": null } } } })
             }
-            Given::Never(_) => json!({ "not": {} }),
+            Presence::Never(_) => json!({ "not": {} }),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::node::{self, Node, typed};
 use super::unions::overlaps;
 use super::{Object, Renderer};
 use crate::base::frozen::List;
-use crate::schema::shape::codec::{WHOLE, raw_note};
+use crate::schema::shape::codec::{ROOT_KEY, raw_note};
 use crate::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, find_def, prose,
 };
@@ -69,7 +69,7 @@ impl Renderer<'_> {
 
     /// Renders arguments that have no names, or that are one of several objects, as one argument.
     fn one_argument(&mut self, shape: &Shape, description: &str) -> Value {
-        let field = Field { name: WHOLE.into(), shape: shape.clone(), ..Field::REQUIRED };
+        let field = Field { name: ROOT_KEY.into(), shape: shape.clone(), ..Field::REQUIRED };
         let rules = ObjectRules { fields: vec![field].into(), extra: Extra::Closed, ..ObjectRules::ANY };
         let outer = Shape::of(Kind::Any);
         let description = if shape.description == *description { "" } else { description };
@@ -218,16 +218,16 @@ fn either(shapes: Vec<Shape>) -> Shape {
 
 /// Describes what distinguishes a variant: fields with a value of their own, and what only it requires.
 fn required_set(variant: &[Field], all: &[Field]) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for field in variant.iter().filter(|field| field.required) {
         let shared = all.iter().find(|known| known.name == field.name);
         match (&field.shape.kind, shared) {
             (Kind::Enum(values), Some(shared)) if values.len() == 1 && shared.shape != field.shape => {
-                told.extend(values.iter().map(|value| format!("`{}` {}", field.name, prose::value(value))));
+                names.extend(values.iter().map(|value| format!("`{}` {}", field.name, prose::value(value))));
             }
             (_, Some(shared)) if shared.required => {}
-            _ => told.push(format!("`{}`", field.name)),
+            _ => names.push(format!("`{}`", field.name)),
         }
     }
-    if told.is_empty() { String::from("nothing more") } else { told.join(" with ") }
+    if names.is_empty() { String::from("nothing more") } else { names.join(" with ") }
 }

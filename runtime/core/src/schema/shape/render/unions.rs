@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::List;
-use crate::schema::shape::codec::Of;
+use crate::schema::shape::codec::MemberKind;
 use crate::schema::shape::{
     Def, Discriminator, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def,
     prose,
@@ -25,12 +25,12 @@ impl Renderer<'_> {
             return;
         }
         let keyword = match rules.mode {
-            UnionMode::One if self.dialect.takes("oneOf") && !overlaps(rules, self.defs) => "oneOf",
+            UnionMode::One if self.dialect.accepts("oneOf") && !overlaps(rules, self.defs) => "oneOf",
             // A value that fits two of them is taken, which `oneOf` would deny; where none does, `anyOf` says the same.
             UnionMode::One | UnionMode::Any => "anyOf",
         };
         let impossible =
-            |shape: &Shape| shape.kind == Kind::Never && !shape.nullable && !self.dialect.takes("not");
+            |shape: &Shape| shape.kind == Kind::Never && !shape.nullable && !self.dialect.accepts("not");
         let possible: Vec<Shape> =
             rules.variants.iter().filter(|variant| !impossible(variant)).cloned().collect();
         if possible.is_empty() {
@@ -59,7 +59,7 @@ impl Renderer<'_> {
     /// Adds to each reference the values of the property that mean it, as decoding requires: otherwise the schema
     /// would allow more. Applies only where rules may be next to a reference.
     fn tag(&self, discriminator: &Discriminator, variants: &List<Shape>, rendered: &mut [Value]) {
-        if self.dialect.ref_alone || !self.dialect.takes("const") || rendered.len() != variants.len() {
+        if self.dialect.ref_alone || !self.dialect.accepts("const") || rendered.len() != variants.len() {
             return;
         }
         let names = variants.iter().map(referred);
@@ -85,19 +85,20 @@ impl Renderer<'_> {
     /// Returns the key by which a model knows a property, or `None` if it is neither a field nor a key of the dialect.
     fn advertised(&self, shape: &Shape, property: &str) -> Option<String> {
         if let Kind::Object(rules) = &shape.kind {
-            let is_meant = |of: &Of<'_>| matches!(of, Of::Field(field) if field.wire_name() == property);
+            let is_meant =
+                |of: &MemberKind<'_>| matches!(of, MemberKind::Field(field) if field.wire_name() == property);
             let members = self.codec.members(rules);
             if let Some(member) = members.into_iter().find(|member| is_meant(&member.of)) {
                 return Some(member.key.into_owned());
             }
         }
-        self.dialect.keys.takes(property).then(|| property.to_owned())
+        self.dialect.keys.accepts(property).then(|| property.to_owned())
     }
 
     /// Folds alternatives that are single values with a description each (as documented enumerations are written) into
     /// one list of values, if the long form is not accepted, or not enforced.
     fn folded(&mut self, variants: &List<Shape>) -> Option<(List<Literal>, Vec<String>)> {
-        if self.dialect.takes("oneOf") {
+        if self.dialect.accepts("oneOf") {
             return None;
         }
         let mut values = Vec::new();
@@ -109,8 +110,8 @@ impl Renderer<'_> {
             }
             values.extend(listed.iter().cloned());
             if !variant.description.is_empty() {
-                let told: Vec<String> = listed.iter().map(prose::value).collect();
-                notes.push(format!("{}: {}", told.join(" or "), variant.description));
+                let shown: Vec<String> = listed.iter().map(prose::value).collect();
+                notes.push(format!("{}: {}", shown.join(" or "), variant.description));
             }
         }
         Some((values.into(), notes))
@@ -129,21 +130,21 @@ impl Renderer<'_> {
         {
             return;
         }
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         for (name, _) in &names {
             let mut values = mapped(discriminator, name);
             match (values.next(), &discriminator.by_default) {
                 (None, Some(by_default)) if by_default == *name => {}
-                (value, _) => told.push(format!("{:?} for {name}", value.unwrap_or(name))),
+                (value, _) => notes.push(format!("{:?} for {name}", value.unwrap_or(name))),
             }
         }
         if let Some(name) = &discriminator.by_default {
-            told.push(format!("anything else for {name}"));
+            notes.push(format!("anything else for {name}"));
         }
         self.lose("discriminator", true, "no JSON Schema has the keyword");
-        node.notes.push(match told.as_slice() {
+        node.notes.push(match notes.as_slice() {
             [] => format!("`{property}` tells which one it is"),
-            _ => format!("`{property}` is {}", told.join(", ")),
+            _ => format!("`{property}` is {}", notes.join(", ")),
         });
     }
 }
@@ -155,8 +156,8 @@ pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
     let is_told = |by: &Discriminator| {
         rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, by, None))
     };
-    let told = rules.discriminator.as_ref().is_some_and(is_told);
-    rules.mode == UnionMode::One && !told && !apart::all(&rules.variants, defs)
+    let is_tagged = rules.discriminator.as_ref().is_some_and(is_told);
+    rules.mode == UnionMode::One && !is_tagged && !apart::pairwise_disjoint(&rules.variants, defs)
 }
 
 /// Returns the name a variant refers to.

@@ -46,7 +46,7 @@ struct Bound {
 
 impl Bound {
     /// Returns the bound as part of a sentence: `at least 1`.
-    fn told(&self) -> String {
+    fn prose(&self) -> String {
         format!("{} {}", self.words, self.bound.to_json())
     }
 
@@ -108,9 +108,10 @@ impl NumberRules {
     pub(crate) fn stated(&self) -> Vec<Stated> {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
         let format = Stated::text("format", &self.format, |_| String::new());
-        let told =
-            |rule: &Bound| if is_told(&self.format, Some(rule.bound)) { rule.told() } else { String::new() };
-        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), told(&rule)));
+        let prose = |rule: &Bound| {
+            if is_described(&self.format, Some(rule.bound)) { rule.prose() } else { String::new() }
+        };
+        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), prose(&rule)));
         format.into_iter().chain(bounds).collect()
     }
 
@@ -146,7 +147,7 @@ impl NumberRules {
         if range.is_none() && self.bounds().all(|rule| rule.is_met(value)) {
             return None;
         }
-        let missed = self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.told());
+        let missed = self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.prose());
         let missed = match range {
             None => missed.collect::<Vec<_>>(),
             Some((least, most)) => vec![format!("from {least} to {most}")],
@@ -207,7 +208,7 @@ const fn range_of(format: &str) -> [Option<Number>; 2] {
 }
 
 /// Whether a model sees a bound: it is set, and not that of the format.
-pub const fn is_told(format: &str, bound: Option<Number>) -> bool {
+pub const fn is_described(format: &str, bound: Option<Number>) -> bool {
     let Some(bound) = bound else { return false };
     let [least, most] = range_of(format);
     !(is_bound(least, bound) || is_bound(most, bound))

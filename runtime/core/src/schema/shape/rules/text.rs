@@ -86,7 +86,7 @@ impl StringRules {
         let format =
             Stated::text("format", format, |format| format!("format: {format}")).map(|rule| Stated {
                 written: |dialect, format| {
-                    format.as_str().filter(|format| dialect.takes_format(format)).map(Value::from)
+                    format.as_str().filter(|format| dialect.accepts_format(format)).map(Value::from)
                 },
                 ..rule
             });
@@ -100,7 +100,7 @@ impl StringRules {
                 ..rule
             });
         let deny = Stated::text("x-deny", deny, |deny| format!("not matching {deny}")).map(|rule| Stated {
-            shown: Some(("not", json!({ "pattern": rule.value }))),
+            dialect_form: Some(("not", json!({ "pattern": rule.value }))),
             written: |dialect, not| {
                 let pattern = dialect.pattern(not.get("pattern")?.as_str()?)?;
                 Some(json!({ "pattern": pattern }))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Lever, Slim, Trim, children, leaves};
+use super::{Slim, Trim, TrimKind, children, leaves};
 use crate::base::frozen::List;
 use crate::schema::shape::{Def, Kind, Shape, pointer};
 
@@ -19,7 +19,7 @@ pub(super) fn arrange(root: Shape, defs: Shapes, slim: &Slim, trims: &mut Vec<Tr
     (root, defs.into_iter().map(def).collect())
 }
 
-pub(super) fn trim(name: &str, lever: Lever, what: &str) -> Trim {
+pub(super) fn trim(name: &str, lever: TrimKind, what: &str) -> Trim {
     let mut at = String::from("/$defs");
     pointer::push(&mut at, name);
     Trim { pointer: at, lever, what: what.to_owned() }
@@ -32,21 +32,21 @@ fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes
     defs.values().for_each(|shape| count(shape, &mut uses));
     let once: BTreeSet<&str> =
         uses.iter().filter(|(_, count)| **count == 1).map(|(name, _)| name.as_str()).collect();
-    let mut inliner = Inliner { defs, once: &once, kept: Vec::new() };
+    let mut inliner = Inliner { defs, once: &once, not_inlined: Vec::new() };
     let root = inliner.with_inlined(root, 0);
     let mut left = Shapes::new();
     // A shape that only leads to itself is reached from nowhere and cannot be among those used once.
     let mut waiting: Vec<&str> =
         defs.keys().map(String::as_str).filter(|name| !once.contains(name)).collect();
     loop {
-        waiting.append(&mut inliner.kept);
+        waiting.append(&mut inliner.not_inlined);
         let Some(name) = waiting.pop() else { break };
         if let Some(shape) = defs.get(name) {
             left.insert(name.to_owned(), inliner.with_inlined(shape, 0));
         }
     }
     let gone = defs.keys().filter(|name| once.contains(name.as_str()) && !left.contains_key(*name));
-    trims.extend(gone.map(|name| trim(name, Lever::Inline, "written where it is used")));
+    trims.extend(gone.map(|name| trim(name, TrimKind::Inline, "written where it is used")));
     (root, left)
 }
 
@@ -80,7 +80,7 @@ struct Inliner<'a> {
     /// The names of the shapes that one place refers to.
     once: &'a BTreeSet<&'a str>,
     /// Those that keep their names, as their places are too deep.
-    kept: Vec<&'a str>,
+    not_inlined: Vec<&'a str>,
 }
 
 impl Inliner<'_> {
@@ -92,7 +92,7 @@ impl Inliner<'_> {
             && let Some(target) = self.defs.get(*name)
         {
             if depth >= MAX_DEPTH {
-                self.kept.push(name);
+                self.not_inlined.push(name);
                 return shape;
             }
             let nullable = shape.nullable || target.nullable;

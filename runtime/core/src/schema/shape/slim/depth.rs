@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Lever, Slimmer};
+use super::{Slimmer, TrimKind};
 use crate::base::frozen::List;
 use crate::base::truncate::cut;
 use crate::schema::shape::{
@@ -23,7 +23,7 @@ impl Slimmer<'_> {
     pub(super) fn outlined(&mut self, shape: &Shape) -> Shape {
         let object = is_object(shape, self.defs, 0);
         let outline = cut(&outline(shape, self.defs, 0), MAX_OUTLINE);
-        self.trim(Lever::Depth, format!("cut here: {outline}"));
+        self.trim(TrimKind::Depth, format!("cut here: {outline}"));
         Shape {
             kind: if object { Kind::Object(ObjectRules::ANY) } else { Kind::Any },
             nullable: object && takes_null(shape, self.defs, 0),
@@ -84,7 +84,7 @@ pub(super) fn tag(rules: &mut UnionRules, given: &Kind, defs: &List<Def>) {
 }
 
 /// Returns a description with an outline.
-pub(super) fn told(description: &str, outline: &str) -> String {
+pub(super) fn with_outline(description: &str, outline: &str) -> String {
     let outline = (!outline.is_empty()).then(|| outline.to_owned());
     prose::describe(description, outline.as_slice())
 }
@@ -150,15 +150,15 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
             let mut shown: Vec<&Field> =
                 rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect();
             shown.sort_by_key(|field| !field.required);
-            let told = |field: &&Field| {
+            let outline_field = |field: &&Field| {
                 let mark = if field.required { "" } else { "?" };
                 format!("{}{mark}: {}", field.name, named(&field.shape))
             };
-            let mut told: Vec<String> = shown.iter().map(told).collect();
+            let mut lines: Vec<String> = shown.iter().map(outline_field).collect();
             if let Extra::Of(shape) = &rules.extra {
-                told.push(format!("[key]: {}", named(shape)));
+                lines.push(format!("[key]: {}", named(shape)));
             }
-            if told.is_empty() { "object".to_owned() } else { format!("{{{}}}", told.join(", ")) }
+            if lines.is_empty() { "object".to_owned() } else { format!("{{{}}}", lines.join(", ")) }
         }
         Kind::Array(rules) => match named(&rules.items) {
             items if items == ANY => "list".to_owned(),
@@ -172,19 +172,19 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
         Kind::String(_) => "string".to_owned(),
         Kind::Null => "null".to_owned(),
         Kind::Enum(values) => {
-            let told: Vec<String> = values.iter().take(6).map(prose::value).collect();
-            let more = if values.len() > told.len() { " | …" } else { "" };
-            format!("{}{more}", told.join(" | "))
+            let listed_values: Vec<String> = values.iter().take(6).map(prose::value).collect();
+            let more = if values.len() > listed_values.len() { " | …" } else { "" };
+            format!("{}{more}", listed_values.join(" | "))
         }
         Kind::Union(rules) => {
-            let told = joined(&rules.variants, " | ", named);
+            let variants = joined(&rules.variants, " | ", named);
             // What may be anything is nothing else besides.
-            if told.split(" | ").any(|one| one == ANY) { ANY.to_owned() } else { told }
+            if variants.split(" | ").any(|one| one == ANY) { ANY.to_owned() } else { variants }
         }
         Kind::All(parts) => {
             let is_told = |part: &&Shape| named(part) != ANY;
-            let told: Vec<Shape> = parts.iter().filter(is_told).cloned().collect();
-            if told.is_empty() { ANY.to_owned() } else { joined(&told, " & ", named) }
+            let described: Vec<Shape> = parts.iter().filter(is_told).cloned().collect();
+            if described.is_empty() { ANY.to_owned() } else { joined(&described, " & ", named) }
         }
         _ => ANY.to_owned(),
     }
@@ -198,6 +198,6 @@ fn is_choice(shape: &Shape, defs: &List<Def>) -> bool {
 
 fn joined(shapes: &[Shape], with: &str, named: impl Fn(&Shape) -> String) -> String {
     let mut seen = BTreeSet::new();
-    let told: Vec<String> = shapes.iter().map(named).filter(|one| seen.insert(one.clone())).collect();
-    told.join(with)
+    let names: Vec<String> = shapes.iter().map(named).filter(|one| seen.insert(one.clone())).collect();
+    names.join(with)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Lever, Slimmer};
+use super::{Slimmer, TrimKind};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Kind, Shape};
 
@@ -15,7 +15,7 @@ impl Slimmer<'_> {
         if kept.len() < shape.description.len() {
             let kept = Text::copy_of(&kept);
             if self.tells {
-                self.trim(Lever::Description, shortened(&shape.description, &kept));
+                self.trim(TrimKind::Description, shortened(&shape.description, &kept));
             }
             shape.description = kept;
         }
@@ -24,11 +24,11 @@ impl Slimmer<'_> {
         }
         if !shape.examples.is_empty() {
             let what = format!("{} of its values left out", plural(shape.examples.len(), "example"));
-            self.trim(Lever::Examples, what);
+            self.trim(TrimKind::Examples, what);
             shape.examples = List::EMPTY;
         }
         if shape.default.as_ref().is_some_and(|value| value.to_json().to_string().len() > MAX_DEFAULT) {
-            self.trim(Lever::Examples, "its long default is left out");
+            self.trim(TrimKind::Examples, "its long default is left out");
             shape.default = None;
         }
     }
@@ -40,7 +40,7 @@ impl Slimmer<'_> {
             referred(&value, &mut names);
         }
         if self.loosens() && !names.is_empty() {
-            self.trim(Lever::Depth, "a rule that refers to named shapes is left out");
+            self.trim(TrimKind::Depth, "a rule that refers to named shapes is left out");
             return Kind::Any;
         }
         self.waiting.extend(names.into_iter().map(|name| (level, name)));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{Lever, Slimmer, children, depth};
+use super::{Slimmer, TrimKind, children, depth};
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, find_def, pointer};
 
@@ -56,7 +56,7 @@ impl Opened<'_> {
 }
 
 /// A part that was found and whose contents were not looked at yet.
-struct Found<'a> {
+struct Unvisited<'a> {
     key: String,
     shape: &'a Shape,
     required: bool,
@@ -69,11 +69,11 @@ type Order = (usize, usize, usize, bool, usize, usize);
 impl Places {
     /// Returns the places of a shape.
     pub(crate) fn of(shape: &Shape, defs: &List<Def>) -> Places {
-        let mut waiting: BTreeMap<(usize, usize, usize), Found<'_>> = BTreeMap::new();
+        let mut waiting: BTreeMap<(usize, usize, usize), Unvisited<'_>> = BTreeMap::new();
         let mut found: Vec<(Order, String)> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut number = 0;
-        waiting.insert((0, 0, 0), Found { key: key(shape, "").into_owned(), shape, required: true });
+        waiting.insert((0, 0, 0), Unvisited { key: key(shape, "").into_owned(), shape, required: true });
         while let Some(((level, steps, _), part)) = waiting.pop_first() {
             if !seen.insert(part.key.clone()) {
                 continue;
@@ -179,7 +179,7 @@ fn inside<'a>(
     level: usize,
     required: bool,
     defs: &'a List<Def>,
-    visit: &mut dyn FnMut(usize, Found<'a>),
+    visit: &mut dyn FnMut(usize, Unvisited<'a>),
 ) {
     children::each(&shape.kind, &mut |child, part| {
         let length = path.len();
@@ -189,7 +189,7 @@ fn inside<'a>(
         if depth::is_whole(part) {
             inside(part, path, level, required, defs, visit);
         } else if depth::is_deep(part, defs, &mut BTreeSet::new()) {
-            visit(level, Found { key: key(part, path).into_owned(), shape: part, required });
+            visit(level, Unvisited { key: key(part, path).into_owned(), shape: part, required });
         }
         path.truncate(length);
     });
@@ -205,7 +205,7 @@ impl Slimmer<'_> {
         }
         let outline = format!("also {}", depth::outline_of(&hidden, self.defs));
         let what = format!("{} of {} fields only outlined: {outline}", hidden.len(), rules.fields.len());
-        self.trim(Lever::Depth, what);
+        self.trim(TrimKind::Depth, what);
         let kind = Kind::Object(without(rules, &hidden));
         Some((Shape { kind, ..shape.clone() }, outline))
     }

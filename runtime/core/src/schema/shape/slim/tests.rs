@@ -53,10 +53,10 @@ fn levers_are_read_as_they_are_written() {
 fn levers() -> impl Strategy<Value = Slim> {
     let words = || {
         prop_oneof![
-            Just(Words::All),
-            Just(Words::None),
-            Just(Words::Sentence(10)),
-            Just(Words::Characters(5))
+            Just(DescriptionLimit::All),
+            Just(DescriptionLimit::None),
+            Just(DescriptionLimit::Sentence(10)),
+            Just(DescriptionLimit::Characters(5))
         ]
     };
     let flags = prop::collection::vec(any::<bool>(), 3);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{CEILING, Slim, Words};
+use super::{DEFAULT_CEILING_BYTES, DescriptionLimit, Slim};
 use crate::base::frozen::{List, Text};
 
 /// Why a text is not a list of levers.
@@ -61,7 +61,7 @@ impl FromStr for Slim {
                 "optional" => slim.optional = optional(value),
                 "depth" => slim.depth = number(word, value)?,
                 "inline" => slim.inline = flag(word, value, ["on", "off"])?,
-                "ceiling" if value == "on" => slim.ceiling = Some(CEILING),
+                "ceiling" if value == "on" => slim.ceiling = Some(DEFAULT_CEILING_BYTES),
                 "ceiling" => slim.ceiling = number(word, value)?,
                 _ => return Err(SlimError(format!("there is no lever `{lever}`; there are {LEVERS}"))),
             }
@@ -70,17 +70,17 @@ impl FromStr for Slim {
     }
 }
 
-fn words(word: &str, value: &str) -> Result<Words, SlimError> {
+fn words(word: &str, value: &str) -> Result<DescriptionLimit, SlimError> {
     let count = |text: &str| {
         let help = "write `all`, `none`, a number of characters, `sentence` or `sentence:80`";
         text.parse().map_err(|_| SlimError(format!("`{word}`: {help}")))
     };
     match value.split_once(':') {
-        Some(("sentence", limit)) => Ok(Words::Sentence(count(limit)?)),
-        _ if value == "all" => Ok(Words::All),
-        _ if value == "none" => Ok(Words::None),
-        _ if value == "sentence" => Ok(Words::Sentence(usize::MAX)),
-        _ => Ok(Words::Characters(count(value)?)),
+        Some(("sentence", limit)) => Ok(DescriptionLimit::Sentence(count(limit)?)),
+        _ if value == "all" => Ok(DescriptionLimit::All),
+        _ if value == "none" => Ok(DescriptionLimit::None),
+        _ if value == "sentence" => Ok(DescriptionLimit::Sentence(usize::MAX)),
+        _ => Ok(DescriptionLimit::Characters(count(value)?)),
     }
 }
 
@@ -142,14 +142,14 @@ impl fmt::Display for Slim {
     }
 }
 
-impl fmt::Display for Words {
+impl fmt::Display for DescriptionLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Words::All => f.write_str("all"),
-            Words::None => f.write_str("none"),
-            Words::Characters(limit) => limit.fmt(f),
-            Words::Sentence(usize::MAX) => f.write_str("sentence"),
-            Words::Sentence(limit) => write!(f, "sentence:{limit}"),
+            DescriptionLimit::All => f.write_str("all"),
+            DescriptionLimit::None => f.write_str("none"),
+            DescriptionLimit::Characters(limit) => limit.fmt(f),
+            DescriptionLimit::Sentence(usize::MAX) => f.write_str("sentence"),
+            DescriptionLimit::Sentence(limit) => write!(f, "sentence:{limit}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 /// A kind of trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Lever {
+pub enum TrimKind {
     /// A description was shortened or left out.
     Description,
     /// Examples, or a long default, were left out.
@@ -23,23 +23,23 @@ pub enum Lever {
     Ceiling,
 }
 
-impl Lever {
+impl TrimKind {
     /// The name, as [`Slim`](super::Slim) is written: `description`, `examples`, …
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Lever::Description => "description",
-            Lever::Examples => "examples",
-            Lever::Closed => "closed",
-            Lever::Optional => "optional",
-            Lever::Depth => "depth",
-            Lever::Inline => "inline",
-            Lever::Ceiling => "ceiling",
+            TrimKind::Description => "description",
+            TrimKind::Examples => "examples",
+            TrimKind::Closed => "closed",
+            TrimKind::Optional => "optional",
+            TrimKind::Depth => "depth",
+            TrimKind::Inline => "inline",
+            TrimKind::Ceiling => "ceiling",
         }
     }
 }
 
-impl fmt::Display for Lever {
+impl fmt::Display for TrimKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -51,7 +51,7 @@ pub struct Trim {
     /// The place in the schema of the arguments, as a JSON pointer; empty for the tool itself.
     pub pointer: String,
     /// What trimmed it.
-    pub lever: Lever,
+    pub lever: TrimKind,
     /// What became of it.
     pub what: String,
 }
@@ -60,17 +60,17 @@ impl Trim {
     /// Says what was trimmed, in a few words: `12 descriptions, 3 deep parts`.
     #[must_use]
     pub fn summed(trims: &[Trim]) -> String {
-        let mut counts: BTreeMap<Lever, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<TrimKind, usize> = BTreeMap::new();
         trims.iter().for_each(|trim| *counts.entry(trim.lever).or_default() += 1);
-        let told = |(lever, count): (Lever, usize)| {
+        let told = |(lever, count): (TrimKind, usize)| {
             let (one, several) = match lever {
-                Lever::Description => ("description shortened", "descriptions shortened"),
-                Lever::Examples => ("place without its examples", "places without their examples"),
-                Lever::Closed => ("object shown as open", "objects shown as open"),
-                Lever::Optional => ("optional argument left out", "optional arguments left out"),
-                Lever::Depth => ("deep part only outlined", "deep parts only outlined"),
-                Lever::Inline => ("named shape written in place", "named shapes written in place"),
-                Lever::Ceiling => ("tool still above the ceiling", "tools still above the ceiling"),
+                TrimKind::Description => ("description shortened", "descriptions shortened"),
+                TrimKind::Examples => ("place without its examples", "places without their examples"),
+                TrimKind::Closed => ("object shown as open", "objects shown as open"),
+                TrimKind::Optional => ("optional argument left out", "optional arguments left out"),
+                TrimKind::Depth => ("deep part only outlined", "deep parts only outlined"),
+                TrimKind::Inline => ("named shape written in place", "named shapes written in place"),
+                TrimKind::Ceiling => ("tool still above the ceiling", "tools still above the ceiling"),
             };
             format!("{count} {}", if count == 1 { one } else { several })
         };

@@ -2,33 +2,33 @@
 
 use std::borrow::Cow;
 
-use super::Words;
+use super::DescriptionLimit;
 use crate::base::truncate::{cut_at_sentence, first_sentence};
 
-impl Words {
+impl DescriptionLimit {
     /// Returns what is kept of a text.
     #[must_use]
     pub fn of(self, text: &str) -> Cow<'_, str> {
         match self {
-            Words::All => Cow::Borrowed(text),
-            Words::Characters(limit) => cut_at_sentence(text, limit),
-            Words::Sentence(limit) => {
+            DescriptionLimit::All => Cow::Borrowed(text),
+            DescriptionLimit::Characters(limit) => cut_at_sentence(text, limit),
+            DescriptionLimit::Sentence(limit) => {
                 let text = one_line(text);
                 Cow::Owned(cut_at_sentence(first_sentence(&text), limit).into_owned())
             }
-            Words::None => Cow::Borrowed(""),
+            DescriptionLimit::None => Cow::Borrowed(""),
         }
     }
 
     /// Returns the words that leave at most so many characters.
-    pub(crate) fn at_most(self, limit: usize) -> Words {
+    pub(crate) fn at_most(self, limit: usize) -> DescriptionLimit {
         match self {
-            _ if limit == 0 => Words::None,
-            Words::All if limit == usize::MAX => Words::All,
-            Words::All => Words::Characters(limit),
-            Words::Characters(own) => Words::Characters(own.min(limit)),
-            Words::Sentence(own) => Words::Sentence(own.min(limit)),
-            Words::None => Words::None,
+            _ if limit == 0 => DescriptionLimit::None,
+            DescriptionLimit::All if limit == usize::MAX => DescriptionLimit::All,
+            DescriptionLimit::All => DescriptionLimit::Characters(limit),
+            DescriptionLimit::Characters(own) => DescriptionLimit::Characters(own.min(limit)),
+            DescriptionLimit::Sentence(own) => DescriptionLimit::Sentence(own.min(limit)),
+            DescriptionLimit::None => DescriptionLimit::None,
         }
     }
 }
@@ -52,13 +52,13 @@ mod tests {
     #[test]
     fn what_is_kept_of_a_text_is_its_beginning() {
         let text = "Gets a run. Needs the scope `repo`.";
-        assert_eq!(Words::All.of(text), text);
-        assert_eq!(Words::Sentence(80).of(text), "Gets a run.");
-        assert_eq!(Words::Sentence(9).of(text), "Gets a …");
-        assert_eq!(Words::Sentence(80).of("Gets a\nrun of it.\nMore."), "Gets a run of it.");
-        assert_eq!(Words::Sentence(80).of("Takes one of:\n- a\n- b."), "Takes one of:");
-        assert_eq!(Words::Sentence(80).of("Get a run\n\nGets it."), "Get a run");
-        assert_eq!(Words::Characters(20).of(text), "Gets a run. …");
-        assert_eq!(Words::None.of(text), "");
+        assert_eq!(DescriptionLimit::All.of(text), text);
+        assert_eq!(DescriptionLimit::Sentence(80).of(text), "Gets a run.");
+        assert_eq!(DescriptionLimit::Sentence(9).of(text), "Gets a …");
+        assert_eq!(DescriptionLimit::Sentence(80).of("Gets a\nrun of it.\nMore."), "Gets a run of it.");
+        assert_eq!(DescriptionLimit::Sentence(80).of("Takes one of:\n- a\n- b."), "Takes one of:");
+        assert_eq!(DescriptionLimit::Sentence(80).of("Get a run\n\nGets it."), "Get a run");
+        assert_eq!(DescriptionLimit::Characters(20).of(text), "Gets a run. …");
+        assert_eq!(DescriptionLimit::None.of(text), "");
     }
 }

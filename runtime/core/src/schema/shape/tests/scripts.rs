@@ -14,7 +14,7 @@ use crate::base::frozen::{List, Text};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::texts::read_texts;
 use crate::schema::shape::decode::{decode, decode_owned};
-use crate::schema::shape::read::{plain, read, read_canonical, read_document};
+use crate::schema::shape::read::{plain_markdown, read, read_canonical, read_document};
 use crate::schema::shape::render::{canonical, render_input};
 use crate::schema::shape::slim::slim;
 use crate::schema::shape::{Def, Shape, encode};
@@ -92,11 +92,11 @@ impl About {
 
 /// A text as a model reads it, and again if that is not the same.
 fn plainly(text: &str) -> Vec<String> {
-    let shown = plain(text);
+    let shown = plain_markdown(text);
     if shown == text {
         return vec!["as it is".to_owned()];
     }
-    let again = plain(&shown);
+    let again = plain_markdown(&shown);
     let again = (again != shown).then(|| format!("again {again:?}"));
     std::iter::once(format!("{shown:?}")).chain(again).collect()
 }

@@ -48,7 +48,7 @@ fn an_output_schema_may_be_added() {
     let changes = drift(&[before], &[after], &[]);
     let [change] = changes.as_slice() else { panic!("{changes:?}") };
     let told = "compatible: `find` at /outputSchema: the tool now says what its results are";
-    assert_eq!((change.class, change.to_string().as_str()), (Class::Compatible, told));
+    assert_eq!((change.class, change.to_string().as_str()), (ChangeClass::Compatible, told));
 }
 
 #[test]

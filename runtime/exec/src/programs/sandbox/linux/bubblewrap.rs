@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::own;
+use super::find_program;
 use crate::process::{Job, run};
 use crate::{ExecError, ExecOptions};
 
 /// How Bubblewrap starts the line of its own failure.
 pub(super) const PREFIX: &str = "bwrap: ";
 /// The time limit for trying whether it works.
-const TRIAL: Duration = Duration::from_secs(30);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Its path, if it works here: a system may not let this user make namespaces. It is tried once.
 pub(super) async fn path() -> Result<PathBuf, String> {
@@ -23,7 +23,7 @@ pub(super) async fn path() -> Result<PathBuf, String> {
 }
 
 async fn tried() -> Result<PathBuf, String> {
-    let path = own("bwrap").ok_or("Bubblewrap (`bwrap`) is not installed")?;
+    let path = find_program("bwrap").ok_or("Bubblewrap (`bwrap`) is not installed")?;
     let failed = |why: String| format!("Bubblewrap (`bwrap`) does not work here: {}", why.trim());
     let options = ExecOptions::default().read_only().without_network();
     let mut argv = arguments(&path, &mut Vec::new(), Path::new("/"), &path, &options)
@@ -34,7 +34,7 @@ async fn tried() -> Result<PathBuf, String> {
         env: Vec::new(),
         work_dir: None,
         stdin: &[],
-        timeout: Some(TRIAL),
+        timeout: Some(PROBE_TIMEOUT),
         max_output: 4096,
         on_line: None,
         confinement: None,

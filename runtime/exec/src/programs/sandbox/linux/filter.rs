@@ -112,9 +112,9 @@ type Error = seccompiler::BackendError;
 
 /// The calls that are refused, each without conditions or if one of its rules holds.
 #[derive(Default)]
-struct Rules(BTreeMap<i64, Vec<SeccompRule>>);
+struct SeccompRules(BTreeMap<i64, Vec<SeccompRule>>);
 
-impl Rules {
+impl SeccompRules {
     /// Refuses calls altogether.
     fn all(&mut self, calls: &[i64]) {
         self.0.extend(calls.iter().map(|call| (*call, Vec::new())));
@@ -129,7 +129,7 @@ impl Rules {
 }
 
 fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
-    let mut rules = Rules::default();
+    let mut rules = SeccompRules::default();
     peers::keys(&mut rules);
     if let Some(sockets) = denied.sockets {
         match sockets {

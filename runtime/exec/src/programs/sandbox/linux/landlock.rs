@@ -43,16 +43,16 @@ fn ruleset() -> Result<Ruleset, RulesetError> {
 
 /// Confines this thread. It keeps no capabilities: root is then a user like any other.
 pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
-    let told = |why: &dyn std::fmt::Display| format!("Landlock: {why}");
-    let mut rules = ruleset().and_then(Ruleset::create).map_err(|why| told(&why))?;
+    let describe = |why: &dyn std::fmt::Display| format!("Landlock: {why}");
+    let mut rules = ruleset().and_then(Ruleset::create).map_err(|why| describe(&why))?;
     let everything = AccessFs::from_write(WANTED);
-    for path in writable.paths().map_err(|why| told(&why))? {
+    for path in writable.paths().map_err(|why| describe(&why))? {
         // What is gone meanwhile needs no rule.
         let Ok(fd) = PathFd::new(&path) else { continue };
         let access = if path.is_dir() { everything } else { everything & AccessFs::from_file(WANTED) };
-        rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|why| told(&why))?;
+        rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|why| describe(&why))?;
     }
-    rules.restrict_self().map_err(|why| told(&why))?;
+    rules.restrict_self().map_err(|why| describe(&why))?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
         .map_err(|why| format!("capabilities: {why}"))

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{FromJson, JsonError, ToJson};
 
 /// The most choices that an error lists.
-const SHOWN: usize = 20;
+const MAX_CHOICES_SHOWN: usize = 20;
 
 /// Returns the choice that is written as this text.
 #[must_use]
@@ -16,8 +16,8 @@ pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T
 /// Returns the error for a text that is not one of the choices.
 #[must_use]
 pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
-    let mut known: Vec<&str> = all.iter().map(as_str).take(SHOWN).collect();
-    if all.len() > SHOWN {
+    let mut known: Vec<&str> = all.iter().map(as_str).take(MAX_CHOICES_SHOWN).collect();
+    if all.len() > MAX_CHOICES_SHOWN {
         known.push("…");
     }
     JsonError::new(format!("{text:?} is not one of the allowed texts: {}", known.join(", ")))
@@ -63,7 +63,7 @@ impl<'v, U> Best<'v, U> {
     #[must_use]
     pub fn or<T: FromJson + ToJson>(mut self, variant: fn(T) -> U) -> Self {
         if let Ok(read) = T::from_json(self.value.clone()) {
-            let kept = kept(self.value, &read.to_json());
+            let kept = matching_members(self.value, &read.to_json());
             if self.found.as_ref().is_none_or(|(most, _)| kept > *most) {
                 self.found = Some((kept, variant(read)));
             }
@@ -79,14 +79,14 @@ impl<'v, U> Best<'v, U> {
 }
 
 /// Returns how many members and items of a value are also in what was made from it.
-fn kept(value: &Value, again: &Value) -> usize {
+fn matching_members(value: &Value, again: &Value) -> usize {
     match (value, again) {
         (Value::Object(value), Value::Object(again)) => {
             let both = value.iter().filter_map(|(name, value)| Some((value, again.get(name)?)));
-            both.map(|(value, again)| 1 + kept(value, again)).sum()
+            both.map(|(value, again)| 1 + matching_members(value, again)).sum()
         }
         (Value::Array(value), Value::Array(again)) => {
-            value.iter().zip(again).map(|(value, again)| 1 + kept(value, again)).sum()
+            value.iter().zip(again).map(|(value, again)| 1 + matching_members(value, again)).sum()
         }
         (value, again) => usize::from(value == again),
     }
@@ -140,8 +140,9 @@ pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Opti
 /// Returns the error for a number that is not one of the choices.
 #[must_use]
 pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
-    let known: Vec<String> = all.iter().take(SHOWN).map(|choice| as_i64(choice).to_string()).collect();
-    let more = if all.len() > SHOWN { ", …" } else { "" };
+    let known: Vec<String> =
+        all.iter().take(MAX_CHOICES_SHOWN).map(|choice| as_i64(choice).to_string()).collect();
+    let more = if all.len() > MAX_CHOICES_SHOWN { ", …" } else { "" };
     JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", known.join(", ")))
 }
 

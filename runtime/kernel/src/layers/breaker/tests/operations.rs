@@ -19,7 +19,7 @@ async fn the_fallback_answers_while_the_circuit_is_open_and_the_operation_does_n
             "db",
             async || panic!("must not run"),
             async |trouble| {
-                assert!(matches!(trouble, Trouble::Refused(error) if error.to_string() == DOWN));
+                assert!(matches!(trouble, GuardedError::Refused(error) if error.to_string() == DOWN));
                 Ok("cached")
             },
         )
@@ -32,8 +32,8 @@ async fn the_fallback_answers_for_a_failure_the_caller_calls_recoverable_and_it_
     let breaker = breaker(2);
     let run = async |message: &str| {
         let recoverable = async |trouble| match trouble {
-            Trouble::Failed(error) if error.to_string().contains("refused") => Ok("cached"),
-            Trouble::Failed(error) | Trouble::Refused(error) => Err(error),
+            GuardedError::Failed(error) if error.to_string().contains("refused") => Ok("cached"),
+            GuardedError::Failed(error) | GuardedError::Refused(error) => Err(error),
         };
         breaker.run("db", async || Err(ToolError::failed(message)), recoverable).await
     };

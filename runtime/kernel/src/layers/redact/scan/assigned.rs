@@ -1,6 +1,6 @@
 //! Values that are assigned to telling names, however they are written.
 
-use super::{Found, run, word};
+use super::{ScanMatch, run, word};
 use crate::base::secret_names::Keys;
 
 fn in_name(byte: u8) -> bool {
@@ -26,22 +26,22 @@ fn of_curl(text: &[u8], name: &str, name_end: usize) -> Option<(usize, usize)> {
     (sign > name_end && start + colon + 1 < end).then_some((start + colon + 1, end))
 }
 
-pub(super) fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
+pub(super) fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> ScanMatch {
     // `%3Ftoken%3D`: the digits of an escape are no part of a name.
     if escape(text, at).is_some() {
-        return Found::Skip(at + 3);
+        return ScanMatch::Skip(at + 3);
     }
     let name_end = run(text, at, in_name);
     let name = text.get(at..name_end).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
     if name.is_empty() {
-        return Found::Skip(at + 1);
+        return ScanMatch::Skip(at + 1);
     }
     if let Some((start, end)) = of_curl(text, name, name_end) {
-        return Found::Hide(start, end);
+        return ScanMatch::Hide(start, end);
     }
-    let Some(start) = value_start(text, name, name_end) else { return Found::Skip(name_end) };
+    let Some(start) = value_start(text, name, name_end) else { return ScanMatch::Skip(name_end) };
     if !keys.holds(name) {
-        return Found::Skip(name_end);
+        return ScanMatch::Skip(name_end);
     }
     let (start, end) = match escape(text, name_end) {
         Some(_) => (start, encoded_end(text, start)),
@@ -49,9 +49,9 @@ pub(super) fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
     };
     let bare = text.get(start..end).unwrap_or_default();
     if bare.is_empty() || matches!(bare, b"null" | b"true" | b"false") {
-        return Found::Skip(end);
+        return ScanMatch::Skip(end);
     }
-    Found::Hide(start, end)
+    ScanMatch::Hide(start, end)
 }
 
 /// Returns the character that is percent-encoded at a position.

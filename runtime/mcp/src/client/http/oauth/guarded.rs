@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
 
 /// How long one request may take.
-const REQUEST: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The most bytes of a response.
 const MAX_RESPONSE: usize = 1 << 20;
@@ -51,7 +51,7 @@ impl Guarded {
 impl OAuthHttpClient for Guarded {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
-            let limit = request.timeout.unwrap_or(REQUEST).min(REQUEST);
+            let limit = request.timeout.unwrap_or(REQUEST_TIMEOUT).min(REQUEST_TIMEOUT);
             let late = |_| format!("no response within {limit:?}");
             Ok(timeout(limit, self.send(request)).await.map_err(late)??)
         })

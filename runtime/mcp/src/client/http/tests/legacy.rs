@@ -112,7 +112,9 @@ async fn what_a_server_says_of_its_own_accord_is_heard_and_its_stream_is_taken_u
     at_ticket.json(&answer(ticket.id, "right")).await;
     assert_eq!(result(ticket).await, "right");
     assert_eq!(wire.inbox.changes(), 1);
-    assert!(matches!(wire.said.recv().await, Some(Said::Request { method, .. }) if method == "ping"));
+    assert!(
+        matches!(wire.said.recv().await, Some(ServerMessage::Request { method, .. }) if method == "ping")
+    );
 }
 
 #[tokio::test]

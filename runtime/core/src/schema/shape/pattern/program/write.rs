@@ -7,7 +7,7 @@ use super::{Chars, Step};
 use crate::schema::shape::pattern::syntax::{Node, Set};
 
 /// The largest program; patterns that need a larger one are not tried.
-const MOST: usize = 1 << 15;
+const MAX_PROGRAM_STEPS: usize = 1 << 15;
 
 /// Writes a program.
 pub(super) struct Writer {
@@ -35,7 +35,7 @@ impl Writer {
     }
 
     fn push(&mut self, step: Step) -> Option<usize> {
-        if self.steps.len() >= MOST {
+        if self.steps.len() >= MAX_PROGRAM_STEPS {
             return None;
         }
         self.steps.push(step);

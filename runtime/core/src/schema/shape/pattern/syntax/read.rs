@@ -1,6 +1,6 @@
 //! Reads patterns.
 
-use super::{Capture, DEEPEST, Member, Node, Place, Set, Syntax};
+use super::{Anchor, Capture, MAX_GROUP_DEPTH, Member, Node, Set, Syntax};
 
 /// Reads a pattern.
 pub(super) fn read(pattern: &str) -> Option<Syntax> {
@@ -21,7 +21,7 @@ struct Reader<'p> {
 
 impl<'p> Reader<'p> {
     fn choice(&mut self, depth: usize) -> Option<Node> {
-        if depth > DEEPEST {
+        if depth > MAX_GROUP_DEPTH {
             return None;
         }
         let first = self.sequence(depth)?;
@@ -47,14 +47,14 @@ impl<'p> Reader<'p> {
     fn part(&mut self, depth: usize) -> Option<Node> {
         let whole = self.rest;
         Some(match self.next()? {
-            '^' => Node::At(Place::Start),
-            '$' => Node::At(Place::End),
+            '^' => Node::At(Anchor::Start),
+            '$' => Node::At(Anchor::End),
             '.' => Node::Set(Set::of(Member::Letter('.'))),
             '(' => return self.group(depth),
             '[' => Node::Set(self.class()?),
             '*' | '+' | '?' => return None,
-            '\\' if self.skip("b") => Node::At(Place::Boundary(true)),
-            '\\' if self.skip("B") => Node::At(Place::Boundary(false)),
+            '\\' if self.skip("b") => Node::At(Anchor::Boundary(true)),
+            '\\' if self.skip("B") => Node::At(Anchor::Boundary(false)),
             '\\' => match self.reference(whole)? {
                 Some(back) => back,
                 None => Node::Set(Set::of(self.escape(whole)?)),

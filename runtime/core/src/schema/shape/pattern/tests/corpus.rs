@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use toolgen_test_support::needs;
 
-use super::super::syntax::{Node, Place, Set, Syntax};
+use super::super::syntax::{Anchor, Node, Set, Syntax};
 use super::super::{is_pattern, trial};
 
 /// The longest text that is made for a pattern, but for what it needs beyond that.
@@ -130,6 +130,6 @@ fn patterns_of_the_corpus_take_the_longest_text_that_they_allow() {
 /// Whether a pattern wants a character before the start of the text, so that nothing matches it: `.^`.
 fn takes_before_its_start(root: &Node) -> bool {
     let Node::Sequence(nodes) = root else { return false };
-    let start = nodes.iter().position(|node| matches!(node, Node::At(Place::Start)));
+    let start = nodes.iter().position(|node| matches!(node, Node::At(Anchor::Start)));
     start.is_some_and(|start| nodes[..start].iter().any(|node| matches!(node, Node::Set(_))))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Object, Reader};
-use crate::schema::shape::read::{CHOICES, Place, ReadProblemKind, Source, plain};
+use crate::schema::shape::read::{CHOICES, ReadProblemKind, SchemaLocation, Source, plain_markdown};
 
 /// The longest text that is a name.
 const MAX_NAME: usize = 64;
@@ -20,12 +20,17 @@ type Texts = Vec<String>;
 
 /// Names the values of a schema in normal form by what is next to it, such as the `x-ms-enum` of a parameter, unless
 /// the schema names them itself. Problems are reported to the source.
-pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, place: Place, source: &mut S) {
+pub fn name_values<'a, S: Source<'a>>(
+    schema: &mut Value,
+    beside: &'a Value,
+    place: SchemaLocation,
+    source: &mut S,
+) {
     let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
     if schema.contains_key(CHOICES) {
         return;
     }
-    let Place { pointer: path, nesting } = place;
+    let SchemaLocation { pointer: path, nesting } = place;
     let rules = source.rules();
     Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0, flagged: 0 }
         .name_values(schema, beside);
@@ -50,14 +55,14 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if let Some(Value::Object(extension)) = source.get("x-ms-enum") {
             type_name = extension.get("name").and_then(Value::as_str).map_or("", str::trim);
             if let Some(members) = extension.get("values").filter(|members| !members.is_null()) {
-                let mut told = self
+                let mut texts_by_key = self
                     .at("x-ms-enum", |reader| reader.at("values", |reader| reader.members(members, &values)));
-                names = names.or_else(|| told.as_mut().and_then(|(names, _)| names.take()));
-                meanings = meanings.or_else(|| told.map(|(_, meanings)| meanings));
+                names = names.or_else(|| texts_by_key.as_mut().and_then(|(names, _)| names.take()));
+                meanings = meanings.or_else(|| texts_by_key.map(|(_, meanings)| meanings));
             }
         }
         let text = |texts: &Option<Texts>, at: usize| texts.as_ref().and_then(|texts| texts.get(at)).cloned();
-        let told: Vec<Value> = values
+        let named: Vec<Value> = values
             .iter()
             .enumerate()
             .map(|(at, value)| {
@@ -67,13 +72,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                     "description": text(&meanings, at).unwrap_or_default(),
                 })
             })
-            .filter(|told| told["name"] != "" || told["description"] != "")
+            .filter(|entry| entry["name"] != "" || entry["description"] != "")
             .collect();
         if !is_name(type_name) {
             type_name = "";
         }
-        if !told.is_empty() || !type_name.is_empty() {
-            schema.insert(CHOICES.to_owned(), json!({"name": type_name, "values": told}));
+        if !named.is_empty() || !type_name.is_empty() {
+            schema.insert(CHOICES.to_owned(), json!({"name": type_name, "values": named}));
         }
     }
 
@@ -101,7 +106,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             (vec![String::new(); values.len()], vec![String::new(); values.len()]);
         for member in members.as_array().into_iter().flatten() {
             let value = member.get("value").unwrap_or_default();
-            let Some(at) = values.iter().position(|own| shown(own) == shown(value)) else {
+            let Some(at) = values.iter().position(|own| as_map_key(own) == as_map_key(value)) else {
                 self.unusable(&format!("names {value}, which is none of the values"));
                 return None;
             };
@@ -137,10 +142,10 @@ fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
 }
 
 fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
-    if let Some(other) = given.keys().find(|key| !values.iter().any(|value| shown(value) == **key)) {
+    if let Some(other) = given.keys().find(|key| !values.iter().any(|value| as_map_key(value) == **key)) {
         return Err(format!("names `{other}`, which is none of the values"));
     }
-    let text = |value: &Value| match given.get(&shown(value)) {
+    let text = |value: &Value| match given.get(&as_map_key(value)) {
         Some(Value::String(text)) => Ok(text.trim().to_owned()),
         Some(Value::Null) | None => Ok(String::new()),
         Some(other) => Err(format!("must be texts, not {other}")),
@@ -170,11 +175,11 @@ fn is_name(text: &str) -> bool {
 }
 
 fn described(texts: &[String]) -> Texts {
-    let line = |text: &String| plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = |text: &String| plain_markdown(text).split_whitespace().collect::<Vec<_>>().join(" ");
     texts.iter().map(line).collect()
 }
 
 /// Returns a value in the form of a map's key.
-fn shown(value: &Value) -> String {
+fn as_map_key(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

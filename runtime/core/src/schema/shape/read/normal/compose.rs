@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Object, Reader, allow_null};
 use crate::base::json::type_name;
-use crate::schema::shape::read::{CHOICES, Source, TITLE, plain};
+use crate::schema::shape::read::{CHOICES, Source, TITLE, plain_markdown};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Merges a schema with what `allOf` and unions of one add to it.
@@ -121,7 +121,7 @@ pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
         && source.get("$ref").is_none()
         && !object.contains_key("description")
     {
-        object.insert("description".to_owned(), Value::from(plain(title)));
+        object.insert("description".to_owned(), Value::from(plain_markdown(title)));
     }
 }
 

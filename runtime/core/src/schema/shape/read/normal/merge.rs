@@ -82,7 +82,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if self.merges > MAX_MERGE || part.len() > 1 + usize::from(nullable) {
             return None;
         }
-        let mut base = self.named(text)?;
+        let mut base = self.resolve_named(text)?;
         base.shift_remove(TITLE);
         // A base may be only another name for its own base.
         for _ in 0..8 {
@@ -90,7 +90,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             if base.keys().any(|key| key != "$ref" && !REMARKS.contains(&key.as_str())) {
                 return None;
             }
-            base = self.named(next)?;
+            base = self.resolve_named(next)?;
             base.shift_remove(TITLE);
         }
         if let Some(choices) = base.shift_remove(CHOICES) {
@@ -124,9 +124,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     /// Returns the named schema that a reference in normal form leads to, if it can be read here.
-    pub(super) fn named(&mut self, reference: &str) -> Option<Object> {
+    pub(super) fn resolve_named(&mut self, reference: &str) -> Option<Object> {
         let nesting = Nesting { schemas: self.outer + self.depth, merges: self.merges };
-        self.source.named(&pointer::referenced(reference)?, nesting)
+        self.source.named_schema(&pointer::referenced(reference)?, nesting)
     }
 
     /// Merges a schema into another, unless only `allOf` can express it; then the other stays as it is. What both have

@@ -9,7 +9,7 @@ use crate::schema::shape::read::{ReadProblemKind, Source};
 use crate::schema::shape::{is_pattern, pattern};
 
 /// How many characters of a pattern a problem shows.
-const SHOWN: usize = 200;
+const MAX_PATTERN_SHOWN: usize = 200;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `pattern`. One of another dialect is rewritten; one that cannot be is not enforced, but a model may read
@@ -24,7 +24,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             }
             Dialect::Rewritten(pattern) => Some(Value::String(pattern)),
             Dialect::Other => {
-                let pattern = cut(pattern, SHOWN);
+                let pattern = cut(pattern, MAX_PATTERN_SHOWN);
                 let message =
                     format!("`{pattern}` is of another dialect than ECMA-262; it is shown, but not checked");
                 self.problem(ReadProblemKind::PatternDialect, message);
@@ -59,7 +59,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Tells that a pattern is not tried.
     fn untried(&mut self, pattern: &str) {
         if pattern::is_untried(pattern) {
-            let pattern = cut(pattern, SHOWN);
+            let pattern = cut(pattern, MAX_PATTERN_SHOWN);
             let message = format!("`{pattern}` repeats too much to be tried; it is shown, but not checked");
             self.problem(ReadProblemKind::PatternUntried, message);
         }
@@ -83,7 +83,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         } else {
             "is not a regular expression"
         };
-        let message = format!("`{}` {what}; it is left out", cut(pattern, SHOWN));
+        let message = format!("`{}` {what}; it is left out", cut(pattern, MAX_PATTERN_SHOWN));
         self.problem(ReadProblemKind::Pattern, message);
     }
 }

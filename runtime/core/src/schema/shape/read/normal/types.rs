@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Object, Reader};
-use crate::schema::shape::read::{ReadProblemKind, Rules, Source};
+use crate::schema::shape::read::{ReadProblemKind, SchemaVersion, Source};
 use crate::schema::shape::rules::{self, Keyword};
 
 const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
@@ -57,11 +57,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if let Some(name) = LEGAL.into_iter().find(|name| *name == text) {
             return types.push(name);
         }
-        if text == "file" && self.rules == Rules::Swagger2 {
+        if text == "file" && self.rules == SchemaVersion::Swagger2 {
             out.insert("format".to_owned(), Value::from("binary"));
             return types.push("string");
         }
-        let Some((name, format)) = meant(text) else { return self.type_problem(text, "it is ignored") };
+        let Some((name, format)) = infer_type(text) else { return self.type_problem(text, "it is ignored") };
         if name.is_empty() {
             return self.type_problem(text, "any value is allowed");
         }
@@ -160,7 +160,7 @@ pub(super) fn name_encoding(types: &[&str], out: &mut Object) {
 }
 
 /// Returns what an invalid type plainly means: a type and a format, either of which may be empty.
-fn meant(text: &str) -> Option<(&'static str, &'static str)> {
+fn infer_type(text: &str) -> Option<(&'static str, &'static str)> {
     Some(match text.trim().to_ascii_lowercase().as_str() {
         "string" | "str" | "text" | "char" | "varchar" => ("string", ""),
         "number" | "float" | "double" | "decimal" | "numeric" => ("number", ""),

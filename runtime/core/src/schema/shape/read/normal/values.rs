@@ -5,8 +5,8 @@ use serde_json::{Number, Value, json};
 use super::types::{self, Types};
 use super::{Object, Reader};
 use crate::base::frozen::List;
-use crate::base::json::{type_name, whole};
-use crate::schema::shape::fitting::{self, stands_for};
+use crate::base::json::{to_integer, type_name};
+use crate::schema::shape::fitting::{self, coerce_value};
 use crate::schema::shape::read::{ReadProblemKind, Source, build};
 use crate::schema::shape::{Literal, Shape, pointer, prose};
 
@@ -14,7 +14,7 @@ use crate::schema::shape::{Literal, Shape, pointer, prose};
 const MAX_EXAMPLE: usize = 512;
 
 /// The longest default that is put in words, in bytes.
-const MAX_TOLD: usize = 80;
+const MAX_DEFAULT_NOTE_BYTES: usize = 80;
 
 /// The maximum number of examples kept per schema.
 const MAX_EXAMPLES: usize = 3;
@@ -115,13 +115,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if misfit(value, shape).is_some() {
             let written = self.as_written(value, pointer);
             if written != *value {
-                let meant = meant(&written, types, shape);
+                let meant = coerce_example(&written, types, shape);
                 if misfit(&meant, shape).is_none() {
                     return meant;
                 }
             }
         }
-        meant(value, types, shape)
+        coerce_example(value, types, shape)
     }
 
     /// Reads `default` and the examples, by what else the schema says about its values; names the encoding of bytes.
@@ -142,8 +142,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 self.at("default", |reader| reader.default(value, object, types, out, &shape))
         {
             out.insert("default".to_owned(), value);
-        } else if let Some(told) = object.get("default").filter(|_| self.rules.is_openapi()) {
-            tell_default(told, out);
+        } else if let Some(default) = object.get("default").filter(|_| self.rules.is_openapi()) {
+            tell_default(default, out);
         }
         let examples = self.examples(object, types, &shape);
         if !examples.is_empty() {
@@ -153,11 +153,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     /// Returns the named schema at the end of a chain of references, unless it is being read.
     fn target(&mut self, reference: &str) -> Option<Object> {
-        let mut target = self.named(reference)?;
+        let mut target = self.resolve_named(reference)?;
         // One may be only another name for the next.
         for _ in 0..8 {
             let Some(next) = target.get("$ref").and_then(Value::as_str) else { return Some(target) };
-            target = self.named(next)?;
+            target = self.resolve_named(next)?;
         }
         None
     }
@@ -239,7 +239,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads a count: not negative, no fraction.
     pub(super) fn count(&mut self, keyword: &str, value: &Value) -> Option<Value> {
         let count = match value {
-            Value::Number(number) => number.as_u64().or_else(|| u64::try_from(whole(number.as_f64()?)?).ok()),
+            Value::Number(number) => {
+                number.as_u64().or_else(|| u64::try_from(to_integer(number.as_f64()?)?).ok())
+            }
             Value::String(text) if self.rules.is_openapi() => text.trim().parse().ok(),
             _ => None,
         };
@@ -317,25 +319,25 @@ fn misfit(value: &Value, shape: &Shape) -> Option<String> {
 
 /// Says in the description what the service uses if nothing is given, if that is not a value to send.
 fn tell_default(value: &Value, out: &mut Object) {
-    let told = match value {
+    let shown_default = match value {
         Value::String(text) if !text.trim().is_empty() => text.trim(),
         Value::Number(_) | Value::Bool(_) => &value.to_string(),
         _ => return,
     };
     let said = out.get("description").and_then(Value::as_str).unwrap_or_default();
-    if told.len() <= MAX_TOLD && !said.contains(told) {
-        let description = prose::describe(said, &[format!("the default of the service: {told}")]);
+    if shown_default.len() <= MAX_DEFAULT_NOTE_BYTES && !said.contains(shown_default) {
+        let description = prose::describe(said, &[format!("the default of the service: {shown_default}")]);
         out.insert("description".to_owned(), description.into());
     }
 }
 
 /// Returns what a default or an example means: itself, or what it stands for if it is not of the type that its schema names.
-fn meant(value: &Value, types: &Types, shape: &Shape) -> Value {
+fn coerce_example(value: &Value, types: &Types, shape: &Shape) -> Value {
     let first = fitting(value, types).unwrap_or_else(|| value.clone());
     if misfit(&first, shape).is_none() {
         return first;
     }
-    stands_for(value, shape, &List::EMPTY).unwrap_or(first)
+    coerce_value(value, shape, &List::EMPTY).unwrap_or(first)
 }
 
 /// Returns the value if it has one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true`

@@ -107,7 +107,7 @@ struct Writer<'t> {
     /// Whether a list or a table was just opened, so that its first line comes next.
     fresh: bool,
     /// The length at which an item, a cell or a remark begins.
-    begun: usize,
+    item_start: usize,
     /// The length at which the row of a table begins.
     row: usize,
     /// Whether the text is inside an element in which the end of a line is a space.
@@ -125,7 +125,7 @@ impl<'t> Writer<'t> {
             at += match rest.as_bytes().first() {
                 Some(b'`') if !self.verbatim => self.code(rest),
                 Some(b'<') => self.angle(rest, at),
-                Some(b'&') => self.named(rest),
+                Some(b'&') => self.skip_tag(rest),
                 Some(b'\n' | b' ' | b'\t') if self.flowing && !self.verbatim => self.space(rest),
                 _ => self.copy(rest),
             };
@@ -159,7 +159,7 @@ impl<'t> Writer<'t> {
         ticks
     }
 
-    fn named(&mut self, rest: &str) -> usize {
+    fn skip_tag(&mut self, rest: &str) -> usize {
         let Some((named, length)) = character(rest) else { return self.copy(rest) };
         // Some name characters that nobody sees.
         self.out.push_str(&super::visible(named.encode_utf8(&mut [0; 4])));
@@ -244,12 +244,12 @@ impl<'t> Writer<'t> {
             }
             "td" | "th" if !closing => self.cell(),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "summary" => {
-                let said = self.out.get(self.begun..).unwrap_or_default().trim().to_ascii_lowercase();
+                let said = self.out.get(self.item_start..).unwrap_or_default().trim().to_ascii_lowercase();
                 if tag.name == "summary" && closing && OPENERS.contains(&said.as_str()) {
-                    self.out.truncate(self.begun);
+                    self.out.truncate(self.item_start);
                 }
                 self.paragraph();
-                self.begun = self.out.len();
+                self.item_start = self.out.len();
                 self.flowing = !closing;
             }
             name if REMARKS.contains(&name) => {
@@ -257,7 +257,7 @@ impl<'t> Writer<'t> {
                 if !closing {
                     let (first, rest) = name.split_at(1);
                     self.out.push_str(&format!("{}{rest}: ", first.to_ascii_uppercase()));
-                    self.begun = self.out.len();
+                    self.item_start = self.out.len();
                     self.flowing = true;
                 }
             }
@@ -268,7 +268,7 @@ impl<'t> Writer<'t> {
 
     fn block(&mut self, name: &str, closing: bool) {
         // A paragraph in an item, a cell or a remark begins where that does.
-        if closing || self.out.len() != self.begun {
+        if closing || self.out.len() != self.item_start {
             self.paragraph();
         }
         if matches!(name, "table" | "dl") {
@@ -284,7 +284,7 @@ impl<'t> Writer<'t> {
             self.out.truncate(end);
             self.out.push_str(" | ");
         }
-        self.begun = self.out.len();
+        self.item_start = self.out.len();
         self.flowing = true;
     }
 
@@ -312,7 +312,7 @@ impl<'t> Writer<'t> {
             }
             _ => self.out.push_str("- "),
         }
-        self.begun = self.out.len();
+        self.item_start = self.out.len();
         self.flowing = true;
     }
 

@@ -136,7 +136,7 @@ fn gemini(schema: &Value) -> Result<(), String> {
             wrong = Err(format!("no properties at {place}"));
         }
         for name in fields.get("properties").and_then(Value::as_object).into_iter().flat_map(|p| p.keys()) {
-            if !GEMINI.keys.takes(name) {
+            if !GEMINI.keys.accepts(name) {
                 wrong = Err(format!("key {name} at {place}"));
             }
         }
@@ -153,7 +153,7 @@ fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
         let mut refuse = |what: &str| wrong = Err(format!("{what} at {place}: {schema}"));
         let has = |keyword: &str| fields.contains_key(keyword);
         if let Some(other) =
-            fields.keys().find(|key| !always.split(' ').any(|one| one == *key) && !dialect.takes(key))
+            fields.keys().find(|key| !always.split(' ').any(|one| one == *key) && !dialect.accepts(key))
         {
             refuse(other);
         }
@@ -174,7 +174,7 @@ fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
         if !dialect.empty_objects && is_object && keys.is_empty() && !place.is_empty() {
             refuse("empty");
         }
-        if keys.iter().any(|key| !dialect.keys.takes(key)) {
+        if keys.iter().any(|key| !dialect.keys.accepts(key)) {
             refuse("key");
         }
         if dialect.ref_alone
@@ -188,10 +188,10 @@ fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
             refuse("untyped");
         }
         let text = |keyword: &str| fields.get(keyword).and_then(Value::as_str);
-        if text("pattern").is_some_and(|pattern| !dialect.patterns.takes(pattern)) {
+        if text("pattern").is_some_and(|pattern| !dialect.patterns.accepts(pattern)) {
             refuse("pattern");
         }
-        if text("format").is_some_and(|format| !dialect.takes_format(format)) {
+        if text("format").is_some_and(|format| !dialect.accepts_format(format)) {
             refuse("format");
         }
         let least = fields.get("minItems").and_then(Value::as_u64).unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition};
 
-use super::{Error, Rules, is, none_of};
+use super::{Error, SeccompRules, is, none_of};
 
 /// Keyrings: a program shares those of its session with the process that started it, also in namespaces of its own.
 const KEYS: &[i64] = &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
@@ -50,20 +50,20 @@ const TYPING: [u64; 4] = [0x5412, 0x541c, 0x8901, 0x8902];
 const PRIORITIES: [(i64, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
 
 /// Refuses what concerns keys.
-pub(super) fn keys(rules: &mut Rules) {
+pub(super) fn keys(rules: &mut SeccompRules) {
     rules.all(KEYS);
 }
 
 /// Refuses locks that keep others from a file that the program can only read. Those for which a file must be open for
 /// writing need no rule; a shared lock is what readers use, such as databases, so it stays.
-pub(super) fn locks(rules: &mut Rules) -> Result<(), Error> {
+pub(super) fn locks(rules: &mut SeccompRules) -> Result<(), Error> {
     let exclusive = u64::from(libc::LOCK_EX.unsigned_abs());
     rules.when(libc::SYS_flock, vec![is(1, SeccompCmpOp::MaskedEq(exclusive), exclusive)])?;
     rules.when(libc::SYS_fcntl, vec![is(1, SeccompCmpOp::Eq, LEASE)])
 }
 
 /// Refuses what changes another process. What needs the right to trace it, Landlock refuses.
-pub(super) fn processes(rules: &mut Rules) -> Result<(), Error> {
+pub(super) fn processes(rules: &mut SeccompRules) -> Result<(), Error> {
     rules.all(SHARED);
     for call in SCHEDULING {
         rules.when(*call, none_of(0, &[0]))?;
