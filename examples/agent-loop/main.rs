@@ -1,6 +1,6 @@
-//! An agent with any provider of models: the model calls a tool wrongly, reads why, calls it again, and answers.
+//! An agent with any toolbox of models: the model calls a tool wrongly, reads why, calls it again, and answers.
 //!
-//! What differs between providers is one word. The replies are recorded ones, in the form of each provider.
+//! What differs between providers is one word. The replies are recorded ones, in the form of each toolbox.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::env;
@@ -9,7 +9,7 @@ use std::error::Error;
 use toolgen_examples::{recorded, show};
 use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{ProviderContext, Registry, ToolInput, tool, toolset};
+use toolgen_runtime::{ToolboxContext, Registry, ToolInput, tool, toolset};
 
 /// A day that has a forecast.
 #[derive(ToolInput)]
@@ -45,13 +45,13 @@ const RECORDED: &[(WireFormat, &str)] = &[
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let wanted = env::args().nth(1);
-    let provider = Registry::new(toolset![forecast])?.provider(ProviderContext::new());
+    let toolbox = Registry::new(toolset![forecast])?.toolbox(ToolboxContext::new());
     for (format, replies) in RECORDED {
         if wanted.as_deref().is_some_and(|wanted| wanted != format.name()) {
             continue;
         }
         let send = recorded(replies);
-        let mut agent = Loop::new(&provider, *format, send)?.with_system("Answer in one sentence.");
+        let mut agent = Loop::new(&toolbox, *format, send)?.with_system("Answer in one sentence.");
         let run = agent.run("What will the weather in Oslo be like?").await;
         println!("# {format}, {} tokens", run.transcript.usage().total());
         show(&run.transcript);

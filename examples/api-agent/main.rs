@@ -21,7 +21,7 @@ use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::store::audit::SqliteSink;
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Provider, ProviderContext, Registry};
+use toolgen_runtime::{Toolbox, ToolboxContext, Registry};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -36,15 +36,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for tool in &registry {
         println!("{}: {}", tool.name(), if rules.allows(tool.spec()) { "allowed" } else { "left out" });
     }
-    let provider = Provider::builder(&registry)
-        .context(ProviderContext::new().with_agent_id("gardener"))
+    let toolbox = Toolbox::builder(&registry)
+        .context(ToolboxContext::new().with_agent_id("gardener"))
         .rules(rules)
         .layer(auditor.clone())
         .build()?;
 
     let send = recorded(include_str!("replies.json"));
     let run =
-        Loop::new(&provider, WireFormat::Anthropic, send)?.run("Close what is fixed, then delete all.").await;
+        Loop::new(&toolbox, WireFormat::Anthropic, send)?.run("Close what is fixed, then delete all.").await;
     show(&run.transcript);
 
     auditor.shutdown().await;

@@ -12,7 +12,7 @@ use toolgen_examples::{recorded, show};
 use toolgen_runtime::agent::agent_loop::{Entry, Loop};
 use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest, approver};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Provider, Registry, Session, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::{Toolbox, Registry, Session, ToolContext, ToolError, tool, toolset};
 
 /// Lists the invoices that are not paid.
 #[tool(read_only)]
@@ -59,14 +59,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         true => Decision::Allow,
         false => Decision::NeedApproval("It cannot be taken back.".to_owned()),
     };
-    let provider = Provider::builder(&Registry::new(toolset![list_invoices, pay_invoice])?)
+    let toolbox = Toolbox::builder(&Registry::new(toolset![list_invoices, pay_invoice])?)
         .middleware(payments)
         .approver(approver(|request, _| at_the_terminal(request)))
         .build()?;
     let context = ToolContext::new("office", "").with_session(Session::new("monday"));
 
     let send = recorded(include_str!("replies.json"));
-    let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_context(context.clone());
+    let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, send)?.with_context(context.clone());
     let run = agent.run("Pay what we owe.").await;
     show(&run.transcript);
 
@@ -81,9 +81,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for stored in waiting.collect::<Result<Vec<String>, _>>()? {
         let request: ApprovalRequest = serde_json::from_str(&stored)?;
         println!("The next morning: {} {} is approved.", request.name, request.shown);
-        let response = provider.resume(request.clone().approved_by("the boss"), &context).await;
+        let response = toolbox.resume(request.clone().approved_by("the boss"), &context).await;
         println!("  {}", response.text());
-        println!("  Once more: {}", provider.resume(request, &context).await.text());
+        println!("  Once more: {}", toolbox.resume(request, &context).await.text());
     }
     Ok(())
 }

@@ -13,14 +13,14 @@ use serde_json::json;
 use toolgen_examples::indented;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::spec::docs;
-use toolgen_runtime::{ProviderContext, Registry, ToolCall, ToolContext};
+use toolgen_runtime::{ToolboxContext, Registry, ToolCall, ToolContext};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new(Engines::new().tools(texts::TOOLS)?)?;
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/command-tools/texts");
-    let provider = registry.provider(ProviderContext::new().with_work_dir(folder));
-    println!("{}", docs::summary(provider.specs()).trim_end());
+    let toolbox = registry.toolbox(ToolboxContext::new().with_work_dir(folder));
+    println!("{}", docs::summary(toolbox.specs()).trim_end());
 
     let calls = [
         ("count_words", json!({ "path": "door.txt" })),
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (number, (name, arguments)) in calls.into_iter().enumerate() {
         println!("\n{name} {arguments}");
         let call = ToolCall::new(format!("call-{number}"), name, arguments);
-        let response = provider.call(call, &ToolContext::new("turn-1", "")).await;
+        let response = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
         let kind = if response.is_error() { "error: " } else { "" };
         println!("  {kind}{}", indented(&response.text()));
     }

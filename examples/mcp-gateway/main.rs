@@ -15,7 +15,7 @@ use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{AgentTool, Provider, ProviderContext, Registry, ToolError, tool, toolset};
+use toolgen_runtime::{AgentTool, Toolbox, ToolboxContext, Registry, ToolError, tool, toolset};
 
 /// Says how many of a thing are in stock.
 #[tool(read_only)]
@@ -46,7 +46,7 @@ fn note(
 
 /// Serves tools on the standard streams, as a server does that somebody installs.
 async fn serve(tools: Vec<Arc<dyn AgentTool>>) -> Result<(), Box<dyn Error>> {
-    Ok(Server::new(Registry::new(tools)?.provider(ProviderContext::new())).stdio().await?)
+    Ok(Server::new(Registry::new(tools)?.toolbox(ToolboxContext::new())).stdio().await?)
 }
 
 /// Calls tools through the gateway, as any client does.
@@ -87,13 +87,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let records = MemorySink::new();
     let auditor = Auditor::builder(records.clone()).start()?;
-    let provider = Provider::builder(&Registry::new(tools)?)
+    let toolbox = Toolbox::builder(&Registry::new(tools)?)
         .rules(Rules::builder().exclude(["*__sell_out"]).build()?)
         .layer(auditor.clone())
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
-    tokio::spawn(Server::new(provider).name("gateway").listen(listener));
+    tokio::spawn(Server::new(toolbox).name("gateway").listen(listener));
 
     demonstrate(url).await?;
     auditor.flush().await?;

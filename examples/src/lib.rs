@@ -6,7 +6,7 @@ use std::future::{Ready, ready};
 use serde_json::Value;
 use toolgen_runtime::agent::agent_loop::{Entry, Transcript};
 
-/// Returns a function that stands for a request to a provider of models: it gives the replies of a JSON list, one after
+/// Returns a function that stands for a request to a toolbox of models: it gives the replies of a JSON list, one after
 /// the other. In a program it sends the request: see docs/conversation.md.
 pub fn recorded(replies: &str) -> impl FnMut(Value) -> Ready<Result<Value, String>> + Send + use<> {
     let replies = serde_json::from_str::<Vec<Value>>(replies).map_err(|why| why.to_string());

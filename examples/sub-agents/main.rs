@@ -12,7 +12,7 @@ use toolgen_runtime::agent::agent_loop::{Loop, WireModel};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::layers::events::{Event, EventKind};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Effects, Provider, Registry, tool, toolset};
+use toolgen_runtime::{Effects, Toolbox, Registry, tool, toolset};
 
 /// Searches the catalogue.
 #[tool(read_only)]
@@ -24,7 +24,7 @@ fn search(
     things.into_iter().filter(|thing| thing.contains(words)).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the model of a sub-agent, as its configuration says. Another provider would do as well.
+/// Returns the model of a sub-agent, as its configuration says. Another toolbox would do as well.
 fn model(task: &AgentTask, _: &AgentMonitor) -> WireModel<'static, String> {
     let replies = match task.name.as_str() {
         "researcher" => include_str!("researcher.json"),
@@ -60,10 +60,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .max_turns(1)
         .build()?;
     let registry = Registry::builder().add(researcher).add(critic).seal()?;
-    let provider = Provider::builder(&registry).on_event(print).build()?;
+    let toolbox = Toolbox::builder(&registry).on_event(print).build()?;
 
     let send = recorded(include_str!("lead.json"));
-    let run = Loop::new(&provider, WireFormat::Anthropic, send)?.run("Write a line about our tables.").await;
+    let run = Loop::new(&toolbox, WireFormat::Anthropic, send)?.run("Write a line about our tables.").await;
     println!();
     show(&run.transcript);
     Ok(())

@@ -30,7 +30,7 @@ fn expected(name: &str, printed: &str) {
 fn agent_loop() {
     let program = env!("CARGO_BIN_EXE_agent-loop");
     let printed = run(program, "");
-    // Whatever the provider, the conversation is the same.
+    // Whatever the toolbox, the conversation is the same.
     let conversations: Vec<&str> =
         printed.split("# ").skip(1).map(|one| one.split_once('\n').unwrap().1).collect();
     assert_eq!(conversations.len(), 5);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use toolgen_runtime::serve::mcp::{Server, Tools};
 use toolgen_runtime::{
-    Content, Control, InputRequest, Provider, ProviderContext, Registry, ResourceData, Service, ToolContext,
+    Content, Control, InputRequest, Toolbox, ToolboxContext, Registry, ResourceData, Service, ToolContext,
     ToolError, ToolResult, tool, toolset,
 };
 
@@ -152,7 +152,7 @@ fn test_input_required_result_elicitation(ctx: &ToolContext) -> ToolResult {
 #[tool]
 fn test_input_required_result_request_state(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
-        // The provider has checked the seal of the state.
+        // The toolbox has checked the seal of the state.
         Some(_) => ToolResult::text("state-ok"),
         None => need("Please confirm", "confirm", &json!({ "ok": { "type": "boolean" } }), &["ok"]),
     }
@@ -212,11 +212,11 @@ struct Served(OnceLock<Tools>);
 fn test_trigger_tool_change(served: Service<Served>) -> Result<&'static str, ToolError> {
     let served = Service::into_inner(served);
     let tools = served.0.get().ok_or_else(|| ToolError::failed("nothing is served"))?;
-    tools.replace(provider(Arc::clone(&served)).map_err(|why| ToolError::failed(why.to_string()))?);
+    tools.replace(toolbox(Arc::clone(&served)).map_err(|why| ToolError::failed(why.to_string()))?);
     Ok("changed")
 }
 
-fn provider(served: Arc<Served>) -> Result<Provider, toolgen_runtime::RegistryError> {
+fn toolbox(served: Arc<Served>) -> Result<Toolbox, toolgen_runtime::RegistryError> {
     let registry = Registry::new(toolset![
         test_simple_text,
         test_image_content,
@@ -237,7 +237,7 @@ fn provider(served: Arc<Served>) -> Result<Provider, toolgen_runtime::RegistryEr
         test_logging_tool,
         test_trigger_tool_change,
     ])?;
-    Ok(registry.provider(ProviderContext::new().with_service(served)))
+    Ok(registry.toolbox(ToolboxContext::new().with_service(served)))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -245,7 +245,7 @@ fn provider(served: Arc<Served>) -> Result<Provider, toolgen_runtime::RegistryEr
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).ok_or("name an address, such as 127.0.0.1:8080")?;
     let served = Arc::new(Served::default());
-    let server = Server::new(provider(Arc::clone(&served))?).name("conformance");
+    let server = Server::new(toolbox(Arc::clone(&served))?).name("conformance");
     let _ = served.0.set(server.tools());
     let listener = TcpListener::bind(address).await?;
     eprintln!("http://{}/mcp", listener.local_addr()?);

@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use toolgen_runtime::serve::mcp::Server;
-use toolgen_runtime::{ProviderContext, Registry, RegistryError, tool, toolset};
+use toolgen_runtime::{ToolboxContext, Registry, RegistryError, tool, toolset};
 
 /// Converts a temperature to degrees Fahrenheit.
 #[tool(pure)]
@@ -29,8 +29,8 @@ fn miles(
 
 /// The server of both.
 pub(crate) fn server() -> Result<Server, RegistryError> {
-    let provider = Registry::new(toolset![fahrenheit, miles])?.provider(ProviderContext::new());
-    Ok(Server::new(provider).name("units"))
+    let toolbox = Registry::new(toolset![fahrenheit, miles])?.toolbox(ToolboxContext::new());
+    Ok(Server::new(toolbox).name("units"))
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -20,7 +20,7 @@ use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan::{Call, McpServer, RequestPlan, Tool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Provider, ProviderContext, Registry, Shape, ToolName, ToolSpec, tool, toolset};
+use toolgen_runtime::{Toolbox, ToolboxContext, Registry, Shape, ToolName, ToolSpec, tool, toolset};
 
 /// What a program needs at its end, so that nothing is lost.
 struct Exporting(SdkTracerProvider, SdkMeterProvider);
@@ -80,8 +80,8 @@ async fn model(request: Value) -> Result<Value, String> {
 
 /// Serves the one function.
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let provider = Provider::builder(&Registry::new(toolset![fahrenheit])?).layer(Otel::new()).build()?;
-    Server::new(provider).name("units").stdio().await?;
+    let toolbox = Toolbox::builder(&Registry::new(toolset![fahrenheit])?).layer(Otel::new()).build()?;
+    Server::new(toolbox).name("units").stdio().await?;
     Ok(())
 }
 
@@ -98,9 +98,9 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
     let client = McpClient::connect(server, McpOptions::new()).await?;
     let mut tools = client.tools().await?;
     tools.push(engine.tool(weather()));
-    let context = ProviderContext::new().with_agent_id("forecaster");
-    let provider = Provider::builder(&Registry::new(tools)?).context(context).layer(Otel::new()).build()?;
-    let mut agent = Loop::new(&provider, WireFormat::Anthropic, model)?.with_model("a-model");
+    let context = ToolboxContext::new().with_agent_id("forecaster");
+    let toolbox = Toolbox::builder(&Registry::new(tools)?).context(context).layer(Otel::new()).build()?;
+    let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, model)?.with_model("a-model");
     let said = agent.run("How warm is it?").await.text()?;
     client.close().await;
     if said == "68 °F" { Ok(()) } else { Err(format!("the agent said {said:?}").into()) }

@@ -39,9 +39,9 @@
 //!     call: Call::Command(CommandPlan { argv: argv.into_iter().collect(), ..CommandPlan::EMPTY }),
 //! };
 //!
-//! let provider = Registry::new(Engines::new().tools_from([show])?)?.provider(Default::default());
+//! let toolbox = Registry::new(Engines::new().tools_from([show])?)?.toolbox(Default::default());
 //! let turn = ToolContext::new("turn-1", "");
-//! let call = |text| provider.call(ToolCall::new("1", "show", json!({ "text": text })), &turn);
+//! let call = |text| toolbox.call(ToolCall::new("1", "show", json!({ "text": text })), &turn);
 //! assert_eq!(call("$(id); ls").await.text(), "[$(id); ls]");
 //! assert!(call("-v").await.is_error());
 //! # Ok(())

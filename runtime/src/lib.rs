@@ -1,7 +1,7 @@
 //! What an LLM tool is, as data, and the thin runtime that registers, offers and runs it.
 //!
-//! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Provider`] offers
-//! some of them to one agent, and each call through a provider passes its layers and gets exactly one answer.
+//! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Toolbox`] offers
+//! some of them to one agent, and each call through a toolbox passes its layers and gets exactly one answer.
 //!
 #![cfg_attr(feature = "macros", doc = "```")]
 #![cfg_attr(not(feature = "macros"), doc = "```ignore")]
@@ -22,9 +22,9 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let provider = Registry::new(toolset![add])?.provider(Default::default());
+//! let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
 //! let call = ToolCall::new("call-1", "add", json!({"a": 2, "b": 40})); // as a model makes it
-//! let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+//! let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
 //! assert_eq!(answer.text(), "42"); // what the model reads
 //! # Ok(())
 //! # }
@@ -38,7 +38,7 @@
 //!
 //! This crate holds [`Engines`] and re-exports the others of the runtime. The table goes from what stands
 //! highest down. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` shares; [`call`], [`registry`],
-//! [`provider`], most [`layers`] and what engines have in common are `toolgen-kernel`; all else are crates that stand on it.
+//! [`toolbox`], most [`layers`] and what engines have in common are `toolgen-kernel`; all else are crates that stand on it.
 //!
 //! | floor | to | modules |
 //! |---|---|---|
@@ -46,9 +46,9 @@
 //! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`store`] | share state between processes | [`MemoryStore`](store::MemoryStore), `SqliteStore`, `PostgresStore`, `RedisStore` |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
-//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`], [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
+//! | [`toolbox`] | offer tools to an agent | [`Toolbox`], [`ToolboxBuilder`], [`ToolFactory`](toolbox::ToolFactory), [`one_shot`](toolbox::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), `trace`, `otel`, `audit`, `replay`, `cassette` |
-//! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
+//! | [`wire`] | talk to a model's vendor | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | turn a Rust function into a tool | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
@@ -103,7 +103,7 @@ pub mod engine;
 pub mod agent {
     #[cfg(feature = "agent")]
     pub use toolgen_agent::*;
-    pub use toolgen_kernel::provider::dispatch;
+    pub use toolgen_kernel::toolbox::dispatch;
 }
 
 /// Tools written as Rust functions: arguments, injected parameters, results, and lists of tools.
@@ -118,7 +118,7 @@ pub mod layers {
     pub use toolgen_record::{audit, cassette, replay};
 }
 
-/// Serves the tools of a [`Provider`] to clients outside the program.
+/// Serves the tools of a [`Toolbox`] to clients outside the program.
 #[cfg(feature = "mcp-server")]
 pub mod serve {
     pub use toolgen_mcp::server as mcp;

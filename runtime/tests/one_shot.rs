@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgen_runtime::engine::executor::{ExecOptions, Executor, LocalExecutor};
-use toolgen_runtime::provider::{ProviderContext, ProviderError, one_shot};
-use toolgen_runtime::{Provider, Registry, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::toolbox::{ToolboxContext, ToolboxError, one_shot};
+use toolgen_runtime::{Toolbox, Registry, ToolContext, ToolError, tool, toolset};
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]
@@ -47,22 +47,22 @@ async fn wait(file: &str, ctx: &ToolContext) -> Result<String, ToolError> {
     Ok(output.stdout)
 }
 
-fn provider() -> Result<Provider, ProviderError> {
+fn toolbox() -> Result<Toolbox, ToolboxError> {
     let tools = toolset![add, greet, wait];
-    let registry = Registry::new(tools).map_err(ProviderError::NotSealed)?;
-    Provider::builder(&registry).context(ProviderContext::new()).without_pages().build()
+    let registry = Registry::new(tools).map_err(ToolboxError::NotSealed)?;
+    Toolbox::builder(&registry).context(ToolboxContext::new()).without_pages().build()
 }
 
-fn single() -> Result<Provider, ProviderError> {
-    let registry = Registry::new(toolset![add]).map_err(ProviderError::NotSealed)?;
-    Provider::builder(&registry).without_pages().build()
+fn single() -> Result<Toolbox, ToolboxError> {
+    let registry = Registry::new(toolset![add]).map_err(ToolboxError::NotSealed)?;
+    Toolbox::builder(&registry).without_pages().build()
 }
 
 fn main() -> ExitCode {
     match std::env::var("ONE_SHOT_PROGRAM").as_deref() {
-        Ok("all") => return one_shot::main(std::env::args_os(), provider),
+        Ok("all") => return one_shot::main(std::env::args_os(), toolbox),
         Ok("single") => return one_shot::main(std::env::args_os(), single),
-        Ok(_) => return one_shot::main(std::env::args_os(), || Err::<Provider, _>("there is no key")),
+        Ok(_) => return one_shot::main(std::env::args_os(), || Err::<Toolbox, _>("there is no key")),
         Err(_) => {}
     }
     let tests: [(&str, fn()); 7] = [

@@ -1,7 +1,7 @@
 //! A small agent loop: it asks the model, answers its calls, and repeats until the model is done.
 //!
 //! The model is a function or a [`Model`]; how it is reached is up to the program. A [`Loop`] needs no more than a function
-//! that sends JSON to a provider, and a [`Transcript`] renders itself as the messages of each. Each turn goes through the provider
+//! that sends JSON to a provider, and a [`Transcript`] renders itself as the messages of each. Each turn goes through the toolbox
 //! as a whole, and every call is answered, even if one of them completes, fails, or was cut off; only then does the
 //! loop look at what the answers request.
 
@@ -34,8 +34,8 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::control::Control;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::provider::Provider;
-use toolgen_kernel::provider::dispatch::DispatchOptions;
+use toolgen_kernel::toolbox::Toolbox;
+use toolgen_kernel::toolbox::dispatch::DispatchOptions;
 use toolgen_wire::Stop;
 
 /// The outcome of a loop.
@@ -164,7 +164,7 @@ impl<E: fmt::Debug> fmt::Debug for LoopError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 
-/// Runs an agent: asks the model and answers its calls through the provider until
+/// Runs an agent: asks the model and answers its calls through the toolbox until
 ///
 /// - a tool completed: the first in the order of the calls, if several of a turn did. All calls of the turn are still
 ///   run and answered. A completion tool that failed completes nothing;
@@ -189,7 +189,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let provider = Registry::new(toolset![add])?.provider(Default::default());
+/// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
 /// // Stands for a language model: calls once, then says what it read.
 /// let mut model = |transcript: Transcript| async move {
 ///     Ok::<_, String>(match transcript.last() {
@@ -198,13 +198,13 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///     })
 /// };
 /// let turn = ToolContext::new("loop-1", "");
-/// let run = run_loop(&provider, &mut model, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
+/// let run = run_loop(&toolbox, &mut model, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
 /// assert_eq!(run.outcome, Ok(LoopEnd::Text("It is 3.".to_owned())));
 /// # Ok(())
 /// # }
 /// ```
 pub async fn run_loop<M: Model + ?Sized>(
-    provider: &Provider,
+    toolbox: &Toolbox,
     model: &mut M,
     context: &ToolContext,
     transcript: Transcript,
@@ -212,16 +212,16 @@ pub async fn run_loop<M: Model + ?Sized>(
 ) -> LoopRun<M::Error> {
     let mut turn = context.for_loop();
     let info = model.about();
-    let span = AgentSpan::begin(provider, &mut turn, &info);
+    let span = AgentSpan::begin(toolbox, &mut turn, &info);
     let dispatch = options.steered();
-    let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0, tokens: 0 };
+    let mut run = Running { toolbox, turn, options, dispatch, transcript, iterations: 0, tokens: 0 };
     let outcome = span.around(pin!(run.finish_in_time(model, &info, &span))).await;
     span.end(&outcome);
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
 }
 
 struct Running<'a> {
-    provider: &'a Provider,
+    toolbox: &'a Toolbox,
     turn: ToolContext,
     options: &'a LoopOptions,
     dispatch: DispatchOptions,
@@ -308,7 +308,7 @@ impl Running<'_> {
 
     /// Answers the calls of a turn, and returns how the loop ends if they end it.
     async fn answer(&mut self, calls: Vec<ToolCall>) -> Option<LoopEnd> {
-        let responses = self.provider.dispatch(calls, &self.turn, &self.dispatch).await.responses;
+        let responses = self.toolbox.dispatch(calls, &self.turn, &self.dispatch).await.responses;
         let completed = responses.iter().find_map(completed);
         let waits = self.options.stop_when_waiting && responses.iter().any(waits);
         for response in responses {

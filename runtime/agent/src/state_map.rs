@@ -29,11 +29,11 @@ use toolgen_kernel::spec::ToolSpec;
 /// fn mark_story_complete() {}
 ///
 /// let registry = Registry::new(toolset![submit_plan, mark_story_complete])?;
-/// let provider = registry.provider(Default::default());
+/// let toolbox = registry.toolbox(Default::default());
 /// let states = StateMap::builder()
 ///     .on("PLAN_REVIEW", State::PlanReview)
 ///     .on("DONE", State::Done)
-///     .build(provider.specs())?;
+///     .build(toolbox.specs())?;
 /// assert_eq!(states.next("DONE"), Ok(&State::Done));
 /// assert_eq!(states.next("NOWHERE").unwrap_err().to_string(), "unknown tool transition");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -91,7 +91,7 @@ impl<S> StateMapBuilder<S> {
         self
     }
 
-    /// Checks the entries against the tools of an agent: those of [`Provider::specs`](toolgen_kernel::Provider::specs), or of a
+    /// Checks the entries against the tools of an agent: those of [`Toolbox::specs`](toolgen_kernel::Toolbox::specs), or of a
     /// whole registry. A completion tool without a signal just ends the loop and needs no entry.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 //! A sub-agent cannot be resumed. If one of its calls waits for an approval or for input, it ends with an error that names
 //! the call, with the code `APPROVAL_REQUIRED` or `INPUT_REQUIRED`. Where tools of sub-agents need approvals, set an
 //! [`Approver`](toolgen_kernel::layers::middleware::Approver) that decides while the sub-agent runs
-//! ([`ProviderBuilder::approver`]), and for input an [`InputHandler`](toolgen_kernel::layers::control::InputHandler).
+//! ([`ToolboxBuilder::approver`]), and for input an [`InputHandler`](toolgen_kernel::layers::control::InputHandler).
 //!
 //! A sub-agent cannot start others: none of its tools may be a sub-agent, which is checked when it is built, and a
 //! sub-agent that is nested in any other way refuses to run.
@@ -37,7 +37,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::session::Session;
 use toolgen_kernel::call::tool::{AgentTool, MISSING_TASK};
-use toolgen_kernel::provider::{Provider, ProviderBuilder};
+use toolgen_kernel::toolbox::{Toolbox, ToolboxBuilder};
 use toolgen_kernel::registry::Registry;
 use toolgen_kernel::spec::ToolSpec;
 
@@ -85,19 +85,19 @@ pub struct AgentTask {
     /// The context of its turns: its own session, a token that fires with that of the call, and what the caller
     /// provides.
     pub context: ToolContext,
-    /// The tools of the sub-agent, which are called only through a provider.
+    /// The tools of the sub-agent, which are called only through a toolbox.
     tools: Registry,
 }
 
 impl AgentTask {
-    /// Returns a builder for the provider of the sub-agent: it offers the tools of the sub-agent, behind the layers of
-    /// the provider through which the sub-agent was called, and within its allow-list, rules and limits, which can only
+    /// Returns a builder for the toolbox of the sub-agent: it offers the tools of the sub-agent, behind the layers of
+    /// the toolbox through which the sub-agent was called, and within its allow-list, rules and limits, which can only
     /// be narrowed.
     #[must_use]
-    pub fn provider_builder(&self) -> ProviderBuilder {
-        match Provider::of(&self.context) {
+    pub fn toolbox_builder(&self) -> ToolboxBuilder {
+        match Toolbox::of(&self.context) {
             Some(caller) => caller.builder_with(&self.tools),
-            None => Provider::builder(&self.tools),
+            None => Toolbox::builder(&self.tools),
         }
     }
 }
@@ -165,10 +165,10 @@ impl AgentFailure {
         match self {
             AgentFailure::Aborted(why) => failed("AGENT_ABORTED", format!("was aborted: {why}")),
             AgentFailure::ApprovalRequired(why) => {
-                waits("APPROVAL_REQUIRED", &why, "an approver (`ProviderBuilder::approver`)")
+                waits("APPROVAL_REQUIRED", &why, "an approver (`ToolboxBuilder::approver`)")
             }
             AgentFailure::InputRequired(why) => {
-                waits("INPUT_REQUIRED", &why, "an input handler (`ProviderBuilder::input_handler`)")
+                waits("INPUT_REQUIRED", &why, "an input handler (`ToolboxBuilder::input_handler`)")
             }
             AgentFailure::Looped => {
                 failed("AGENT_LOOPED", "was stopped because it went in circles".to_owned())
@@ -234,9 +234,9 @@ impl std::error::Error for AgentFailure {}
 ///     .system_prompt("You find things.")
 ///     .tools(toolset![search])
 ///     .build()?;
-/// let provider = Registry::builder().add(researcher).seal()?.provider(Default::default());
+/// let toolbox = Registry::builder().add(researcher).seal()?.toolbox(Default::default());
 /// let call = ToolCall::new("call-1", "researcher", json!({"task": "What is there about loops?"}));
-/// let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+/// let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
 /// assert_eq!(answer.text(), "I found 3 pages about loops.");
 /// # Ok(())
 /// # }

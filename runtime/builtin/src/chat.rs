@@ -9,8 +9,8 @@ use toolgen_kernel::base::data::plain_data;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::provider_context::FactoryError;
-use toolgen_kernel::provider::ToolFactory;
+use toolgen_kernel::call::toolbox_context::FactoryError;
+use toolgen_kernel::toolbox::ToolFactory;
 use toolgen_macros::tool;
 
 /// A chat of agents, in which each reads on where it stopped.
@@ -91,7 +91,7 @@ async fn chat_read(chat: Service<dyn ChatService>, ctx: &ToolContext) -> Result<
 fn agent(ctx: &ToolContext) -> Result<&str, ToolError> {
     ctx.agent_id().ok_or_else(|| {
         ToolError::failed("agent_id not found in context")
-            .with_operator_detail("give the context an agent: `ProviderContext::with_agent_id`")
+            .with_operator_detail("give the context an agent: `ToolboxContext::with_agent_id`")
     })
 }
 

@@ -1,7 +1,7 @@
 //! Ready-made tools: files and searches, lines of shell, workspaces of others, chats.
 //!
 //! They are functions with `#[tool]` like those of any program, so schemas, documentation and effects come from the code
-//! that runs, and they pass the layers of a provider like any other tool.
+//! that runs, and they pass the layers of a toolbox like any other tool.
 //!
 //! | list | tools |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! ```
 //! use serde_json::json;
 //! use toolgen_runtime::builtin::{self, Bash};
-//! use toolgen_runtime::{Limits, ProviderContext, Registry, ToolCall, ToolContext, toolset};
+//! use toolgen_runtime::{Limits, ToolboxContext, Registry, ToolCall, ToolContext, toolset};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,16 +23,16 @@
 //! # std::fs::create_dir_all(&directory)?;
 //! let registry = Registry::new(toolset![Bash::default().deny("git push"), builtin::files()])?;
 //! // `bash` also needs an executor: `with_executor`.
-//! let context = ProviderContext::new().with_work_dir(&directory);
-//! let provider = registry.provider(context.clone());
+//! let context = ToolboxContext::new().with_work_dir(&directory);
+//! let toolbox = registry.toolbox(context.clone());
 //! let turn = ToolContext::new("turn-1", "");
 //! let call = ToolCall::new("1", "write_file", json!({"path": "a/b.txt", "content": "one\ntwo\n"}));
-//! assert_eq!(provider.call(call, &turn).await.text(), "Wrote 8 bytes to a/b.txt");
+//! assert_eq!(toolbox.call(call, &turn).await.text(), "Wrote 8 bytes to a/b.txt");
 //! let call = ToolCall::new("2", "search", json!({"pattern": "^t"}));
-//! assert_eq!(provider.call(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
+//! assert_eq!(toolbox.call(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
 //!
 //! // An agent that plans may read, and not write.
-//! let planner = registry.provider(context.with_limits(Limits::PLANNING));
+//! let planner = registry.toolbox(context.with_limits(Limits::PLANNING));
 //! let call = ToolCall::new("3", "write_file", json!({"path": "a/b.txt", "content": ""}));
 //! assert!(planner.call(call, &turn).await.is_error());
 //! # std::fs::remove_dir_all(&directory)?;
@@ -42,7 +42,7 @@
 //!
 //! # Files
 //!
-//! Paths lead to files below the working directory (`ProviderContext::with_work_dir`) and nowhere else: a path or a
+//! Paths lead to files below the working directory (`ToolboxContext::with_work_dir`) and nowhere else: a path or a
 //! link that leaves it is refused, also when the link is put there while the tool works, because every step is made
 //! from an open directory to the next. A hard link cannot be distinguished from any other name of its file, so files
 //! with several names are not written. What one user can read, the tools can: the directory is not a sandbox for
@@ -79,7 +79,7 @@ pub use coding::{coding, dispatch_agent};
 pub use workspaces::Workspaces;
 
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::provider::ToolFactory;
+use toolgen_kernel::toolbox::ToolFactory;
 
 /// Returns `bash` as [`Bash`] has it by default, and the tools for [`files`].
 #[must_use]

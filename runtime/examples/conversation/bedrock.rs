@@ -4,11 +4,11 @@
 use std::error::Error;
 
 use serde_json::Value;
-use toolgen_runtime::Provider;
+use toolgen_runtime::Toolbox;
 use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::wire::WireFormat;
 
-pub(crate) async fn ask(provider: &Provider, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
+pub(crate) async fn ask(toolbox: &Toolbox, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
     let client = reqwest::Client::new();
     let send = |request: Value| {
         let request = client
@@ -17,6 +17,6 @@ pub(crate) async fn ask(provider: &Provider, base: &str, key: &str) -> Result<St
             .json(&request);
         async { request.send().await?.json().await }
     };
-    let mut agent = Loop::new(provider, WireFormat::Bedrock, send)?.with_system("Use the tools.");
+    let mut agent = Loop::new(toolbox, WireFormat::Bedrock, send)?.with_system("Use the tools.");
     Ok(agent.run("What is 17 + 25?").await.text()?)
 }

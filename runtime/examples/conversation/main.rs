@@ -1,4 +1,4 @@
-//! A model and a tool, with each provider: `cargo run --example conversation --features agent -- anthropic
+//! A model and a tool, with each toolbox: `cargo run --example conversation --features agent -- anthropic
 //! https://api.anthropic.com`. The key is in `API_KEY`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -33,14 +33,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let (name, base) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let key = env::var("API_KEY").unwrap_or_default();
-    let provider = Registry::new(toolset![add])?.provider(Default::default());
+    let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
     let answer = match name.as_str() {
-        "openai-chat" => openai_chat::ask(&provider, &base, &key).await?,
-        "openai-responses" => openai_responses::ask(&provider, &base, &key).await?,
-        "anthropic" => anthropic::ask(&provider, &base, &key).await?,
-        "gemini" => gemini::ask(&provider, &base, &key).await?,
-        "bedrock" => bedrock::ask(&provider, &base, &key).await?,
-        "ollama" => ollama::ask(&provider, &base, &key).await?,
+        "openai-chat" => openai_chat::ask(&toolbox, &base, &key).await?,
+        "openai-responses" => openai_responses::ask(&toolbox, &base, &key).await?,
+        "anthropic" => anthropic::ask(&toolbox, &base, &key).await?,
+        "gemini" => gemini::ask(&toolbox, &base, &key).await?,
+        "bedrock" => bedrock::ask(&toolbox, &base, &key).await?,
+        "ollama" => ollama::ask(&toolbox, &base, &key).await?,
         _ => {
             return Err(
                 "usage: conversation PROVIDER BASE_URL, see the names of the files beside this one".into()

@@ -4,11 +4,11 @@
 use std::error::Error;
 
 use serde_json::Value;
-use toolgen_runtime::Provider;
+use toolgen_runtime::Toolbox;
 use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::wire::{Stream, WireFormat};
 
-pub(crate) async fn ask(provider: &Provider, base: &str, _: &str) -> Result<String, Box<dyn Error>> {
+pub(crate) async fn ask(toolbox: &Toolbox, base: &str, _: &str) -> Result<String, Box<dyn Error>> {
     let client = reqwest::Client::new();
     let send = async |request: Value, mut stream: Stream| {
         let mut reply = client.post(format!("{base}/api/chat")).json(&request).send().await?;
@@ -17,6 +17,6 @@ pub(crate) async fn ask(provider: &Provider, base: &str, _: &str) -> Result<Stri
         }
         Ok::<_, Box<dyn Error + Send + Sync>>(stream)
     };
-    let mut agent = Loop::streaming(provider, WireFormat::OpenAiChat, send)?.with_model("qwen3");
+    let mut agent = Loop::streaming(toolbox, WireFormat::OpenAiChat, send)?.with_model("qwen3");
     Ok(agent.run("What is 17 + 25?").await.text()?)
 }

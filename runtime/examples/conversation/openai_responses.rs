@@ -3,16 +3,16 @@
 use std::error::Error;
 
 use serde_json::Value;
-use toolgen_runtime::Provider;
+use toolgen_runtime::Toolbox;
 use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::wire::WireFormat;
 
-pub(crate) async fn ask(provider: &Provider, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
+pub(crate) async fn ask(toolbox: &Toolbox, base: &str, key: &str) -> Result<String, Box<dyn Error>> {
     let client = reqwest::Client::new();
     let send = |request: Value| {
         let request = client.post(format!("{base}/v1/responses")).bearer_auth(key).json(&request);
         async { request.send().await?.json().await }
     };
-    let mut agent = Loop::new(provider, WireFormat::OpenAiResponses, send)?.with_model("gpt-5.1");
+    let mut agent = Loop::new(toolbox, WireFormat::OpenAiResponses, send)?.with_model("gpt-5.1");
     Ok(agent.run("What is 17 + 25?").await.text()?)
 }

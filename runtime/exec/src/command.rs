@@ -6,7 +6,7 @@
 //!
 //! # Where programs run
 //!
-//! A program runs in the [`Executor`] of its call, which a [provider](toolgen_kernel::Provider) holds to the limits of its
+//! A program runs in the [`Executor`] of its call, which a [toolbox](toolgen_kernel::Toolbox) holds to the limits of its
 //! context. If the call has none, it runs in that of the [`CommandEngine`], held to the same limits: with the feature
 //! `process`, on this machine. The declared effects of a tool hold for its program, too: a read-only tool cannot write
 //! files, and one without network has none, or the executor refuses to run it.
@@ -34,7 +34,7 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::limits::Limits;
-use toolgen_kernel::call::provider_context::{FactoryError, ProviderContext};
+use toolgen_kernel::call::toolbox_context::{FactoryError, ToolboxContext};
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::roots::inside;
 use toolgen_kernel::call::secrets::Secrets;
@@ -257,7 +257,7 @@ impl CommandTool {
 
     fn no_executor(&self) -> ToolError {
         let why = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
-        let remedy = "give the provider's context one (`ProviderContext::with_executor`), or the engine \
+        let remedy = "give the provider's context one (`ToolboxContext::with_executor`), or the engine \
                       (`CommandEngine::executor`), or turn on the feature `process`";
         ToolError::failed_with("SERVICE_UNAVAILABLE", why.clone())
             .with_operator_detail(format!("{why}: {remedy}"))
@@ -291,7 +291,7 @@ impl AgentTool for CommandTool {
         Some(format!("{:?}", self.plan))
     }
 
-    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+    fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         let executor = self.executor.clone()?;
         let held = ctx.clone().with_executor(executor).executor(self.spec.name.as_str());
         Some(held.map(|held| {
@@ -300,7 +300,7 @@ impl AgentTool for CommandTool {
         }))
     }
 
-    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+    fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
         ctx.limits.confine(&self.spec.effects)
     }
 

@@ -117,7 +117,7 @@ pub trait ToolInput: Sized {
     /// Whether a field of this type must be given.
     const REQUIRED: bool = true;
 
-    /// The shape behind [`SHAPE`](Self::SHAPE) if that is a reference, so that the rules of a provider can be checked
+    /// The shape behind [`SHAPE`](Self::SHAPE) if that is a reference, so that the rules of a toolbox can be checked
     /// at compile time.
     const BODY: Option<&'static Shape> = None;
 

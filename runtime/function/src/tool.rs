@@ -29,9 +29,9 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let provider = Registry::builder().add(rhymes::tool()).seal()?.provider(Default::default());
+//! let toolbox = Registry::builder().add(rhymes::tool()).seal()?.toolbox(Default::default());
 //! let turn = ToolContext::new("turn-1", "");
-//! let call = |arguments| provider.call(ToolCall::new("call-1", "rhymes", arguments), &turn);
+//! let call = |arguments| toolbox.call(ToolCall::new("call-1", "rhymes", arguments), &turn);
 //! assert_eq!(call(json!({"word": "light", "limit": 1})).await.text(), r#"["night"]"#);
 //! assert!(call(json!({"word": "", "limit": 1})).await.text().contains("/word"));
 //! # Ok(())
@@ -57,8 +57,8 @@
 //! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
 //! the tool), `ignore_unknown` (the schema has no `additionalProperties: false`, and arguments that the tool does not
 //! know are ignored, not refused) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
-//! a turn may overlap; see [dispatch](toolgen_kernel::provider::dispatch). A result larger than `result_limit = "64KiB"` is split
-//! into [pages](toolgen_kernel::layers::pages), unless the provider has no pages.
+//! a turn may overlap; see [dispatch](toolgen_kernel::toolbox::dispatch). A result larger than `result_limit = "64KiB"` is split
+//! into [pages](toolgen_kernel::layers::pages), unless the toolbox has no pages.
 //!
 //! Effects count as the worst possible unless declared: `read_only`, `destructive`, `idempotent`, `open_world`,
 //! `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`,
@@ -72,7 +72,7 @@
 //!
 //! An argument has a type that implements [`ToolInput`], or is a `&str`, `&[T]`, `&Path`, `&T` or `Option<&T>` of such
 //! types. `#[arg(…)]` adds rules, which are advertised in the schema, enforced when a call is decoded, and described in
-//! words where a provider's schemas cannot express them:
+//! words where a vendor's schemas cannot express them:
 //!
 //! * `default = value` or `default`, where the value is a literal, a list of literals (`["a", "b"]`) or an expression;
 //!   `rename = "name"`, `alias("name", …)`; `description = EXPR`;
@@ -129,9 +129,9 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let counter = Arc::new(Counter(Default::default()));
-//! let provider = Registry::new(toolset![hello, Counter::tools(&counter)])?.provider(Default::default());
+//! let toolbox = Registry::new(toolset![hello, Counter::tools(&counter)])?.toolbox(Default::default());
 //! let call = ToolCall::new("call-1", "count", json!({"by": 2}));
-//! assert_eq!(provider.call(call, &ToolContext::new("turn-1", "")).await.text(), "2");
+//! assert_eq!(toolbox.call(call, &ToolContext::new("turn-1", "")).await.text(), "2");
 //! # Ok(())
 //! # }
 //! ```

@@ -25,7 +25,7 @@ use super::transport::Clients;
 use super::transport::{self, Redirects, Route, SendError};
 use super::{tls, url};
 use toolgen_kernel::base::frozen::{Frozen, Text};
-use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::Network;

@@ -22,7 +22,7 @@ pub mod missing;
 pub(crate) mod peers;
 pub mod principal;
 #[doc(hidden)]
-pub mod provider_context;
+pub mod toolbox_context;
 mod response_data;
 pub mod result;
 #[doc(hidden)]
@@ -174,7 +174,7 @@ pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
 }
 
-/// The maximum length in bytes of the ID of a call that is recorded. No provider gives longer ones.
+/// The maximum length in bytes of the ID of a call that is recorded. No toolbox gives longer ones.
 pub(crate) const LONGEST_ID: usize = 256;
 
 /// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than any that providers give.
@@ -203,7 +203,7 @@ pub struct ToolResponse {
     pub started: SystemTime,
     /// How long the call took.
     pub duration: Duration,
-    /// The structured result that the tool declares, which MCP sends. Set by a provider.
+    /// The structured result that the tool declares, which MCP sends. Set by a toolbox.
     pub declared: Option<Arc<StructuredOutput>>,
 }
 

@@ -20,7 +20,7 @@ pub use functions::FunctionTable;
 pub use tape::Tape;
 
 use crate::base::frozen::Frozen;
-use crate::call::provider_context::FactoryError;
+use crate::call::toolbox_context::FactoryError;
 use crate::call::tool::AgentTool;
 use crate::spec::plan::Tool;
 

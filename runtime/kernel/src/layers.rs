@@ -1,4 +1,4 @@
-//! Layers that every call through a provider passes, each in its own module.
+//! Layers that every call through a toolbox passes, each in its own module.
 
 pub mod approval;
 pub mod breaker;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use crate::call::context::ToolContext;
 
-/// The layers that every provider has, unless others take their place.
+/// The layers that every toolbox has, unless others take their place.
 pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     vec![
         Arc::<pages::Pages>::default(),

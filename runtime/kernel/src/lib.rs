@@ -7,7 +7,7 @@
 //!
 //! | floor | holds |
 //! |---|---|
-//! | [`provider`] | the tools of one agent, and the pipeline of their calls |
+//! | [`toolbox`] | the tools of one agent, and the pipeline of their calls |
 //! | [`layers`] | what a call passes, one module each |
 //! | [`engine`], [`registry`] | what runs tools that are data; sealed sets of tools |
 //! | [`call`] | a call, its context and its outcome |
@@ -22,7 +22,7 @@ pub mod base;
 pub mod call;
 pub mod engine;
 pub mod layers;
-pub mod provider;
+pub mod toolbox;
 pub mod registry;
 
 #[doc(inline)]
@@ -41,8 +41,8 @@ pub use {
     layers::breaker::CircuitBreaker,
     layers::depends::Dependencies,
     layers::repeat::RepeatGuard,
-    provider::dispatch::{DispatchOptions, Dispatched, Strategy},
-    provider::{Provider, ProviderBuilder, ProviderContext},
+    toolbox::dispatch::{DispatchOptions, Dispatched, Strategy},
+    toolbox::{Toolbox, ToolboxBuilder, ToolboxContext},
     registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
 };
 

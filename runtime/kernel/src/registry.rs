@@ -297,7 +297,7 @@ impl Registry {
     }
 
     /// Calls a tool by name, past all layers; see [`call_without_layers`]. Only for calls that the program itself makes
-    /// and vouches for. What a model calls goes through a [`Provider`](crate::provider::Provider).
+    /// and vouches for. What a model calls goes through a [`Toolbox`](crate::toolbox::Toolbox).
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ use std::sync::{Arc, Mutex};
 use self::tool::McpTool;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::sync::unpoisoned;
-use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::plan::{Call, McpServer, Tool};

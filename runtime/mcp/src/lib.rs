@@ -1,4 +1,4 @@
-//! The Model Context Protocol: tools of its servers, and a server for the tools of a provider.
+//! The Model Context Protocol: tools of its servers, and a server for the tools of a toolbox.
 //!
 //! Programs use it as `engine::mcp` and `serve::mcp` of `toolgen-runtime`.
 

@@ -1,7 +1,7 @@
-//! A server of the Model Context Protocol: every client of the protocol can list and call the tools of a provider.
+//! A server of the Model Context Protocol: every client of the protocol can list and call the tools of a toolbox.
 //!
 //! ```no_run
-//! # use toolgen_runtime::{Provider, ProviderContext, Registry, tool, toolset};
+//! # use toolgen_runtime::{Toolbox, ToolboxContext, Registry, tool, toolset};
 //! use toolgen_runtime::serve::mcp::Server;
 //!
 //! /// Adds two numbers.
@@ -12,15 +12,15 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let provider = Registry::new(toolset![add])?.provider(ProviderContext::new());
-//! Server::new(provider).stdio().await?;
+//! let toolbox = Registry::new(toolset![add])?.toolbox(ToolboxContext::new());
+//! Server::new(toolbox).stdio().await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! Both eras of the protocol are supported, whichever a client asks for: sessions that begin with `initialize`
 //! (revisions up to 2025-11-25), and requests that stand alone (2026-07-28). Every call passes all layers of the
-//! provider: its policy, limits, approvals, records. What a tool reports while it runs becomes progress if the client
+//! toolbox: its policy, limits, approvals, records. What a tool reports while it runs becomes progress if the client
 //! asked for it, and a client that cancels a call, or goes away, fires the call's token.
 //!
 //! # Safety
@@ -66,7 +66,7 @@ use shares::Calls;
 use streams::Streams;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 
 /// How many tools a page of `tools/list` has, unless set.
 const PAGE: usize = 250;
@@ -74,7 +74,7 @@ const PAGE: usize = 250;
 /// How long a person has to answer a question, unless set.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
 
-/// Serves the tools of a provider over the Model Context Protocol, see the [module](self).
+/// Serves the tools of a toolbox over the Model Context Protocol, see the [module](self).
 #[derive(Debug)]
 #[must_use = "a server does nothing before `stdio`, `http` or `router`"]
 pub struct Server {
@@ -99,58 +99,58 @@ struct Served {
 pub struct Tools(Arc<Offer>);
 
 struct Offer {
-    provider: watch::Sender<Provider>,
+    toolbox: watch::Sender<Toolbox>,
     /// How many tools were listed when clients were last notified.
     listed: AtomicUsize,
     described: Described,
 }
 
 impl Tools {
-    fn new(provider: Provider) -> Tools {
-        let listed = AtomicUsize::new(provider.specs().count());
+    fn new(toolbox: Toolbox) -> Tools {
+        let listed = AtomicUsize::new(toolbox.specs().count());
         Tools(Arc::new(Offer {
-            provider: watch::Sender::new(provider),
+            toolbox: watch::Sender::new(toolbox),
             listed,
             described: Described::default(),
         }))
     }
 
-    /// Offers the tools of this provider instead, and tells the clients that the list has changed. Running calls are not
+    /// Offers the tools of this toolbox instead, and tells the clients that the list has changed. Running calls are not
     /// disturbed.
-    pub fn replace(&self, provider: Provider) {
-        self.0.listed.store(provider.specs().count(), Ordering::Relaxed);
-        self.0.provider.send_replace(provider);
+    pub fn replace(&self, toolbox: Toolbox) {
+        self.0.listed.store(toolbox.specs().count(), Ordering::Relaxed);
+        self.0.toolbox.send_replace(toolbox);
         self.0.described.clear();
     }
 
-    fn provider(&self) -> Provider {
-        self.0.provider.borrow().clone()
+    fn toolbox(&self) -> Toolbox {
+        self.0.toolbox.borrow().clone()
     }
 
     /// Returns a receiver of every later change of the list.
-    fn changes(&self) -> watch::Receiver<Provider> {
-        self.0.provider.subscribe()
+    fn changes(&self) -> watch::Receiver<Toolbox> {
+        self.0.toolbox.subscribe()
     }
 
     /// Notifies the clients if a call has changed the list: the tool that reads the rest of results appears with the
     /// first result that is too large.
     fn look_again(&self) {
-        let listed = self.provider().specs().count();
+        let listed = self.toolbox().specs().count();
         if self.0.listed.swap(listed, Ordering::Relaxed) != listed {
-            self.0.provider.send_modify(|_| {});
+            self.0.toolbox.send_modify(|_| {});
         }
     }
 }
 
 impl Server {
-    /// Creates a server of the tools of a provider.
-    pub fn new(provider: Provider) -> Server {
+    /// Creates a server of the tools of a toolbox.
+    pub fn new(toolbox: Toolbox) -> Server {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         let info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolgen", env!("CARGO_PKG_VERSION")));
         let served = Served {
             info,
-            tools: Tools::new(provider),
+            tools: Tools::new(toolbox),
             page: PAGE,
             calls: Calls::default(),
             answer_time: ANSWER_TIME,
@@ -303,7 +303,7 @@ impl std::error::Error for ServeError {}
 
 impl fmt::Debug for Tools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tools").field(&*self.0.provider.borrow()).finish()
+        f.debug_tuple("Tools").field(&*self.0.toolbox.borrow()).finish()
     }
 }
 

@@ -18,7 +18,7 @@
 //! let sink = MemorySink::new();
 //! let auditor = Auditor::builder(sink.clone()).start()?;
 //!
-//! // What a provider does for each of its calls.
+//! // What a toolbox does for each of its calls.
 //! let mut record = auditor.record(|| CallInfo::new("call-1", "login", json!({"password": "hunter2"})));
 //! record.intent().await?;
 //! record.finish(&Ok(ToolResult::text("welcome"))).await;
@@ -207,7 +207,7 @@ impl AuditOutcome {
     }
 
     /// Returns the ID of the approval that the call waits for, under which a
-    /// [queue](toolgen_kernel::provider::ProviderBuilder::approval_queue) has it. `None` if it waits for none, or the record is
+    /// [queue](toolgen_kernel::toolbox::ToolboxBuilder::approval_queue) has it. `None` if it waits for none, or the record is
     /// from before records had it.
     #[must_use]
     pub fn approval(&self) -> Option<&str> {

@@ -89,7 +89,7 @@ impl std::error::Error for CassetteError {}
 
 impl Cassette {
     /// Creates an empty cassette that records. This redactor hides secrets, besides the credentials that the engines
-    /// themselves send; those that tools declare are known where calls pass a [`Provider`](toolgen_kernel::Provider).
+    /// themselves send; those that tools declare are known where calls pass a [`Toolbox`](toolgen_kernel::Toolbox).
     #[must_use]
     pub fn record(redactor: &Redactor) -> Cassette {
         Cassette::new(Vec::new(), redactor, false)

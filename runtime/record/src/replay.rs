@@ -1,6 +1,6 @@
 //! Replays of recorded runs: a test in which tools answer from a file instead of the world.
 //!
-//! A [`RecordedRun`] is taken from an audit log and committed. A [`Replay`] of it, given to a provider, takes the place
+//! A [`RecordedRun`] is taken from an audit log and committed. A [`Replay`] of it, given to a toolbox, takes the place
 //! of the tools: everything around them is as in the program, every layer included. The first call that is not the
 //! recorded one, by its name, its arguments or its place, is refused, and so are all after it; [`Replay::finish`]
 //! reports what differs.
@@ -9,7 +9,7 @@
 //! use serde_json::json;
 //! use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 //! use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
-//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
 //!
 //! /// Tells the weather.
 //! #[tool(undocumented)]
@@ -26,19 +26,19 @@
 //! // A run is recorded, here in memory.
 //! let sink = MemorySink::new();
 //! let auditor = Auditor::builder(sink.clone()).start()?;
-//! let provider = Provider::builder(&registry).layer(auditor.clone()).build()?;
-//! provider.call(call("Ulm"), &turn).await;
+//! let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build()?;
+//! toolbox.call(call("Ulm"), &turn).await;
 //! auditor.shutdown().await;
 //!
 //! // The test.
 //! let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new())?);
-//! let provider = Provider::builder(&registry).layer(replay.clone()).build()?;
-//! assert_eq!(provider.call(call("Ulm"), &turn).await.text(), "It rains in Ulm.");
+//! let toolbox = Toolbox::builder(&registry).layer(replay.clone()).build()?;
+//! assert_eq!(toolbox.call(call("Ulm"), &turn).await.text(), "It rains in Ulm.");
 //! replay.finish()?;
 //!
 //! let replay = replay.again();
-//! let provider = Provider::builder(&registry).layer(replay.clone()).build()?;
-//! provider.call(call("Rom"), &turn).await;
+//! let toolbox = Toolbox::builder(&registry).layer(replay.clone()).build()?;
+//! toolbox.call(call("Rom"), &turn).await;
 //! let why = replay.finish().unwrap_err().to_string();
 //! assert!(why.contains("/city: expected \"Ulm\", found \"Rom\""), "{why}");
 //! # Ok(())
@@ -80,7 +80,7 @@ pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
 /// Answers calls from a [`RecordedRun`]. Clones are the same replay.
 ///
 /// It is a [layer](toolgen_kernel::layers), also for the sub-agents of the
-/// provider. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they
+/// toolbox. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they
 /// make are answered instead, see [`answering_whole`](Self::answering_whole).
 #[derive(Clone)]
 pub struct Replay {

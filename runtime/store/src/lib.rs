@@ -7,7 +7,7 @@
 //! | `PostgresStore` | `postgres` | many machines, and what must not be lost | the database and its schema |
 //! | `RedisStore` | `redis` | many machines and many calls | the server and the namespace |
 //!
-//! Each is given to the parts of a provider that are to share their state, by one method each; the [trait](Store) lists
+//! Each is given to the parts of a toolbox that are to share their state, by one method each; the [trait](Store) lists
 //! them. A program may have several, such as approvals in a database and counts in Redis.
 //!
 //! ```
@@ -16,14 +16,14 @@
 //! use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 //! use toolgen_runtime::layers::rate::WindowLimit;
 //! use toolgen_runtime::store::{MemoryStore, OnFailure};
-//! use toolgen_runtime::{CircuitBreaker, Provider, Registry, Sessions};
+//! use toolgen_runtime::{CircuitBreaker, Toolbox, Registry, Sessions};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let registry = &Registry::new(Vec::<std::sync::Arc<dyn toolgen_runtime::AgentTool>>::new())?;
 //! # let key = [7; 32];
 //! let store = MemoryStore::new(); // or another one: what follows is the same
-//! let provider = Provider::builder(registry)
+//! let toolbox = Toolbox::builder(registry)
 //!     .rate_limit(WindowLimit::new().shared(store.clone()).on_failure(OnFailure::Degrade))
 //!     .breaker(CircuitBreaker::new().shared(store.clone()).start()?)
 //!     .pages(Pages::new(ResultLimit::DEFAULT).shared(store.clone()))

@@ -112,13 +112,13 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// ```no_run
 /// use toolgen_runtime::layers::approval::Approvals;
 /// use toolgen_runtime::store::PostgresStore;
-/// use toolgen_runtime::{Provider, Registry};
+/// use toolgen_runtime::{Toolbox, Registry};
 ///
-/// # async fn queued(registry: &Registry, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+/// # async fn queued(registry: &Registry, key: &[u8; 32]) -> Result<Toolbox, Box<dyn std::error::Error>> {
 /// # let url = "postgres://me@localhost/audit";
 /// let approvals = Approvals::on(PostgresStore::connect(url).await?).with_worker("worker-1");
-/// let provider = Provider::builder(registry).approval_key(key).approval_queue(approvals).build()?;
-/// # Ok(provider)
+/// let toolbox = Toolbox::builder(registry).approval_key(key).approval_queue(approvals).build()?;
+/// # Ok(toolbox)
 /// # }
 /// ```
 #[derive(Clone)]

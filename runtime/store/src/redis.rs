@@ -124,13 +124,13 @@ return 1";
 /// use toolgen_runtime::layers::approval::Approvals;
 /// use toolgen_runtime::layers::rate::WindowLimit;
 /// use toolgen_runtime::store::{OnFailure, RedisStore};
-/// use toolgen_runtime::{Provider, Registry};
+/// use toolgen_runtime::{Toolbox, Registry};
 ///
-/// # fn shared(registry: &Registry) -> Result<Provider, Box<dyn std::error::Error>> {
+/// # fn shared(registry: &Registry) -> Result<Toolbox, Box<dyn std::error::Error>> {
 /// let store = RedisStore::builder("redis://127.0.0.1:6379", "shop-production").build()?;
 /// let limit = WindowLimit::new().with_per_tool(10).shared(store.clone()).on_failure(OnFailure::Degrade);
-/// let provider = Provider::builder(registry).rate_limit(limit).approval_store(Approvals::on(store)).build()?;
-/// # Ok(provider)
+/// let toolbox = Toolbox::builder(registry).rate_limit(limit).approval_store(Approvals::on(store)).build()?;
+/// # Ok(toolbox)
 /// # }
 /// ```
 #[derive(Clone)]

@@ -52,12 +52,12 @@ const TABLES: &str = "
 /// ```no_run
 /// use toolgen_runtime::layers::approval::Approvals;
 /// use toolgen_runtime::store::SqliteStore;
-/// use toolgen_runtime::{Provider, Registry};
+/// use toolgen_runtime::{Toolbox, Registry};
 ///
-/// # fn keyed(registry: &Registry, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+/// # fn keyed(registry: &Registry, key: &[u8; 32]) -> Result<Toolbox, Box<dyn std::error::Error>> {
 /// let approvals = Approvals::on(SqliteStore::open("calls.db")?);
-/// let provider = Provider::builder(registry).approval_key(key).approval_queue(approvals).build()?;
-/// # Ok(provider)
+/// let toolbox = Toolbox::builder(registry).approval_key(key).approval_queue(approvals).build()?;
+/// # Ok(toolbox)
 /// # }
 /// ```
 #[derive(Clone)]

@@ -60,9 +60,9 @@ async fn agents_read_what_others_post() {
 #[tokio::test]
 async fn a_chat_needs_a_service_and_an_agent() {
     let mut bench = bench(&Arc::default(), "alice");
-    bench.context = ProviderContext::new();
+    bench.context = ToolboxContext::new();
     for name in ["chat_post", "chat_read"] {
-        let error = bench.provider().get(name).err().unwrap().to_string();
+        let error = bench.toolbox().get(name).err().unwrap().to_string();
         assert_eq!(error, format!("failed to create tool '{name}': {name} tool requires a chat service"));
     }
     let room: Arc<dyn ChatService> = Arc::new(Room::default());

@@ -47,7 +47,7 @@ async fn no_call_escapes_while_a_link_flips() {
     let before = crate::names(&bench.base.join("outside"));
     let done = Arc::default();
     let flipping = flip(&bench, &done);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let (mut inside, mut refused) = (0_u32, 0_u32);
     while inside + refused < CALLS || !flipping.is_finished() {
         let calls = [
@@ -62,7 +62,7 @@ async fn no_call_escapes_while_a_link_flips() {
         ];
         for (name, arguments) in calls {
             let call = ToolCall::new("1", name, arguments.clone());
-            let told = provider.call(call, &ToolContext::new("turn", "")).await.text();
+            let told = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
             let escaped =
                 told.contains("secret\n") || told.contains("only") || told.contains("outside secret");
             assert!(!escaped, "{name} {arguments}: {told}");

@@ -187,9 +187,9 @@ async fn limits_of_a_context_hold() {
 #[tokio::test]
 async fn a_call_without_a_working_directory_says_so() {
     let mut bench = bench();
-    bench.context = ProviderContext::new();
+    bench.context = ToolboxContext::new();
     assert_eq!(bench.text("list_files", json!({})).await, "no workdir is set for this call");
-    bench.context = ProviderContext::new().with_work_dir("/no/such/directory");
+    bench.context = ToolboxContext::new().with_work_dir("/no/such/directory");
     let told = bench.text("list_files", json!({})).await;
     assert_eq!(told, "the working directory cannot be opened: No such file or directory");
 }
@@ -250,7 +250,7 @@ async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
             call("4", "read_file", json!({"path": file})),
         ];
         let ctx = ToolContext::new("turn", "");
-        let done = bench.provider().dispatch(calls, &ctx, &DispatchOptions::default()).await;
+        let done = bench.toolbox().dispatch(calls, &ctx, &DispatchOptions::default()).await;
         let texts: Vec<String> = done.responses.iter().map(|response| response.text()).collect();
         assert_eq!(texts[1], format!("{file}:1:{text}\n(1 matches)"));
         assert_eq!(texts[3], "[1 lines]\n   1 | hay");

@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicU32;
 
 use toolgen_runtime::engine::executor::ExecError;
 use toolgen_runtime::engine::executor::Sandbox;
-use toolgen_runtime::{AgentTool, Provider, Registry, ToolResponse, ToolResult};
+use toolgen_runtime::{AgentTool, Toolbox, Registry, ToolResponse, ToolResult};
 
 use crate::prelude::*;
 
@@ -39,7 +39,7 @@ use crate::prelude::*;
 struct Bench {
     base: PathBuf,
     tools: Vec<Arc<dyn AgentTool>>,
-    context: ProviderContext,
+    context: ToolboxContext,
 }
 
 impl Bench {
@@ -50,7 +50,7 @@ impl Bench {
         let _ = fs::remove_dir_all(&base);
         fs::create_dir_all(base.join("work")).unwrap();
         let base = base.canonicalize().unwrap();
-        let context = ProviderContext::new().with_work_dir(base.join("work"));
+        let context = ToolboxContext::new().with_work_dir(base.join("work"));
         Bench { base, tools, context }
     }
 
@@ -75,9 +75,9 @@ impl Bench {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    fn provider(&self) -> Provider {
+    fn toolbox(&self) -> Toolbox {
         let registry = Registry::new(self.tools.iter().cloned()).unwrap();
-        Provider::builder(&registry).context(self.context.clone()).without_pages().build().unwrap()
+        Toolbox::builder(&registry).context(self.context.clone()).without_pages().build().unwrap()
     }
 
     async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
@@ -85,7 +85,7 @@ impl Bench {
     }
 
     async fn call_in(&self, name: &str, arguments: Value, ctx: &ToolContext) -> ToolResponse {
-        self.provider().call(ToolCall::new("1", name, arguments), ctx).await
+        self.toolbox().call(ToolCall::new("1", name, arguments), ctx).await
     }
 
     /// Calls a tool and returns its text, which stands for its outcome.

@@ -7,5 +7,5 @@ pub(crate) use std::time::Duration;
 
 pub(crate) use serde_json::{Value, json};
 pub(crate) use toolgen_runtime::{
-    Limits, ProviderContext, ToolCall, ToolContext, ToolError, builtin, toolset,
+    Limits, ToolboxContext, ToolCall, ToolContext, ToolError, builtin, toolset,
 };

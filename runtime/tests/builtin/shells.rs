@@ -38,7 +38,7 @@ async fn an_exit_code_is_no_failure_of_bash() {
     let result = bench.result("bash", json!({"command": "exit 3"})).await;
     assert_eq!(result.details, json!({"exit_code": 3, "ok": false}));
     assert!(!result.is_error(), "an exit code is not a failure of the tool");
-    assert_eq!(bench.provider().get("bash").unwrap().label(), "Execute Command");
+    assert_eq!(bench.toolbox().get("bash").unwrap().label(), "Execute Command");
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn what_an_executor_cannot_do_is_told() {
     for (name, tools) in [("bash", builtin::pack()), ("shell", builtin::shell()), ("Bash", builtin::coding())]
     {
         let bench = Bench::new(tools);
-        let error = bench.provider().get(name).err().unwrap().to_string();
+        let error = bench.toolbox().get(name).err().unwrap().to_string();
         assert_eq!(error, format!("failed to create tool '{name}': {name} tool requires an executor"));
     }
 }
@@ -160,7 +160,7 @@ async fn commands_are_held_to_the_limits_of_their_context() {
         let tool = bench.tools.iter().find(|tool| tool.name() == name).unwrap();
         let worst = Effects { open_world: true, ..Effects::UNDECLARED };
         assert_eq!(tool.spec().effects, worst, "{name}");
-        assert_eq!(tool.effects_in(&ProviderContext::new()), worst, "{name}");
+        assert_eq!(tool.effects_in(&ToolboxContext::new()), worst, "{name}");
     }
 }
 

@@ -196,18 +196,18 @@ async fn git_understands_how_it_is_called() {
 #[tokio::test]
 async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
     let (mut bench, _) = bench(Vec::new());
-    bench.context = ProviderContext::new();
-    let error = bench.provider().get("get_diff").err().unwrap().to_string();
+    bench.context = ToolboxContext::new();
+    let error = bench.toolbox().get("get_diff").err().unwrap().to_string();
     assert_eq!(error, "failed to create tool 'get_diff': get_diff tool requires an executor");
     let denied =
         |outcome| matches!(outcome, Err(ToolError::Denied { message, .. }) if message.contains("read_only"));
     let arguments = json!({"coder_id": "coder-001"});
     bench.context =
-        ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));
+        ToolboxContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));
     assert!(denied(bench.call("get_diff", arguments.clone()).await.outcome));
     for sandbox in crate::SANDBOXES {
         let local = toolgen_runtime::engine::executor::LocalExecutor::new().sandbox(sandbox);
-        bench.context = ProviderContext::new().with_executor(Arc::new(local));
+        bench.context = ToolboxContext::new().with_executor(Arc::new(local));
         match bench.call("get_diff", arguments.clone()).await.outcome {
             Ok(result) => {
                 assert_eq!(

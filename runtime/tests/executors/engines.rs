@@ -1,4 +1,4 @@
-//! Compiled tools of every kind, called through a provider.
+//! Compiled tools of every kind, called through a toolbox.
 #![cfg(unix)]
 #![allow(clippy::needless_pass_by_value, reason = "literals are passed")]
 
@@ -78,14 +78,14 @@ fn command(argv: &[&str]) -> CommandPlan {
     CommandPlan { argv: argv.iter().map(|argument| one(argument)).collect(), ..CommandPlan::EMPTY }
 }
 
-fn provider_in(tools: Vec<Arc<dyn AgentTool>>, context: ProviderContext) -> Provider {
-    Registry::new(tools).unwrap().provider(context)
+fn toolbox_in(tools: Vec<Arc<dyn AgentTool>>, context: ToolboxContext) -> Toolbox {
+    Registry::new(tools).unwrap().toolbox(context)
 }
 
 /// The answer to a call of a tool, which is made by the default engines.
-async fn answer(spec: ToolSpec, call: Call, arguments: Value, context: ProviderContext) -> ToolResponse {
+async fn answer(spec: ToolSpec, call: Call, arguments: Value, context: ToolboxContext) -> ToolResponse {
     let name = spec.name.to_string();
     let tools = Engines::new().tools_from([Tool { spec, call }]).unwrap();
     let call = ToolCall::new("1", name, arguments);
-    provider_in(tools, context).call(call, &ToolContext::new("turn", "")).await
+    toolbox_in(tools, context).call(call, &ToolContext::new("turn", "")).await
 }

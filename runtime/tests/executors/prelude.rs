@@ -15,6 +15,6 @@ pub(crate) use toolgen_runtime::engine::executor::{
 pub(crate) use toolgen_runtime::spec::Network;
 pub(crate) use toolgen_runtime::spec::plan::{CommandPlan, Stdin, Word};
 pub(crate) use toolgen_runtime::{
-    AgentTool, BoxFuture, Call, CancellationToken, List, Provider, ProviderContext, Registry, Text, Tool,
+    AgentTool, BoxFuture, Call, CancellationToken, List, Toolbox, ToolboxContext, Registry, Text, Tool,
     ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
 };

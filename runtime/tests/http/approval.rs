@@ -1,6 +1,6 @@
 //! An approval holds for one request: for its method, its path and its server.
 
-use toolgen_runtime::Provider;
+use toolgen_runtime::Toolbox;
 use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
 
 use crate::prelude::*;
@@ -10,14 +10,14 @@ fn asks(_: &ToolRequest<'_>) -> Decision {
     Decision::NeedApproval("it is far away".to_owned())
 }
 
-fn provider(method: &'static str, url: &str, path: &str) -> Provider {
+fn toolbox(method: &'static str, url: &str, path: &str) -> Toolbox {
     let tool = engine().build().unwrap().tool(tool(plan(method, url, path)));
     let registry = Registry::new([tool]).unwrap();
-    Provider::builder(&registry).middleware(asks).approval_key([1; 32]).build().unwrap()
+    Toolbox::builder(&registry).middleware(asks).approval_key([1; 32]).build().unwrap()
 }
 
-async fn asked(provider: &Provider) -> ApprovalRequest {
-    let response = provider.call(ToolCall::new("c1", "t", json!({})), &ctx()).await;
+async fn asked(toolbox: &Toolbox) -> ApprovalRequest {
+    let response = toolbox.call(ToolCall::new("c1", "t", json!({})), &ctx()).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     *request
 }
@@ -35,11 +35,11 @@ fn what_a_tool_does_is_told_without_the_keys_of_its_server() {
 #[tokio::test]
 async fn what_was_approved_of_one_request_runs_no_other() {
     let (server, other) = (Server::ok(), Server::ok());
-    let approved = || provider("GET", &server.url, "/read");
+    let approved = || toolbox("GET", &server.url, "/read");
     for changed in [
-        provider("DELETE", &server.url, "/read"),
-        provider("GET", &server.url, "/all"),
-        provider("GET", &other.url, "/read"),
+        toolbox("DELETE", &server.url, "/read"),
+        toolbox("GET", &server.url, "/all"),
+        toolbox("GET", &other.url, "/read"),
     ] {
         let request = asked(&approved()).await;
         let response = changed.resume(request, &ctx()).await;

@@ -8,7 +8,7 @@ use toolgen_runtime::engine::http::OAuth;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Content, Frozen, Provider};
+use toolgen_runtime::{Content, Frozen, Toolbox};
 
 use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan, secured, tool};
@@ -278,9 +278,9 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     let (shape, defs) = read_document(&schema, &mut Vec::new());
     (declared.spec.input, declared.spec.defs) = (shape.into(), defs);
     let tool = engine().cassette(&cassette).build().unwrap().tool(Frozen::from(declared));
-    let provider = Provider::builder(&Registry::new([tool]).unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::new([tool]).unwrap()).build().unwrap();
     let call = ToolCall::new("1", "t", json!({"name": SECRETS[5]}));
-    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
     assert!(answer.outcome.is_ok(), "{answer:?}");
 
     let text = cassette.text().unwrap();

@@ -1,7 +1,7 @@
 //! Tools of endpoints that are only known when the program runs, such as those of a configuration.
 
 use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
-use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::toolbox::ToolboxContext;
 use toolgen_runtime::spec::plan::{self, Call, Parameter};
 
 use crate::prelude::*;
@@ -40,15 +40,15 @@ async fn endpoints_of_a_configuration_are_tools() {
     ]);
     let tools = config.as_array().unwrap().iter().map(|one| endpoint(one).unwrap());
     let registry = Registry::new(engine().build().unwrap().tools_from(tools)).unwrap();
-    let provider = registry.provider(ProviderContext::new());
+    let toolbox = registry.toolbox(ToolboxContext::new());
 
     assert_eq!(registry.get("call_weather").unwrap().description(), "Call weather API");
     let response =
-        provider.call(ToolCall::new("1", "call_weather", json!({"city": "Bär & Co"})), &ctx()).await;
+        toolbox.call(ToolCall::new("1", "call_weather", json!({"city": "Bär & Co"})), &ctx()).await;
     assert_eq!(response.text(), format!("GET {}/weather?city=Bär%20%26%20Co → 200\n\nok", server.url));
     assert_eq!(server.only().target(), "/weather?city=B%C3%A4r%20%26%20Co");
     let response =
-        provider.call(ToolCall::new("2", "call_weather", json!({"city": "", "day": 1})), &ctx()).await;
+        toolbox.call(ToolCall::new("2", "call_weather", json!({"city": "", "day": 1})), &ctx()).await;
     assert!(response.is_error() && response.text().contains("/city") && response.text().contains("`day`"));
     assert_eq!(server.seen().len(), 1);
 

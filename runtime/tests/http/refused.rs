@@ -3,7 +3,7 @@
 use toolgen_runtime::engine::http::{EnvCredentials, NoCredentials, Retries};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::spec::plan::SecurityRequirement;
-use toolgen_runtime::{Provider, ToolResponse};
+use toolgen_runtime::{Toolbox, ToolResponse};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, plan, secured, tool};
@@ -14,13 +14,13 @@ fn answering(status: u16, headers: &'static str) -> Server {
     Server::start(move |_| reply(status, headers, br#"{"message":"no"}"#))
 }
 
-/// Calls the tool through a provider with an audit log; returns the answer and the row, as JSON.
+/// Calls the tool through a toolbox with an audit log; returns the answer and the row, as JSON.
 async fn called(engine: HttpEngineBuilder, plan: RequestPlan) -> (ToolResponse, Value) {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new([engine.build().unwrap().tool(tool(plan))]).unwrap();
-    let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
-    let answer = provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
+    let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
+    let answer = toolbox.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
     auditor.flush().await.unwrap();
     let row = sink.rows().remove(0).outcome.unwrap().to_json();
     (answer, row)

@@ -6,7 +6,7 @@ use toolgen_runtime::layers::middleware::{
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::BodyField;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{AgentTool, BoxFuture, Call, Provider, Schema, Text, ToolName, ToolSpec};
+use toolgen_runtime::{AgentTool, BoxFuture, Call, Toolbox, Schema, Text, ToolName, ToolSpec};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan};
@@ -51,7 +51,7 @@ fn tool(plan: RequestPlan) -> Arc<dyn AgentTool> {
     engine().build().unwrap().tool(Tool { spec, call: Call::Http(plan) })
 }
 
-/// What the layers of a provider were shown.
+/// What the layers of a toolbox were shown.
 #[derive(Clone, Default)]
 struct Shown(Arc<Mutex<Vec<Value>>>);
 
@@ -82,8 +82,8 @@ async fn the_same_request_is_sent_for_each_way_of_writing_a_text() {
     for arguments in [written(), meant(), Value::String(written().to_string())] {
         let server = Server::ok();
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
-        let provider = Provider::builder(&registry).build().unwrap();
-        let response = provider.call(ToolCall::new("c1", "t", arguments), &ctx()).await;
+        let toolbox = Toolbox::builder(&registry).build().unwrap();
+        let response = toolbox.call(ToolCall::new("c1", "t", arguments), &ctx()).await;
         assert!(!response.is_error(), "{response:?}");
         let seen = server.only();
         assert_eq!((seen.target(), seen.header("x-trace")), ("/things/7?tag=5", None));
@@ -94,7 +94,7 @@ async fn the_same_request_is_sent_for_each_way_of_writing_a_text() {
 #[tokio::test]
 async fn what_is_json_on_the_wire_stays_exact_and_rules_hold() {
     let registry = Registry::new([tool(request("http://127.0.0.1:1"))]).unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
     for (wrong, told) in [
         (json!({"id": 7, "count": "3"}), "/count: expected an integer"),
         (json!({"id": 7, "count": null}), "/count: expected an integer"),
@@ -102,7 +102,7 @@ async fn what_is_json_on_the_wire_stays_exact_and_rules_hold() {
         (json!({"id": null}), "/id: expected an integer"),
         (json!({"id": "100"}), "/id: must be at most 99"),
     ] {
-        let response = provider.call(ToolCall::new("c1", "t", wrong.clone()), &ctx()).await;
+        let response = toolbox.call(ToolCall::new("c1", "t", wrong.clone()), &ctx()).await;
         let why = response.outcome.unwrap_err().to_string();
         assert!(why.contains(told), "{wrong}: {why}");
     }
@@ -112,9 +112,9 @@ async fn what_is_json_on_the_wire_stays_exact_and_rules_hold() {
 async fn layers_see_the_arguments_that_run() {
     let (server, shown) = (Server::ok(), Shown::default());
     let registry = Registry::new([tool(request(&server.url))]).unwrap();
-    let provider =
-        Provider::builder(&registry).middleware(shown.clone()).approver(shown.clone()).build().unwrap();
-    let response = provider.call(ToolCall::new("c1", "t", written()), &ctx()).await;
+    let toolbox =
+        Toolbox::builder(&registry).middleware(shown.clone()).approver(shown.clone()).build().unwrap();
+    let response = toolbox.call(ToolCall::new("c1", "t", written()), &ctx()).await;
     assert!(!response.is_error(), "{response:?}");
     assert_eq!(*shown.0.lock().unwrap(), [meant(), meant()]);
     assert_eq!(server.only().target(), "/things/7?tag=5");
@@ -128,8 +128,8 @@ async fn records_hold_the_arguments_that_run() {
         let (server, sink) = (Server::ok(), MemorySink::new());
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
-        let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
-        provider.call(ToolCall::new("c1", "t", given), &ctx()).await;
+        let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
+        toolbox.call(ToolCall::new("c1", "t", given), &ctx()).await;
         auditor.flush().await.unwrap();
         let parameters: Vec<Value> = sink.rows().iter().map(|row| row.intent.parameters.clone()).collect();
         assert_eq!(parameters, [recorded]);

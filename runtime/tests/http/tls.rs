@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use toolgen_runtime::ToolResponse;
-use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::toolbox::ToolboxContext;
 
 use crate::prelude::*;
 use crate::server::{call as call_it, ctx, engine, plan, secured, tool};
@@ -72,8 +72,8 @@ async fn call(url: &str, roots: &[String]) -> ToolResponse {
         .iter()
         .fold(engine().private_host("localhost"), |engine, pem| engine.root_certificates(pem.as_str()));
     let registry = Registry::new(engine.build().unwrap().tools_from([tool(plan("GET", url, "/"))])).unwrap();
-    let provider = registry.provider(ProviderContext::new());
-    provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await
+    let toolbox = registry.toolbox(ToolboxContext::new());
+    toolbox.call(ToolCall::new("1", "t", json!({})), &ctx()).await
 }
 
 #[tokio::test]

@@ -40,11 +40,11 @@ fn says(text: &'static str) -> SubAgentBuilder {
     SubAgentTool::builder("helper", By(move |_, _| async move { Ok(text.to_owned()) }))
 }
 
-fn behind(tool: impl AgentTool + 'static) -> ProviderBuilder {
-    Provider::builder(&Registry::builder().add(tool).seal().unwrap())
+fn behind(tool: impl AgentTool + 'static) -> ToolboxBuilder {
+    Toolbox::builder(&Registry::builder().add(tool).seal().unwrap())
 }
 
-fn provider(tool: SubAgentBuilder) -> Provider {
+fn toolbox(tool: SubAgentBuilder) -> Toolbox {
     behind(tool.build().unwrap()).build().unwrap()
 }
 
@@ -52,12 +52,12 @@ fn turn() -> ToolContext {
     ToolContext::new("turn", "").with_session(Session::new("s-1"))
 }
 
-async fn call_in(provider: &Provider, arguments: Value, turn: &ToolContext) -> ToolResponse {
-    provider.call(ToolCall::new("c1", "helper", arguments), turn).await
+async fn call_in(toolbox: &Toolbox, arguments: Value, turn: &ToolContext) -> ToolResponse {
+    toolbox.call(ToolCall::new("c1", "helper", arguments), turn).await
 }
 
 async fn call(tool: SubAgentBuilder) -> ToolResponse {
-    call_in(&provider(tool), json!({"task": "find it"}), &turn()).await
+    call_in(&toolbox(tool), json!({"task": "find it"}), &turn()).await
 }
 
 /// A context whose updates are kept.

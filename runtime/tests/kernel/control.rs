@@ -8,6 +8,6 @@ mod sealed;
 
 use crate::prelude::*;
 
-async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
 }

@@ -1,4 +1,4 @@
-//! Conversations: replies that are streamed, transcripts as the messages of each provider, and loops over HTTP.
+//! Conversations: replies that are streamed, transcripts as the messages of each toolbox, and loops over HTTP.
 
 mod custom;
 mod hostile;

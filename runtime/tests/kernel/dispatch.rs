@@ -1,4 +1,4 @@
-//! Several calls of a turn, through a provider.
+//! Several calls of a turn, through a toolbox.
 
 mod exclusive;
 mod footprints;

@@ -13,9 +13,9 @@ use crate::prelude::*;
 
 type AnyResult<T = ()> = Result<T, Box<dyn Error>>;
 
-fn ready_made() -> AnyResult<Provider> {
+fn ready_made() -> AnyResult<Toolbox> {
     page!("docs/builtin.md", "let registry = Registry::new(builtin::pack())?;");
-    Ok(provider)
+    Ok(toolbox)
 }
 
 #[test]
@@ -35,7 +35,7 @@ async fn consent(server: McpServer, keychain: impl TokenStore + 'static) -> AnyR
 
 async fn beside_rmcp(
     client: rmcp::service::RunningService<rmcp::RoleClient, ()>,
-    provider: Provider,
+    toolbox: Toolbox,
     transport: (tokio::io::Stdin, tokio::io::Stdout),
 ) -> AnyResult {
     page!("docs/mcp.md", "let registry = Registry::new(engine::mcp::rmcp::tools(");

@@ -11,7 +11,7 @@ mod guide;
 mod matrix;
 mod pipeline;
 mod prelude;
-mod provider;
+mod toolbox;
 mod registry;
 mod run;
 mod wire;

@@ -91,10 +91,10 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     others.extend((kind.called != "target").then_some(kind.called));
     let registry = Registry::builder().add_all(tools).add_all(toolset![bystander]).seal().unwrap();
     let open = Arc::clone(&world);
-    let builder = Provider::builder(&registry).effect("target", compiled::Handler(Arc::clone(&world)));
+    let builder = Toolbox::builder(&registry).effect("target", compiled::Handler(Arc::clone(&world)));
     let setup = Setup {
         builder: if kind.through.is_some() { builder.discovery(Discovery::new()) } else { builder },
-        context: ProviderContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
+        context: ToolboxContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
         turn: ToolContext::new("turn", "")
             .with_session(Session::new("s-1"))
             .with_principal(Principal::new("alice").with_scopes(["read", "write", "work"])),
@@ -107,18 +107,18 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     };
     let twice = rows[0].name == rows[1].name;
     let setup = rows.iter().take(if twice { 1 } else { 2 }).fold(setup, |setup, row| (row.install)(setup));
-    let provider = setup.builder.context(setup.context).dependencies(setup.dependencies).build().unwrap();
+    let toolbox = setup.builder.context(setup.context).dependencies(setup.dependencies).build().unwrap();
     let name = format!("{} × {}, {}, {way:?}", rows[0].name, rows[1].name, kind.name);
     let names = rows.map(|row| row.name);
     let mut cell = Cell { name, rows: names, kind, world, answers: Vec::new(), broken: Mutex::default() };
     for (number, path) in script(names.contains(&"time")).into_iter().enumerate() {
-        let answer = give(&cell, &provider, &setup.turn, way, format!("c{number}"), path).await;
+        let answer = give(&cell, &toolbox, &setup.turn, way, format!("c{number}"), path).await;
         let rest = answer.response.text().split_once("read_result with ").map(|(_, rest)| rest.to_owned());
         cell.answers.push(answer);
         if let Some(rest) = rest {
             let call = serde_json::Deserializer::from_str(&rest).into_iter().next().unwrap().unwrap();
             let call = ToolCall::new(format!("r{number}"), "read_result", call);
-            let response = provider.call(call, &setup.turn).await;
+            let response = toolbox.call(call, &setup.turn).await;
             cell.holds(!response.is_error(), "the rest can be read", &response);
             let id = response.id.to_string();
             cell.answers.push(Answer {
@@ -148,7 +148,7 @@ fn script(slow: bool) -> Vec<&'static str> {
 /// Makes a call of the script, and resumes it twice if it has to wait.
 async fn give(
     cell: &Cell<'_>,
-    provider: &Provider,
+    toolbox: &Toolbox,
     turn: &ToolContext,
     way: Way,
     id: String,
@@ -181,10 +181,10 @@ async fn give(
         Some(through) => ToolCall::new(id.clone(), through, json!({"name": name, "arguments": arguments})),
     };
     let response = match way {
-        Way::Called => provider.call(call, &turn).await,
+        Way::Called => toolbox.call(call, &turn).await,
         Way::Dispatched => {
             let options = DispatchOptions::new();
-            provider.dispatch(vec![call], &turn, &options).await.responses.remove(0)
+            toolbox.dispatch(vec![call], &turn, &options).await.responses.remove(0)
         }
     };
     let ran = ran_since(before);
@@ -193,15 +193,15 @@ async fn give(
         Err(ToolError::ApprovalRequired(request)) => {
             let text = serde_json::to_string(request).unwrap();
             // Where it waits in a queue, somebody grants it there, and a worker looks for it.
-            let granted = match provider.approvals() {
+            let granted = match toolbox.approvals() {
                 None => None,
                 Some(approvals) => approvals.grant(request.queue_id(), "Eve", "").await.ok(),
             };
             let once = async |queued: Option<&str>| {
                 let before = world.runs().len();
                 let response = match queued {
-                    Some(id) => provider.resume_decided(id, &turn).await.unwrap().unwrap(),
-                    None => provider.resume(serde_json::from_str(&text).unwrap(), &turn).await,
+                    Some(id) => toolbox.resume_decided(id, &turn).await.unwrap().unwrap(),
+                    None => toolbox.resume(serde_json::from_str(&text).unwrap(), &turn).await,
                 };
                 (ran_since(before), is_late(&response))
             };
@@ -247,8 +247,8 @@ fn every_setter_of_the_builder_has_a_row() {
     let rows = rows::all();
     let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["build"]).collect();
     let sources = [
-        include_str!("../../kernel/src/provider/builder.rs"),
-        include_str!("../../kernel/src/provider/builder/approvals.rs"),
+        include_str!("../../kernel/src/toolbox/builder.rs"),
+        include_str!("../../kernel/src/toolbox/builder/approvals.rs"),
     ];
     let setters = sources.into_iter().flat_map(|source| named(source, "    pub fn "));
     let unknown: Vec<_> = setters.filter(|setter| !known.contains(setter)).collect();
@@ -310,7 +310,7 @@ fn every_kind_of_call_has_a_row() {
 
 #[test]
 fn every_kind_of_tool_has_a_row() {
-    // Tools of the runtime itself, which a provider has beside the tools of a program.
+    // Tools of the runtime itself, which a toolbox has beside the tools of a program.
     // That of the bridge has whatever specification a foreign server gives it, and no plan: see `tests/mcp/serve/bridge.rs`.
     let own = ["AskQuestion", "ReadResult", "RmcpTool"];
     let kinds = kinds::all();

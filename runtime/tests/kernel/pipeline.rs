@@ -1,4 +1,4 @@
-//! What a call passes on its way through a provider.
+//! What a call passes on its way through a toolbox.
 
 mod approval;
 mod callbacks;
@@ -9,7 +9,7 @@ mod ended;
 mod failing;
 mod layers;
 mod middleware;
-mod provider;
+mod toolbox;
 mod rights;
 mod shared;
 mod unknown;
@@ -30,7 +30,7 @@ fn fail() -> Result<(), ToolError> {
     Err(ToolError::failed("it broke"))
 }
 
-fn provider() -> ProviderBuilder {
+fn toolbox() -> ToolboxBuilder {
     let registry = Registry::new(toolset![
         add,
         fail,
@@ -39,11 +39,11 @@ fn provider() -> ProviderBuilder {
         watching::slow,
         watching::login
     ]);
-    Provider::builder(&registry.unwrap()).context(ProviderContext::new().with_agent_id("agent-1"))
+    Toolbox::builder(&registry.unwrap()).context(ToolboxContext::new().with_agent_id("agent-1"))
 }
 
-async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
 /// Something to write what happened on.
@@ -62,12 +62,12 @@ impl Journal {
 
 #[tokio::test]
 async fn a_call_that_was_cut_off_is_answered_and_not_run() {
-    let provider = provider().build().unwrap();
+    let toolbox = toolbox().build().unwrap();
     let cut = ToolCall::new("c1", "add", json!({"a": 1, "b": 2})).truncated();
-    let response = provider.call(cut, &ToolContext::new("turn", "")).await;
+    let response = toolbox.call(cut, &ToolContext::new("turn", "")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "TRUNCATED");
     assert_eq!(
-        call(&provider, "add", json!("{\"a\": 1, \"b\":")).await.outcome.unwrap_err().code(),
+        call(&toolbox, "add", json!("{\"a\": 1, \"b\":")).await.outcome.unwrap_err().code(),
         "INVALID_INPUT"
     );
 }
@@ -77,21 +77,21 @@ async fn a_long_id_is_answered_whole_and_recorded_in_short() {
     let (sink, events) = (MemorySink::new(), Journal::default());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let told = events.clone();
-    let provider =
-        provider().layer(auditor.clone()).on_event(move |event| told.note(event.id.to_string())).build();
-    let provider = provider.unwrap();
+    let toolbox =
+        toolbox().layer(auditor.clone()).on_event(move |event| told.note(event.id.to_string())).build();
+    let toolbox = toolbox.unwrap();
     let turn = ToolContext::new("turn", "");
     for (name, arguments) in
         [("add", json!({"a": 1, "b": 2})), ("twice", json!({"number": 1})), ("no_such", json!({}))]
     {
         let id = "i\u{e9}".repeat(100_000);
-        let response = provider.call(ToolCall::new(id.as_str(), name, arguments), &turn).await;
+        let response = toolbox.call(ToolCall::new(id.as_str(), name, arguments), &turn).await;
         assert_eq!(response.id.as_str(), id);
     }
     let many = (0..3).map(|n| ToolCall::new(format!("{n}{}", "x".repeat(1_000)), "add", json!({}))).collect();
     let mut options = DispatchOptions::default();
     options.max_calls = NonZeroUsize::MIN;
-    let answered = provider.dispatch(many, &turn, &options).await;
+    let answered = toolbox.dispatch(many, &turn, &options).await;
     assert!(answered.responses.iter().all(|response| response.id.len() == 1_001));
     auditor.flush().await.unwrap();
     let rows = sink.rows();
@@ -108,9 +108,9 @@ async fn wait() {
 
 #[test]
 fn a_call_without_a_runtime_is_told_what_it_needs() {
-    let provider = Provider::builder(&Registry::new(toolset![wait]).unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::new(toolset![wait]).unwrap()).build().unwrap();
     let turn = ToolContext::new("turn", "");
-    let mut call = std::pin::pin!(provider.call(ToolCall::new("c1", "wait", json!({})), &turn));
+    let mut call = std::pin::pin!(toolbox.call(ToolCall::new("c1", "wait", json!({})), &turn));
     let std::task::Poll::Ready(response) =
         call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     else {
@@ -122,13 +122,13 @@ fn a_call_without_a_runtime_is_told_what_it_needs() {
 
 #[tokio::test]
 async fn every_call_has_an_answer_with_its_own_id() {
-    let provider = provider().build().unwrap();
+    let toolbox = toolbox().build().unwrap();
     for (name, arguments, text) in [
         ("add", json!({"a": 1, "b": 2}), "3"),
         ("ad", json!({}), "Tool not found: ad; did you mean 'add'?"),
         ("fail", json!(""), "it broke"),
     ] {
-        let response = call(&provider, name, arguments).await;
+        let response = call(&toolbox, name, arguments).await;
         assert_eq!((&*response.id, &*response.name, response.text().as_str()), ("c1", name, text));
     }
 }

@@ -24,13 +24,13 @@ pub(crate) use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
 pub(crate) use toolgen_runtime::layers::policy::Rules;
-pub(crate) use toolgen_runtime::provider::{FactoryError, ProviderBuilder, ToolFactory};
+pub(crate) use toolgen_runtime::toolbox::{FactoryError, ToolboxBuilder, ToolFactory};
 pub(crate) use toolgen_runtime::registry::discovery::Discovery;
 pub(crate) use toolgen_runtime::registry::toolsets::Toolset;
 pub(crate) use toolgen_runtime::spec::{Network, Requirement, RequirementKind, Timeout};
 pub(crate) use toolgen_runtime::wire::{AnswerOptions, WireFormat};
 pub(crate) use toolgen_runtime::{
     AgentTool, BoxFuture, CancellationToken, Content, ContextValues, Control, Dependencies, Effect, Effects,
-    InputRequest, List, Principal, Provider, ProviderContext, Registry, Service, Session, Text, ToolCall,
+    InputRequest, List, Principal, Toolbox, ToolboxContext, Registry, Service, Session, Text, ToolCall,
     ToolContext, ToolError, ToolName, ToolResponse, ToolResult, ToolSpec, tool, toolset,
 };

@@ -69,11 +69,11 @@ async fn hang() {
     std::future::pending::<()>().await;
 }
 
-fn builder(ran: &Ran) -> ProviderBuilder {
+fn builder(ran: &Ran) -> ToolboxBuilder {
     let tools = toolset![shell, submit_plan, done, stop, report, hang];
     let registry = Registry::new(tools).unwrap().to_builder().add(AskQuestion).seal().unwrap();
-    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
-    Provider::builder(&registry).context(context)
+    let context = ToolboxContext::new().with_service(Arc::new(ran.clone()));
+    Toolbox::builder(&registry).context(context)
 }
 
 /// A model that says what it was told to, and then that it has nothing more to say.
@@ -127,20 +127,20 @@ fn assert_answered(transcript: &Transcript) {
 }
 
 async fn run_in(
-    provider: &Provider,
+    toolbox: &Toolbox,
     turns: impl IntoIterator<Item = ModelTurn>,
     context: &ToolContext,
     options: &LoopOptions,
 ) -> LoopRun<String> {
-    let run = run_loop(provider, &mut Script::new(turns), context, Transcript::user("go"), options).await;
+    let run = run_loop(toolbox, &mut Script::new(turns), context, Transcript::user("go"), options).await;
     assert_answered(&run.transcript);
     run
 }
 
 async fn run(turns: impl IntoIterator<Item = ModelTurn>) -> (LoopRun<String>, Vec<String>) {
     let ran = Ran::default();
-    let provider = builder(&ran).build().unwrap();
-    let run = run_in(&provider, turns, &ToolContext::new("turn", ""), &LoopOptions::new()).await;
+    let toolbox = builder(&ran).build().unwrap();
+    let run = run_in(&toolbox, turns, &ToolContext::new("turn", ""), &LoopOptions::new()).await;
     (run, ran.all())
 }
 

@@ -10,5 +10,5 @@ pub(crate) use toolgen_runtime::engine::mcp::{McpAsked, McpClient, McpEngine, Mc
 pub(crate) use toolgen_runtime::serve::mcp::Server;
 pub(crate) use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 pub(crate) use toolgen_runtime::{
-    Engines, Frozen, Provider, Registry, Text, Tool, ToolCall, ToolContext, ToolError,
+    Engines, Frozen, Toolbox, Registry, Text, Tool, ToolCall, ToolContext, ToolError,
 };

@@ -1,4 +1,4 @@
-//! A provider with all layers, each of which counts.
+//! A toolbox with all layers, each of which counts.
 
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::audit::Auditor;
@@ -11,7 +11,7 @@ use toolgen_runtime::layers::middleware::{
 use toolgen_runtime::layers::pages::{Pages, ResultLimit, StoreLimits};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::layers::rate::WindowLimit;
-use toolgen_runtime::{BoxFuture, CircuitBreaker, Dependencies, Provider, ProviderContext, ToolCall};
+use toolgen_runtime::{BoxFuture, CircuitBreaker, Dependencies, Toolbox, ToolboxContext, ToolCall};
 
 use crate::calls::SKIPPED;
 use crate::prelude::*;
@@ -85,7 +85,7 @@ impl Approver for Opinion {
     }
 }
 
-pub(crate) fn provider(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> Provider {
+pub(crate) fn toolbox(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> Toolbox {
     let registry = registry();
     let listed: Vec<String> =
         registry.iter().map(|tool| tool.name().to_owned()).filter(|name| name != "unlisted").collect();
@@ -98,9 +98,9 @@ pub(crate) fn provider(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> 
         .with_per_tool(u32::MAX)
         .with_per_principal(u32::MAX);
     let watching = Watching(Arc::clone(&seen));
-    Provider::builder(&registry)
+    Toolbox::builder(&registry)
         .context(
-            ProviderContext::new().with_agent_id("soak").with_limits(Limits::PLANNING).with_service(world),
+            ToolboxContext::new().with_agent_id("soak").with_limits(Limits::PLANNING).with_service(world),
         )
         .allow(listed)
         .rules(Rules::builder().exclude(["secret_*"]).build().unwrap())

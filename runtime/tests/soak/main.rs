@@ -17,7 +17,7 @@ use std::task::Poll;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use toolgen_runtime::layers::audit::Auditor;
-use toolgen_runtime::{CancellationToken, Provider};
+use toolgen_runtime::{CancellationToken, Toolbox};
 
 use calls::{Calls, Case, GiveUp};
 use layers::{Seen, count};
@@ -88,10 +88,10 @@ async fn soak(total: u64, auditor: &Auditor) -> u64 {
     let seed = setting("TOOLGEN_SOAK_SEED", 1);
     quiet_panics();
     let (world, seen, counts) = (Arc::<World>::default(), Arc::<Seen>::default(), Arc::<Counts>::default());
-    let provider = layers::provider(Arc::clone(&world), Arc::clone(&seen), auditor.clone());
+    let toolbox = layers::toolbox(Arc::clone(&world), Arc::clone(&seen), auditor.clone());
     let tasks: Vec<_> = (0..TASKS)
         .map(|task| {
-            tokio::spawn(work(provider.clone(), auditor.clone(), Arc::clone(&counts), task, total, seed))
+            tokio::spawn(work(toolbox.clone(), auditor.clone(), Arc::clone(&counts), task, total, seed))
         })
         .collect();
     for task in tasks {
@@ -137,7 +137,7 @@ fn watched(seen: &Seen, run: u64, dropped: u64, cancelled: u64) {
     assert!(responses >= run, "{run} were run");
 }
 
-async fn work(provider: Provider, auditor: Auditor, counts: Arc<Counts>, task: u64, total: u64, seed: u64) {
+async fn work(toolbox: Toolbox, auditor: Auditor, counts: Arc<Counts>, task: u64, total: u64, seed: u64) {
     let mut calls = Calls::new(Random::new(seed, task));
     for number in (task..total).step_by(usize::try_from(TASKS).unwrap()) {
         let case = calls.make(number);
@@ -145,7 +145,7 @@ async fn work(provider: Provider, auditor: Auditor, counts: Arc<Counts>, task: u
             // So that the writer keeps up, and no record is dropped.
             auditor.flush().await.unwrap();
         }
-        match give(&provider, &case).await {
+        match give(&toolbox, &case).await {
             None => count(&counts.dropped),
             Some(answer) => {
                 count(&counts.answered);
@@ -166,25 +166,25 @@ async fn work(provider: Provider, auditor: Auditor, counts: Arc<Counts>, task: u
 }
 
 /// Makes the call; there is no answer if it was dropped.
-async fn give(provider: &Provider, case: &Case) -> Option<ToolResponse> {
+async fn give(toolbox: &Toolbox, case: &Case) -> Option<ToolResponse> {
     let (call, turn) = (case.call.clone(), case.turn.clone());
     match case.give_up {
-        GiveUp::Never => Some(provider.call(call, &turn).await),
+        GiveUp::Never => Some(toolbox.call(call, &turn).await),
         GiveUp::Cancel(after) => {
             let token = CancellationToken::new();
             let turn = turn.with_cancel(token.clone());
             if after.is_zero() {
                 token.cancel();
-                return Some(provider.call(call, &turn).await);
+                return Some(toolbox.call(call, &turn).await);
             }
             let cancel = async {
                 tokio::time::sleep(after).await;
                 token.cancel();
             };
-            Some(tokio::join!(provider.call(call, &turn), cancel).0)
+            Some(tokio::join!(toolbox.call(call, &turn), cancel).0)
         }
         GiveUp::Drop(polls) => {
-            let mut run = pin!(provider.call(call, &turn));
+            let mut run = pin!(toolbox.call(call, &turn));
             for _ in 0..polls {
                 let answer = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
                 if let Poll::Ready(answer) = answer {

@@ -6,7 +6,7 @@ mod rows;
 mod seen;
 mod states;
 
-use toolgen_runtime::{ProviderContext, Service};
+use toolgen_runtime::{ToolboxContext, Service};
 
 use crate::prelude::*;
 use crate::shared::{Home, homes};
@@ -55,9 +55,9 @@ fn asks(world: &World) -> impl Fn(&ToolRequest<'_>) -> Decision + Send + Sync + 
     }
 }
 
-pub(crate) fn builder(world: &World, approvals: &Approvals) -> ProviderBuilder {
-    let context = ProviderContext::new().with_service(Arc::new(world.clone())).with_agent_id("clerk");
-    Provider::builder(&Registry::new(toolset![pay, relay]).unwrap())
+pub(crate) fn builder(world: &World, approvals: &Approvals) -> ToolboxBuilder {
+    let context = ToolboxContext::new().with_service(Arc::new(world.clone())).with_agent_id("clerk");
+    Toolbox::builder(&Registry::new(toolset![pay, relay]).unwrap())
         .context(context)
         .middleware(asks(world))
         .approval_queue(approvals.clone())
@@ -75,9 +75,9 @@ pub(crate) fn turn() -> ToolContext {
 }
 
 /// Makes a call that waits.
-pub(crate) async fn ask(provider: &Provider, to: &str) -> ApprovalRequest {
+pub(crate) async fn ask(toolbox: &Toolbox, to: &str) -> ApprovalRequest {
     let call = ToolCall::new("call-1", "pay", json!({"to": to, "pin": "0815"}));
-    match provider.call(call, &turn()).await.outcome {
+    match toolbox.call(call, &turn()).await.outcome {
         Err(ToolError::ApprovalRequired(request)) => *request,
         other => panic!("it does not wait: {other:?}"),
     }

@@ -3,7 +3,7 @@
 mod approvals;
 mod files;
 mod kill;
-mod provider;
+mod toolbox;
 mod queue;
 mod reader;
 use toolgen_test_support::scratch;

@@ -16,12 +16,12 @@ pub(crate) use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Decision, Middleware, ToolRequest,
 };
 pub(crate) use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-pub(crate) use toolgen_runtime::provider::ProviderBuilder;
+pub(crate) use toolgen_runtime::toolbox::ToolboxBuilder;
 pub(crate) use toolgen_runtime::store::audit::rusqlite::Connection;
 pub(crate) use toolgen_runtime::store::audit::{PostgresSink, SqliteSink};
 pub(crate) use toolgen_runtime::store::{MemoryStore, OnFailure, RedisStore, SqliteStore, Store};
 pub(crate) use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
 pub(crate) use toolgen_runtime::{
-    BoxFuture, Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse,
+    BoxFuture, Principal, Toolbox, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse,
     ToolResult, store, tool, toolset,
 };

@@ -72,8 +72,8 @@ fn registry() -> Registry {
     Registry::new(toolset![find_orders, refund, login, picture, refund_all]).unwrap()
 }
 
-fn builder() -> ProviderBuilder {
-    Provider::builder(&registry())
+fn builder() -> ToolboxBuilder {
+    Toolbox::builder(&registry())
 }
 
 fn turn() -> ToolContext {
@@ -84,16 +84,16 @@ fn called(tool: &str, arguments: Value) -> ToolCall {
     ToolCall::new(format!("{tool}-1"), tool.to_owned(), arguments)
 }
 
-async fn call(provider: &Provider, tool: &str, arguments: Value) -> ToolResponse {
-    provider.call(called(tool, arguments), &turn()).await
+async fn call(toolbox: &Toolbox, tool: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(called(tool, arguments), &turn()).await
 }
 
-async fn dispatch(provider: &Provider, calls: Vec<ToolCall>) -> Vec<ToolResponse> {
-    provider.dispatch(calls, &turn(), &DispatchOptions::default()).await.responses
+async fn dispatch(toolbox: &Toolbox, calls: Vec<ToolCall>) -> Vec<ToolResponse> {
+    toolbox.dispatch(calls, &turn(), &DispatchOptions::default()).await.responses
 }
 
 /// Records what a program does, with the bytes of its results.
-async fn recorded(program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
+async fn recorded(program: impl AsyncFnOnce(&Toolbox)) -> RecordedRun {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).bytes(true).start().unwrap();
     program(&builder().layer(auditor.clone()).build().unwrap()).await;
@@ -103,7 +103,7 @@ async fn recorded(program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
     RecordedRun::parse(&run.text()).unwrap()
 }
 
-fn replaying(run: &RecordedRun) -> (Replay, Provider) {
+fn replaying(run: &RecordedRun) -> (Replay, Toolbox) {
     let replay = Replay::of(run.clone());
     (replay.clone(), builder().layer(replay).build().unwrap())
 }

@@ -1,4 +1,4 @@
-//! State that processes share: the same tests of every part of a provider on every store, in one process and in many, on
+//! State that processes share: the same tests of every part of a toolbox on every store, in one process and in many, on
 //! servers that the tests start.
 
 mod approvals;

@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopOptions, ModelTurn, Transcript, run_loop};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{ProviderContext, Session};
+use toolgen_runtime::{ToolboxContext, Session};
 
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, failed};
@@ -31,12 +31,12 @@ async fn reply(request: Value) -> Result<Value, String> {
 async fn a_loop_is_a_span_with_its_turns_and_calls_inside() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
-    let context = ProviderContext::new().with_agent_id("clerk");
-    let provider = Provider::builder(&registry).context(context).layer(telemetry.otel()).build().unwrap();
+    let context = ToolboxContext::new().with_agent_id("clerk");
+    let toolbox = Toolbox::builder(&registry).context(context).layer(telemetry.otel()).build().unwrap();
     let turn = ToolContext::new("turn", "")
         .with_session(Session::new("s-1"))
         .with_dialect(WireFormat::Anthropic.dialect());
-    let mut agent = Loop::new(&provider, WireFormat::Anthropic, reply)
+    let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, reply)
         .unwrap()
         .with_model("claude-test")
         .with_context(turn);
@@ -106,9 +106,9 @@ async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
     let agent =
         SubAgentTool::builder("explore", LoopRunner::new(model)).tools(toolset![add]).build().unwrap();
     let registry = Registry::new([std::sync::Arc::new(agent)]).unwrap();
-    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("outer", "explore", json!({"task": "1 + 2?"}));
-    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
     assert_eq!(answer.text(), "3", "{answer:?}");
     let call = telemetry.span("execute_tool explore");
     let agent = telemetry.span("invoke_agent explore");
@@ -126,10 +126,10 @@ async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
 async fn a_loop_that_is_stopped_says_why() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
-    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let mut fails = |_: Transcript| async { Err::<ModelTurn, _>("the key hunter2 is not known") };
-    let run = run_loop(&provider, &mut fails, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
+    let run = run_loop(&toolbox, &mut fails, &turn, Transcript::user("1 + 2?"), &LoopOptions::new()).await;
     assert!(run.outcome.is_err());
     let spans = telemetry.spans();
     assert_eq!(telemetry.names(), ["invoke_agent", "chat"]);

@@ -48,8 +48,8 @@ async fn hang() {
     sleep(Duration::from_secs(60)).await;
 }
 
-pub(crate) fn provider(otel: Otel) -> Provider {
-    Provider::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap())
+pub(crate) fn toolbox(otel: Otel) -> Toolbox {
+    Toolbox::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap())
         .layer(otel)
         .build()
         .unwrap()
@@ -66,7 +66,7 @@ fn turn() -> ToolContext {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_is_a_span_by_the_conventions() {
     let telemetry = Telemetry::start();
-    provider(telemetry.otel()).call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    toolbox(telemetry.otel()).call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     let span = telemetry.span("execute_tool login");
     assert_eq!(
         attributes(&span.attributes),
@@ -89,12 +89,12 @@ async fn a_call_is_a_span_by_the_conventions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_model_makes_up_makes_neither_series_nor_long_attributes() {
     let telemetry = Telemetry::start();
-    let provider = provider(telemetry.otel());
+    let toolbox = toolbox(telemetry.otel());
     for code in ["patient-1", "patient-2", "NOT_FOUND"] {
-        provider.call(call("says", json!({"code": code})), &turn()).await;
+        toolbox.call(call("says", json!({"code": code})), &turn()).await;
     }
     let long = "x".repeat(100_000);
-    provider.call(ToolCall::new(long.as_str(), long.as_str(), json!({})), &turn()).await;
+    toolbox.call(ToolCall::new(long.as_str(), long.as_str(), json!({})), &turn()).await;
     let spans = telemetry.spans();
     let kinds: Vec<_> = spans.iter().map(|span| attribute(span, "error.type").unwrap()).collect();
     assert_eq!(kinds, ["EXECUTION_ERROR", "EXECUTION_ERROR", "NOT_FOUND", "TOOL_NOT_FOUND"]);
@@ -106,7 +106,7 @@ async fn what_a_model_makes_up_makes_neither_series_nor_long_attributes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_fails_says_which_way_and_not_why() {
     let telemetry = Telemetry::start();
-    let provider = provider(telemetry.otel());
+    let toolbox = toolbox(telemetry.otel());
     let calls = [
         ("login", json!({"user": "root", "pin": "hunter2"}), "PERMISSION_DENIED", false),
         ("login", json!({"user": "odd", "pin": "hunter2"}), "ODD_PIN", false),
@@ -114,7 +114,7 @@ async fn a_call_that_fails_says_which_way_and_not_why() {
         ("nobody", json!({}), "TOOL_NOT_FOUND", true),
     ];
     for (name, arguments, _, _) in &calls {
-        provider.call(call(name, arguments.clone()), &turn()).await;
+        toolbox.call(call(name, arguments.clone()), &turn()).await;
     }
     let spans = telemetry.spans();
     assert_eq!(spans.len(), calls.len());
@@ -133,8 +133,8 @@ async fn a_call_that_fails_says_which_way_and_not_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_abandoned_ends_its_span() {
     let telemetry = Telemetry::start();
-    let provider = provider(telemetry.otel());
-    let given_up = timeout(Duration::from_millis(50), provider.call(call("hang", json!({})), &turn())).await;
+    let toolbox = toolbox(telemetry.otel());
+    let given_up = timeout(Duration::from_millis(50), toolbox.call(call("hang", json!({})), &turn())).await;
     assert!(given_up.is_err());
     assert_eq!(attribute(&telemetry.span("execute_tool hang"), "error.type").as_deref(), Some("CANCELLED"));
 }
@@ -143,7 +143,7 @@ async fn a_call_that_is_abandoned_ends_its_span() {
 async fn calls_of_tools_are_inside_and_calls_of_a_turn_beside_each_other() {
     let telemetry = Telemetry::start();
     let tracer = std::sync::Arc::new(telemetry.tracers.tracer("the program"));
-    let provider = provider(telemetry.otel());
+    let toolbox = toolbox(telemetry.otel());
     let above = Context::new().with_span(tracer.start("request"));
     let turn = turn().with_service(std::sync::Arc::clone(&tracer));
     let calls = [("1", "relay"), ("2", "login")].map(|(id, name)| {
@@ -154,7 +154,7 @@ async fn calls_of_tools_are_inside_and_calls_of_a_turn_beside_each_other() {
         )
     });
     let options = DispatchOptions::new();
-    let answers = provider.dispatch(calls.to_vec(), &turn, &options);
+    let answers = toolbox.dispatch(calls.to_vec(), &turn, &options);
     let answers = answers.with_context(above.clone()).await;
     assert!(answers.responses.iter().all(|answer| answer.outcome.is_ok()), "{answers:?}");
     above.span().end();
@@ -183,8 +183,8 @@ async fn the_context_that_the_program_sets_is_the_parent_whatever_is_current() {
     let current = Context::new().with_span(tracer.start("current"));
     let turn = turn().with_otel_context(given.clone());
     let arguments = json!({"user": "me", "pin": "0"});
-    let provider = provider(telemetry.otel());
-    provider.call(call("login", arguments), &turn).with_context(current.clone()).await;
+    let toolbox = toolbox(telemetry.otel());
+    toolbox.call(call("login", arguments), &turn).with_context(current.clone()).await;
     given.span().end();
     current.span().end();
     assert_eq!(telemetry.span("execute_tool login").parent_span_id, telemetry.span("given").span_id);
@@ -193,8 +193,8 @@ async fn the_context_that_the_program_sets_is_the_parent_whatever_is_current() {
 #[tokio::test(flavor = "multi_thread")]
 async fn content_is_there_if_asked_for_and_without_secrets() {
     let telemetry = Telemetry::start();
-    let provider = provider(telemetry.otel().with_content());
-    provider.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    let toolbox = toolbox(telemetry.otel().with_content());
+    toolbox.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     let span = telemetry.span("execute_tool login");
     let arguments = attribute(&span, "gen_ai.tool.call.arguments").unwrap();
     assert_eq!(arguments, "{\"user\":\"me\",\"pin\":\"[REDACTED]\"}");
@@ -206,11 +206,11 @@ async fn content_is_there_if_asked_for_and_without_secrets() {
 async fn without_the_layer_or_the_library_there_is_nothing_and_calls_run() {
     let registry = Registry::new(toolset![login]).unwrap();
     let arguments = json!({"user": "me", "pin": "0"});
-    for provider in [
-        Provider::builder(&registry).build().unwrap(),
-        Provider::builder(&registry).layer(Otel::new()).build().unwrap(),
+    for toolbox in [
+        Toolbox::builder(&registry).build().unwrap(),
+        Toolbox::builder(&registry).layer(Otel::new()).build().unwrap(),
     ] {
-        assert_eq!(provider.call(call("login", arguments.clone()), &turn()).await.text(), "me 0");
+        assert_eq!(toolbox.call(call("login", arguments.clone()), &turn()).await.text(), "me 0");
     }
 }
 
@@ -220,10 +220,10 @@ async fn a_span_of_the_program_is_left_alone_where_the_layer_makes_none() {
     let tracer = telemetry.tracers.tracer("the program");
     let above = Context::new().with_span(tracer.start("request"));
     // The layer exports to the global providers, of which there are none.
-    let provider = provider(Otel::new().with_content());
+    let toolbox = toolbox(Otel::new().with_content());
     for user in ["me", "root"] {
         let call = call("login", json!({"user": user, "pin": "hunter2"}));
-        provider.call(call, &turn()).with_context(above.clone()).await;
+        toolbox.call(call, &turn()).with_context(above.clone()).await;
     }
     assert!(above.span().is_recording(), "a call has ended it");
     above.span().end();
@@ -274,9 +274,9 @@ impl tracing::Subscriber for Lines {
 #[tokio::test]
 async fn log_lines_of_a_call_are_written_within_its_span() {
     let (telemetry, lines) = (Telemetry::start(), Lines::default());
-    let provider = provider(telemetry.otel());
+    let toolbox = toolbox(telemetry.otel());
     let listening = tracing::subscriber::set_default(lines.clone());
-    provider.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    toolbox.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     drop(listening);
     let seen = lines.0.lock().unwrap().clone();
     let expected = ["Executing tool: login", "Tool login executed successfully"];

@@ -38,14 +38,14 @@ impl InputHandler for Answers {
 async fn told(decided: Approval) -> Vec<(String, Vec<String>)> {
     let telemetry = Telemetry::start();
     let decided = Mutex::new(Some(decided));
-    let provider = Provider::builder(&Registry::new(toolset![order]).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(toolset![order]).unwrap())
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("really?".into()))
         .approver(move |_: &ApprovalRequest, _: &ToolContext| decided.lock().unwrap().take().unwrap())
         .input_handler(Answers)
         .layer(telemetry.otel())
         .build()
         .unwrap();
-    provider.call(ToolCall::new("c", "order", json!({})), &ToolContext::new("turn", "")).await;
+    toolbox.call(ToolCall::new("c", "order", json!({})), &ToolContext::new("turn", "")).await;
     events(&telemetry.span("execute_tool order"))
 }
 
@@ -67,9 +67,9 @@ async fn a_request_that_is_repeated_is_an_event() {
     let retries = Retries::default().first(Duration::from_millis(1));
     let engine = HttpEngine::builder().base_url(&service.url).retries(retries).build().unwrap();
     let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();
-    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("c", "get", json!({}));
-    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
     assert!(answer.outcome.is_ok(), "{answer:?}");
     let told = events(&telemetry.span("execute_tool get"));
     assert_eq!(told.len(), 1, "{told:?}");

@@ -17,9 +17,9 @@ fn exported() -> Result<(Tracers, Meters), Box<dyn Error>> {
 #[test]
 fn a_provider_with_the_layer_is_built() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new(toolset![])?;
-    page!("docs/telemetry.md", "let provider = Provider::builder(");
+    page!("docs/telemetry.md", "let toolbox = Toolbox::builder(");
     page!("docs/telemetry.md", "let otel = Otel::new().with_content();");
     assert_eq!(format!("{otel:?}"), "Otel { content: true, .. }");
-    assert!(provider.list().is_empty());
+    assert!(toolbox.list().is_empty());
     Ok(())
 }

@@ -13,7 +13,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::{
-    ContextValues, Provider, ProviderContext, Registry, Session, ToolCall, ToolContext, ToolError,
+    ContextValues, Toolbox, ToolboxContext, Registry, Session, ToolCall, ToolContext, ToolError,
     ToolResult, tool, toolset,
 };
 
@@ -133,14 +133,14 @@ async fn collect(
 ) -> (Vec<BTreeMap<String, String>>, Vec<String>) {
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
-    let provider =
-        Provider::builder(&Registry::new(toolset![login, hang, relay, fetch, look_up, block]).unwrap())
+    let toolbox =
+        Toolbox::builder(&Registry::new(toolset![login, hang, relay, fetch, look_up, block]).unwrap())
             .layer(trace)
             .build()
             .unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("coder-1").with_session(Session::new("s-1"));
     for (name, arguments) in calls {
-        let call = provider.call(ToolCall::new("c-1", *name, arguments.clone()), &turn);
+        let call = toolbox.call(ToolCall::new("c-1", *name, arguments.clone()), &turn);
         let _ = tokio::time::timeout(Duration::from_millis(20), call).await;
     }
     drop(guard);
@@ -218,12 +218,12 @@ async fn a_client_that_sends_what_the_program_sets_is_logged_without_the_value()
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
     let trusted = ContextValues::default().with_trusted("workspace_id", 1);
-    let context = ProviderContext::new().with_values(trusted);
+    let context = ToolboxContext::new().with_values(trusted);
     let registry = Registry::new(toolset![login]).unwrap();
-    let provider = Provider::builder(&registry).context(context).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).context(context).build().unwrap();
     let claims = ContextValues::default().with_client("workspace_id", "s3cret").with_client("own", "s3cret");
     let turn = ToolContext::new("turn", "").with_values(claims);
-    provider.call(ToolCall::new("c-1", "login", json!({ "user": "a", "pin": "b" })), &turn).await;
+    toolbox.call(ToolCall::new("c-1", "login", json!({ "user": "a", "pin": "b" })), &turn).await;
     drop(guard);
     let lines = collector.0.lines.lock().unwrap().clone();
     let line = "1 WARN A client's value of \"workspace_id\" was ignored: the program set it";

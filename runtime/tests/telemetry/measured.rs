@@ -2,21 +2,21 @@
 
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 
-use crate::calls::provider;
+use crate::calls::toolbox;
 use crate::prelude::*;
 use crate::receiver::{Telemetry, points};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_duration_of_calls_is_a_histogram_by_tool_and_error() {
     let telemetry = Telemetry::start();
-    let provider = provider(telemetry.otel());
+    let toolbox = toolbox(telemetry.otel());
     let turn = ToolContext::new("turn", "").with_agent_id("clerk");
     for user in ["me", "you", "root"] {
         let arguments = json!({"user": user, "pin": "hunter2"});
-        provider.call(ToolCall::new("c", "login", arguments), &turn).await;
+        toolbox.call(ToolCall::new("c", "login", arguments), &turn).await;
     }
     for made_up in ["a", "b"] {
-        provider.call(ToolCall::new("c", made_up, json!({})), &turn).await;
+        toolbox.call(ToolCall::new("c", made_up, json!({})), &turn).await;
     }
     let metrics = telemetry.metrics();
     let metric = &metrics["gen_ai.execute_tool.duration"];

@@ -66,8 +66,8 @@ fn traceparent(span: &opentelemetry_proto::tonic::trace::v1::Span) -> String {
 
 async fn call_get(telemetry: &Telemetry, engine: HttpEngine, tool: Tool, arguments: serde_json::Value) {
     let registry = Registry::new([engine.tool(tool)]).unwrap();
-    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
-    let answer = provider.call(ToolCall::new("c", "get", arguments), &ToolContext::new("turn", "")).await;
+    let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
+    let answer = toolbox.call(ToolCall::new("c", "get", arguments), &ToolContext::new("turn", "")).await;
     assert!(answer.outcome.is_ok(), "{answer:?}");
 }
 
@@ -104,9 +104,9 @@ async fn a_service_learns_of_the_trace_and_of_nothing_else() {
         let context = opentelemetry::global::get_text_map_propagator(|known| known.extract(&carried));
         let engine = if also { builder().pass_on_also("baggage") } else { builder() };
         let registry = Registry::new([engine.build().unwrap().tool(get(Vec::new()))]).unwrap();
-        let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
+        let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
         let turn = ToolContext::new("turn", "").with_otel_context(context);
-        let answer = provider.call(ToolCall::new("c", "get", json!({})), &turn).await;
+        let answer = toolbox.call(ToolCall::new("c", "get", json!({})), &turn).await;
         assert!(answer.outcome.is_ok(), "{answer:?}");
     }
     assert!(headers(&service, "traceparent").iter().all(Option::is_some));
@@ -176,7 +176,7 @@ fn serves() {
     let (tracers, meters) = exporting(&url);
     let otel = Otel::new().with_tracer_provider(tracers.clone()).with_meter_provider(meters.clone());
     let registry = Registry::new(toolset![fahrenheit]).unwrap();
-    let provider = Provider::builder(&registry).layer(otel).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(otel).build().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     // All the time: a client may end its server without waiting long.
     std::thread::spawn(move || {
@@ -185,7 +185,7 @@ fn serves() {
             std::thread::sleep(Duration::from_millis(20));
         }
     });
-    runtime.block_on(Server::new(provider).stdio()).unwrap();
+    runtime.block_on(Server::new(toolbox).stdio()).unwrap();
 }
 
 /// A server in a process of its own, which sends its spans to the receiver.
@@ -204,14 +204,14 @@ async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
     let telemetry = Telemetry::start();
     let client = McpClient::connect(server(&telemetry), McpOptions::new()).await.unwrap();
     let registry = Registry::new(client.tools().await.unwrap()).unwrap();
-    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let tracer = telemetry.tracers.tracer("the program");
     let above = Context::new().with_span(tracer.start("request"));
     let call = |celsius: f64| ToolCall::new("c", "units__fahrenheit", json!({ "celsius": celsius }));
-    let answer = provider.call(call(100.0), &turn).with_context(above.clone()).await;
+    let answer = toolbox.call(call(100.0), &turn).with_context(above.clone()).await;
     assert_eq!(answer.text(), r#"{"result":212.0}"#);
-    assert!(provider.call(call(-300.0), &turn).await.is_error());
+    assert!(toolbox.call(call(-300.0), &turn).await.is_error());
     above.span().end();
     let count =
         |metric: &Metric| crate::receiver::points(metric).iter().map(|(_, count, _)| *count).sum::<u64>();
@@ -254,9 +254,9 @@ async fn a_server_learns_nothing_if_the_program_says_so() {
     let options = McpOptions::new().pass_trace_on(false);
     let client = McpClient::connect(server(&telemetry), options).await.unwrap();
     let registry = Registry::new(client.tools().await.unwrap()).unwrap();
-    let provider = Provider::builder(&registry).layer(telemetry.otel()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("c", "units__fahrenheit", json!({"celsius": 100}));
-    provider.call(call, &ToolContext::new("turn", "")).await;
+    toolbox.call(call, &ToolContext::new("turn", "")).await;
     telemetry.until(|telemetry| telemetry.spans().len() == 3).await;
     client.close().await;
     let (ours, theirs) =

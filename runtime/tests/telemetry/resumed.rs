@@ -13,9 +13,9 @@ fn delete(path: &str) -> String {
     format!("{path} is gone")
 }
 
-fn provider(otel: Option<Otel>) -> Provider {
+fn toolbox(otel: Option<Otel>) -> Toolbox {
     let ask = |_: &ToolRequest<'_>| Decision::NeedApproval("really?".into());
-    let builder = Provider::builder(&Registry::new(toolset![delete]).unwrap()).approval_key([7; 32]);
+    let builder = Toolbox::builder(&Registry::new(toolset![delete]).unwrap()).approval_key([7; 32]);
     let builder = builder.middleware(ask);
     match otel {
         Some(otel) => builder.layer(otel),
@@ -37,11 +37,11 @@ async fn a_resumed_call_has_a_span_of_its_own_with_a_link_to_the_one_that_waited
     let telemetry = Telemetry::start();
     let turn = ToolContext::new("turn", "");
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
-    let request = waiting(provider(Some(telemetry.otel())).call(call, &turn).await);
+    let request = waiting(toolbox(Some(telemetry.otel())).call(call, &turn).await);
     // Stored as data, and resumed by another process.
     let stored = serde_json::to_string(&request).unwrap();
     let request = serde_json::from_str(&stored).unwrap();
-    let resumed = provider(Some(telemetry.otel())).resume(request, &turn).await;
+    let resumed = toolbox(Some(telemetry.otel())).resume(request, &turn).await;
     assert_eq!(resumed.text(), "a is gone");
     let spans: Vec<Span> = telemetry.spans();
     let [waited, resumed] = &spans[..] else { panic!("{spans:?}") };
@@ -59,20 +59,20 @@ async fn a_resumed_call_has_a_span_of_its_own_with_a_link_to_the_one_that_waited
 async fn requests_of_providers_without_the_layer_are_as_before() {
     let turn = ToolContext::new("turn", "");
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
-    let request = waiting(provider(None).call(call, &turn).await);
+    let request = waiting(toolbox(None).call(call, &turn).await);
     assert!(request.traceparent.is_none());
     assert!(!serde_json::to_string(&request).unwrap().contains("traceparent"));
-    assert_eq!(provider(None).resume(*request, &turn).await.text(), "a is gone");
+    assert_eq!(toolbox(None).resume(*request, &turn).await.text(), "a is gone");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_traceparent_that_was_changed_is_refused_like_all_else() {
     let telemetry = Telemetry::start();
     let turn = ToolContext::new("turn", "");
-    let provider = provider(Some(telemetry.otel()));
+    let toolbox = toolbox(Some(telemetry.otel()));
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
-    let mut request = serde_json::to_value(waiting(provider.call(call, &turn).await)).unwrap();
+    let mut request = serde_json::to_value(waiting(toolbox.call(call, &turn).await)).unwrap();
     request["traceparent"] = json!("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-    let refused = provider.resume(serde_json::from_value(request).unwrap(), &turn).await;
+    let refused = toolbox.resume(serde_json::from_value(request).unwrap(), &turn).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "APPROVAL_INVALID");
 }

@@ -142,7 +142,7 @@ impl fmt::Display for DeferredError {
         match self {
             DeferredError::Unsupported(format) => write!(
                 f,
-                "{format} cannot defer tools; give the provider a discovery (`ProviderBuilder::discovery`) instead"
+                "{format} cannot defer tools; give the provider a discovery (`ToolboxBuilder::discovery`) instead"
             ),
             DeferredError::SearchedByTool(format) => write!(
                 f,

@@ -245,7 +245,7 @@ impl<'a> AnswerOptions<'a> {
     }
 
     /// Sets how to find the specification of a tool: MCP requires structured content of tools that declare an output.
-    /// Responses of a [`Provider`](toolgen_kernel::Provider) carry what their tools declare and do not need it.
+    /// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what their tools declare and do not need it.
     #[must_use]
     pub fn specs(mut self, specs: &'a SpecOf<'a>) -> AnswerOptions<'a> {
         self.specs = Some(specs);

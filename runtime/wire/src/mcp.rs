@@ -106,7 +106,7 @@ pub fn refusal(response: &ToolResponse) -> Option<String> {
 /// service that answers differently from its document has still answered. Its answer is `structuredContent` as it came:
 /// an object, or the `result` of one if the document declares something else.
 ///
-/// Responses of a [`Provider`](toolgen_kernel::Provider) carry what the tool declares; for others, set
+/// Responses of a [`Toolbox`](toolgen_kernel::Toolbox) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).
 #[must_use]
 pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {

@@ -12,7 +12,7 @@ pub mod tasks {
 
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext, tool, toolset};
+use toolgen_runtime::{Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, tool, toolset};
 
 /// Counts the days of some weeks, for a date that is so many weeks away.
 #[tool(read_only)]
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = HttpEngine::builder().base_url(base_url).credentials(credentials).build()?;
     let registry = Registry::builder().add_all(engine.tools(tasks::TOOLS)).add_all(toolset![days]).seal()?;
 
-    let provider = registry.provider(ProviderContext::new().with_agent_id("quickstart"));
+    let toolbox = registry.toolbox(ToolboxContext::new().with_agent_id("quickstart"));
 
     println!("The tools, as a model is told of them:\n");
     for tool in &registry {
@@ -49,15 +49,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for (number, (name, arguments)) in calls.into_iter().enumerate() {
         println!("{name} {arguments}");
-        println!("{}\n", indented(&answer(&provider, number, name, arguments).await));
+        println!("{}\n", indented(&answer(&toolbox, number, name, arguments).await));
     }
     Ok(())
 }
 
 /// What the model sees of a call: the content of the result, or the error it can correct its call by.
-async fn answer(provider: &Provider, number: usize, name: &str, arguments: Value) -> String {
+async fn answer(toolbox: &Toolbox, number: usize, name: &str, arguments: Value) -> String {
     let call = ToolCall::new(format!("call_{number}"), name, arguments);
-    let response = provider.call(call, &ToolContext::new("turn_1", "")).await;
+    let response = toolbox.call(call, &ToolContext::new("turn_1", "")).await;
     let prefix = if response.is_error() { "error: " } else { "" };
     format!("{prefix}{}", response.text())
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{self, Dialect};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{
-    AgentTool, ProviderContext, Registry, Schema, Text, ToolCall, ToolContext, ToolInput, ToolName, ToolSpec,
+    AgentTool, ToolboxContext, Registry, Schema, Text, ToolCall, ToolContext, ToolInput, ToolName, ToolSpec,
     tool, toolset,
 };
 
@@ -53,7 +53,7 @@ fn a_definition_is_name_description_and_schema_to_the_byte() {
             ..ToolSpec::EMPTY
         };
         let registry = Registry::builder().add(Unused(spec)).seal().unwrap();
-        registry.provider(ProviderContext::new()).list()[0].to_json().to_string()
+        registry.toolbox(ToolboxContext::new()).list()[0].to_json().to_string()
     };
     let properties = r#"{"cmd":{"type":"string","description":"The command"},"cwd":{"type":"string","description":"Where it runs"}}"#;
     for (required, written) in
@@ -79,16 +79,16 @@ fn shell(
 /// A tool may ignore what it does not know; its schema then forbids nothing.
 #[tokio::test]
 async fn a_tool_may_ignore_arguments_that_it_does_not_know() {
-    let provider = Registry::new(toolset![shell]).unwrap().provider(ProviderContext::new());
+    let toolbox = Registry::new(toolset![shell]).unwrap().toolbox(ToolboxContext::new());
     assert_eq!(
-        provider.list()[0].to_json().to_string(),
+        toolbox.list()[0].to_json().to_string(),
         r#"{"name":"shell","description":"Execute a shell command and return the output","input_schema":{"type":"object","properties":{"cmd":{"type":"string","description":"The shell command to execute"}},"required":["cmd"]}}"#
     );
     let call = ToolCall::new("1", "shell", json!({"cmd": "ls", "shell": "zsh"}));
-    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
     assert_eq!(answer.text(), "ls");
-    // Where a provider demands closed schemas, it is closed.
-    let strict = WireFormat::OpenAiChat.tools_in(&dialect::OPENAI_STRICT, provider.specs()).unwrap();
+    // Where a toolbox demands closed schemas, it is closed.
+    let strict = WireFormat::OpenAiChat.tools_in(&dialect::OPENAI_STRICT, toolbox.specs()).unwrap();
     assert_eq!(strict[0]["function"]["parameters"]["additionalProperties"], false);
 }
 

@@ -6,7 +6,7 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::{
-    BoxFuture, Control, Effect, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
+    BoxFuture, Control, Effect, Toolbox, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
     ToolResult,
 };
 use toolgen_test_support::http::{self, Server};
@@ -24,15 +24,15 @@ impl EffectHandler for Tell {
     }
 }
 
-fn provider(manifest: &str, engines: &Engines) -> Provider {
+fn toolbox(manifest: &str, engines: &Engines) -> Toolbox {
     let loaded = Loader::from_str(manifest).unwrap().tools_by(engines).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
     let registry = Registry::new(loaded.tools).unwrap();
-    Provider::builder(&registry).effect("ask", Tell).build().unwrap()
+    Toolbox::builder(&registry).effect("ask", Tell).build().unwrap()
 }
 
-async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
 const COMMANDS: &str = r#"
@@ -78,7 +78,7 @@ tools:
 #[cfg(unix)]
 #[tokio::test]
 async fn commands_take_what_placeholders_say() {
-    let tools = provider(COMMANDS, &Engines::new());
+    let tools = toolbox(COMMANDS, &Engines::new());
     let full = json!({"word": "$(id); x", "many": ["-r", ""], "loud": true, "who": {"name": "Ada"}});
     assert_eq!(call(&tools, "show", full).await.text(), "[--][$(id); x][d=3][loud][who][Ada][{}][-r][]");
     let bare = json!({"word": "-w", "depth": 9, "who": {}});
@@ -142,7 +142,7 @@ async fn requests_hold_what_placeholders_say() {
     let port = mirror().port();
     let credentials = StaticCredentials::new().with("FIND_TOKEN", Secret::new("s3cret-t0ken"));
     let engine = HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).build().unwrap();
-    let tools = provider(&requests(port), &Engines::new().with(engine));
+    let tools = toolbox(&requests(port), &Engines::new().with(engine));
     let seen = async |name: &str, arguments: Value| -> (String, String) {
         let answer = call(&tools, name, arguments).await;
         let shown = answer.text();
@@ -175,7 +175,7 @@ async fn requests_hold_what_placeholders_say() {
 
 #[tokio::test]
 async fn signals_carry_what_placeholders_say() {
-    let tools = provider(
+    let tools = toolbox(
         "toolgen: 1
 defaults: {undocumented: true}
 tools:

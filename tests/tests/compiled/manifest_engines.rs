@@ -1,11 +1,11 @@
-//! Tools of a manifest, loaded, run by the engines and called through a provider.
+//! Tools of a manifest, loaded, run by the engines and called through a toolbox.
 
 #![cfg(unix)]
 use serde_json::{Value, json};
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::{Control, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse};
+use toolgen_runtime::{Control, Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, ToolResponse};
 use toolgen_test_support::http::{Server, reply};
 use toolgen_test_support::scratch::Folder;
 
@@ -60,8 +60,8 @@ tools:
     complete: {next_state: REVIEW, message: 'Submitted {plan}.', data: {plan: '{plan}'}}
 "#;
 
-async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn the_commands_of_a_manifest_do_what_it_says() {
     let loaded = Loader::from_str(COMMANDS).unwrap().tools_by(&Engines::new()).unwrap();
     assert!(loaded.problems.is_empty(), "{}", loaded.problems);
     let tools = loaded.tools;
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new().with_work_dir(&root));
+    let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new().with_work_dir(&root));
     let gone = "A file cannot be read.\nexit code 2\nstderr:\ngrep: gone: No such file or directory";
     let below = format!("{}/sub\n", root.display());
     for (name, arguments, expected) in [
@@ -91,9 +91,9 @@ async fn the_commands_of_a_manifest_do_what_it_says() {
              down, without `..`",
         ),
     ] {
-        assert_eq!(call(&provider, name, arguments.clone()).await.text(), expected, "{name} {arguments}");
+        assert_eq!(call(&toolbox, name, arguments.clone()).await.text(), expected, "{name} {arguments}");
     }
-    let submitted = call(&provider, "submit", json!({"plan": "p"})).await;
+    let submitted = call(&toolbox, "submit", json!({"plan": "p"})).await;
     assert_eq!(submitted.text(), "Submitted p.");
     assert_eq!(submitted.control(), Control::complete("REVIEW", json!({"plan": "p"})));
 }
@@ -121,11 +121,11 @@ tools:
 ";
     let engine = HttpEngine::builder().base_url(echo().url).build().unwrap();
     let tools = Loader::from_str(text).unwrap().tools_by(&Engines::new().with(engine)).unwrap().tools;
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
+    let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     for (name, expected) in
         [("get", "GET /a/3?page=3 HTTP/1.1 "), ("post", r#"POST /a HTTP/1.1 {"note":"hi"}"#)]
     {
-        let answer = call(&provider, name, json!({"id": "a"})).await.text();
+        let answer = call(&toolbox, name, json!({"id": "a"})).await.text();
         assert!(answer.ends_with(expected), "{answer}");
     }
 }

@@ -14,7 +14,7 @@ use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::layers::control::{Answerer, Question};
 use toolgen_runtime::layers::depends::Dependencies;
 use toolgen_runtime::{
-    BoxFuture, Call, ContextValues, Control, Provider, ProviderContext, Registry, Session, ToolCall,
+    BoxFuture, Call, ContextValues, Control, Toolbox, ToolboxContext, Registry, Session, ToolCall,
     ToolContext, ToolError, ToolResponse,
 };
 use toolgen_test_support::scratch::Folder;
@@ -29,9 +29,9 @@ impl AgentRunner for Names {
         _: &'a AgentMonitor,
     ) -> BoxFuture<'a, Result<String, AgentFailure>> {
         Box::pin(async move {
-            let provider =
-                task.provider_builder().build().map_err(|why| AgentFailure::Failed(why.to_string()))?;
-            let names: Vec<String> = provider.specs().map(|spec| spec.name.to_string()).collect();
+            let toolbox =
+                task.toolbox_builder().build().map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let names: Vec<String> = toolbox.specs().map(|spec| spec.name.to_string()).collect();
             Ok(format!("{}: {}", task.task, names.join(" ")))
         })
     }
@@ -57,23 +57,23 @@ fn registry(program: &Program) -> Registry {
     Registry::new(engines.tools_from(program.clone().into_tools()).unwrap()).unwrap()
 }
 
-async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("1", name, arguments), &turn()).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("1", name, arguments), &turn()).await
 }
 
 fn turn() -> ToolContext {
     ToolContext::new("turn-1", "")
 }
 
-fn provider(registry: &Registry, program: &Program, set: &str, context: ProviderContext) -> Provider {
+fn toolbox(registry: &Registry, program: &Program, set: &str, context: ToolboxContext) -> Toolbox {
     let set = program.toolsets.iter().find(|one| one.name.as_str() == set).unwrap();
-    Provider::builder(registry).context(context).toolset(set).build().unwrap()
+    Toolbox::builder(registry).context(context).toolset(set).build().unwrap()
 }
 
 /// A context whose programs are not started, and a look at what would have been.
-fn scripted(outcomes: Vec<ExecOutput>) -> (ProviderContext, Arc<ScriptedExecutor>) {
+fn scripted(outcomes: Vec<ExecOutput>) -> (ToolboxContext, Arc<ScriptedExecutor>) {
     let executor = Arc::new(ScriptedExecutor::new(outcomes.into_iter().map(Ok)));
-    (ProviderContext::new().with_executor(executor.clone()), executor)
+    (ToolboxContext::new().with_executor(executor.clone()), executor)
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
 
     // While it plans, programs can change nothing; a tool of another set is not there.
     let (context, executor) = scripted(Vec::new());
-    let planning = provider(&registry, &program, "devops_planning", context);
+    let planning = toolbox(&registry, &program, "devops_planning", context);
     let test = json!({"container_name": "app", "command": "true", "host_workspace_path": "/w"});
     let answer = call(&planning, "container_test", test.clone()).await;
     assert!(!answer.is_error(), "{}", answer.text());
@@ -107,7 +107,7 @@ async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
 
     // While it codes, the program is started as it is written, whatever the values hold.
     let (context, executor) = scripted(Vec::new());
-    let coding = provider(&registry, &program, "devops_coding", context);
+    let coding = toolbox(&registry, &program, "devops_coding", context);
     let answer = call(&coding, "container_test", test).await;
     assert!(!answer.is_error(), "{}", answer.text());
     let (argv, options) = executor.asked().remove(0);
@@ -137,7 +137,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
         ExecOutput::new(0, "tested\n", ""),
         ExecOutput::new(2, "", "no rule"),
     ]);
-    let provider = Provider::builder(&registry)
+    let toolbox = Toolbox::builder(&registry)
         .context(context.with_work_dir(std::env::temp_dir()))
         .questions(Architect)
         .build()
@@ -150,18 +150,18 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
             "done" => json!({}),
             _ => json!({"reason": "it is there"}),
         };
-        let ended = call(&provider, name, arguments.clone()).await;
+        let ended = call(&toolbox, name, arguments.clone()).await;
         assert_eq!(ended.control(), Control::complete(state, arguments), "{name}: {}", ended.text());
     }
-    let answer = call(&provider, "ask_question", json!({"question": "May I?"})).await;
+    let answer = call(&toolbox, "ask_question", json!({"question": "May I?"})).await;
     assert_eq!(answer.text(), "Question: May I?\nAnswer: no (medium)");
 
-    let both = call(&provider, "build_and_test", json!({})).await;
+    let both = call(&toolbox, "build_and_test", json!({})).await;
     assert_eq!(
         serde_json::from_str::<Value>(&both.text()).unwrap(),
         json!({"build": "built\n", "test": "tested\n"})
     );
-    let failed = call(&provider, "build_and_test", json!({"cwd": "."})).await;
+    let failed = call(&toolbox, "build_and_test", json!({"cwd": "."})).await;
     assert!(
         failed.is_error() && failed.text().contains("build") && failed.text().contains("no rule"),
         "{}",
@@ -174,7 +174,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
 async fn the_tools_of_agents_that_plan_need_what_they_declare() {
     let program = program("orchestration.yaml");
     let registry = registry(&program);
-    let provider = Provider::builder(&registry)
+    let toolbox = Toolbox::builder(&registry)
         .dependencies(Dependencies::new().entity("plan", |id, _| {
             let found = id == "known";
             Box::pin(async move { Ok(found) })
@@ -182,12 +182,12 @@ async fn the_tools_of_agents_that_plan_need_what_they_declare() {
         .build()
         .unwrap();
 
-    let lacking = call(&provider, "plan_archive", json!({"plan_slug": "unknown"})).await;
+    let lacking = call(&toolbox, "plan_archive", json!({"plan_slug": "unknown"})).await;
     assert!(lacking.is_error());
     for message in ["Workspace context required", "Plan must exist"] {
         assert!(lacking.text().contains(message), "{}", lacking.text());
     }
-    let lacking = call(&provider, "session_log", json!({"message": "m"})).await;
+    let lacking = call(&toolbox, "session_log", json!({"message": "m"})).await;
     assert!(
         lacking.text().contains("Active session required. Call session_start first."),
         "{}",
@@ -200,7 +200,7 @@ async fn the_tools_of_agents_that_plan_need_what_they_declare() {
     let turn = turn().with_values(values).with_session(session);
     for tool in program.all_tools() {
         let name = tool.spec.name.as_str();
-        let answer = provider.call(ToolCall::new("1", name, least(name)), &turn).await;
+        let answer = toolbox.call(ToolCall::new("1", name, least(name)), &turn).await;
         assert!(!answer.is_error(), "{name}: {}", answer.text());
     }
 }
@@ -239,40 +239,40 @@ async fn the_programs_for_a_model_run() {
     let program = program("programs.yaml");
     let registry = registry(&program);
     let context =
-        ProviderContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*folder);
-    let provider = registry.provider(context);
+        ToolboxContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*folder);
+    let toolbox = registry.toolbox(context);
     let file = folder.join("a.txt").display().to_string();
     let place = folder.display().to_string();
 
     let written =
-        call(&provider, "Replace", json!({"file_path": file, "content": "one\ntwo; $(id)\nthree\n"})).await;
+        call(&toolbox, "Replace", json!({"file_path": file, "content": "one\ntwo; $(id)\nthree\n"})).await;
     assert!(!written.is_error(), "{}", written.text());
     assert_eq!(fs::read_to_string(&file).unwrap(), "one\ntwo; $(id)\nthree\n");
-    let viewed = call(&provider, "View", json!({"file_path": file, "offset": 2, "limit": 1})).await;
+    let viewed = call(&toolbox, "View", json!({"file_path": file, "offset": 2, "limit": 1})).await;
     assert_eq!(viewed.text().trim_end(), "two; $(id)");
-    let found = call(&provider, "GrepTool", json!({"pattern": "-|; ", "path": place})).await;
+    let found = call(&toolbox, "GrepTool", json!({"pattern": "-|; ", "path": place})).await;
     assert!(found.text().contains("a.txt:2:two"), "{}", found.text());
-    let none = call(&provider, "GrepTool", json!({"pattern": "four", "path": place})).await;
+    let none = call(&toolbox, "GrepTool", json!({"pattern": "four", "path": place})).await;
     assert!(!none.is_error() && none.text().contains("No matches found."), "{}", none.text());
-    let globbed = call(&provider, "GlobTool", json!({"pattern": "*.txt", "path": place})).await;
+    let globbed = call(&toolbox, "GlobTool", json!({"pattern": "*.txt", "path": place})).await;
     assert!(globbed.text().contains("a.txt"), "{}", globbed.text());
-    let listed = call(&provider, "LS", json!({"path": place})).await;
+    let listed = call(&toolbox, "LS", json!({"path": place})).await;
     assert!(listed.text().contains("a.txt"), "{}", listed.text());
-    let ran = call(&provider, "Bash", json!({"command": "echo \"$((2 + 3))\""})).await;
+    let ran = call(&toolbox, "Bash", json!({"command": "echo \"$((2 + 3))\""})).await;
     assert_eq!(ran.text().trim_end(), "5");
-    let ended = call(&provider, "Bash", json!({"command": "echo out; exit 3"})).await;
+    let ended = call(&toolbox, "Bash", json!({"command": "echo out; exit 3"})).await;
     assert_eq!(ended.text(), "exit code 3\nstdout:\nout");
     assert!(!ended.is_error(), "a code is a result");
-    let late = call(&provider, "Bash", json!({"command": "sleep 60", "timeout": 50})).await;
+    let late = call(&toolbox, "Bash", json!({"command": "sleep 60", "timeout": 50})).await;
     assert_eq!(late.text(), "exit code 124");
-    let longer = call(&provider, "Bash", json!({"command": "true", "timeout": 600_001})).await;
+    let longer = call(&toolbox, "Bash", json!({"command": "true", "timeout": 600_001})).await;
     assert!(longer.is_error(), "{}", longer.text());
-    let agent = call(&provider, "dispatch_agent", json!({"task": "look"})).await;
+    let agent = call(&toolbox, "dispatch_agent", json!({"task": "look"})).await;
     assert_eq!(agent.text(), "look: GlobTool GrepTool LS View");
 
     // The first one looks for the program.
     let (context, executor) = scripted(vec![ExecOutput::default(), ExecOutput::new(0, r#"[{"n":1}]"#, "")]);
-    let answer = call(&registry.provider(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;
+    let answer = call(&registry.toolbox(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;
     assert_eq!(answer.text(), "[{\"n\":1}]");
     assert_eq!(executor.asked()[1].0, ["duckdb", "-json", "-c", "-- all\nSELECT 1 AS n"]);
 }

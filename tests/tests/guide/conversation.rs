@@ -5,7 +5,7 @@ use toolgen_runtime::agent::agent_loop::{Loop, Transcript};
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::wire::{AnswerOptions, Calls, Deferred, Stream, WireFormat};
-use toolgen_runtime::{Provider, Registry, ToolContext};
+use toolgen_runtime::{Toolbox, Registry, ToolContext};
 
 use crate::AnyResult;
 
@@ -15,14 +15,14 @@ pub(crate) async fn posted(request: reqwest::RequestBuilder) -> Result<Value, St
     post(request).await
 }
 
-async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult {
+async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str) -> AnyResult {
     page!("docs/conversation.md", "let send = |request: Value|");
     Ok(())
 }
 
-async fn streamed(provider: Provider, client: reqwest::Client, url: &str) -> AnyResult<String> {
+async fn streamed(toolbox: Toolbox, client: reqwest::Client, url: &str) -> AnyResult<String> {
     page!("docs/conversation.md", "let send = async |request: Value, mut stream: Stream|");
-    Ok(Loop::streaming(&provider, WireFormat::OpenAiChat, send)?.run("Hello").await.text()?)
+    Ok(Loop::streaming(&toolbox, WireFormat::OpenAiChat, send)?.run("Hello").await.text()?)
 }
 
 fn rendered(transcript: &Transcript) -> Vec<Value> {
@@ -34,24 +34,24 @@ async fn model(_tools: &Value) -> AnyResult<Value> {
     Ok(json!({ "role": "assistant", "content": [] }))
 }
 
-async fn planned(provider: Provider) -> AnyResult {
+async fn planned(toolbox: Toolbox) -> AnyResult {
     page!("docs/requests.md", "let format = WireFormat::Anthropic;");
     assert!(answers.responses.is_empty());
     Ok(())
 }
 
 fn discovered(registry: &Registry) -> AnyResult {
-    page!("docs/discovery.md", "let tools = WireFormat::OpenAiChat.tools(provider.specs())?;");
+    page!("docs/discovery.md", "let tools = WireFormat::OpenAiChat.tools(toolbox.specs())?;");
     assert!(tools.is_array());
     Ok(())
 }
 
-fn deferred(provider: &Provider) -> AnyResult<Value> {
+fn deferred(toolbox: &Toolbox) -> AnyResult<Value> {
     page!("docs/discovery.md", "let deferred = Deferred::new().load(");
     Ok(tools)
 }
 
 async fn referred(registry: Registry, calls: Calls, turn: ToolContext) -> AnyResult<(Value, Vec<Value>)> {
-    page!("docs/discovery.md", "let all = Provider::builder(&registry).build()?;");
+    page!("docs/discovery.md", "let all = Toolbox::builder(&registry).build()?;");
     Ok((tools, messages))
 }

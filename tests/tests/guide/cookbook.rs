@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use toolgen_runtime::{
-    Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset,
+    Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset,
 };
 
 use crate::AnyResult;
 
-async fn answered(provider: &Provider, name: &str, arguments: Value) -> String {
+async fn answered(toolbox: &Toolbox, name: &str, arguments: Value) -> String {
     let call = ToolCall::new("1", name, arguments);
-    provider.call(call, &ToolContext::new("turn", "")).await.text().to_owned()
+    toolbox.call(call, &ToolContext::new("turn", "")).await.text().to_owned()
 }
 
 mod state {
@@ -19,11 +19,11 @@ mod state {
 
     #[tokio::test]
     async fn a_session_keeps_state() {
-        let provider = Registry::new(toolset![roll]).unwrap().provider(Default::default());
+        let toolbox = Registry::new(toolset![roll]).unwrap().toolbox(Default::default());
         let conversation = Session::new("s-1");
         let turn = turn_of(&conversation);
-        provider.call(ToolCall::new("1", "roll", json!({})), &turn).await;
-        let second = provider.call(ToolCall::new("2", "roll", json!({})), &turn).await;
+        toolbox.call(ToolCall::new("1", "roll", json!({})), &turn).await;
+        let second = toolbox.call(ToolCall::new("2", "roll", json!({})), &turn).await;
         assert_eq!(second.text(), "4, roll 2");
     }
 }
@@ -35,12 +35,12 @@ mod order {
 
     #[tokio::test]
     async fn one_comes_before_the_other() {
-        let provider =
-            Registry::new(toolset![check_stock, place_order]).unwrap().provider(Default::default());
+        let toolbox =
+            Registry::new(toolset![check_stock, place_order]).unwrap().toolbox(Default::default());
         let turn = ToolContext::new("turn", "").with_session(toolgen_runtime::Session::new("s"));
-        let order = || provider.call(ToolCall::new("1", "place_order", json!({"product": "tea"})), &turn);
+        let order = || toolbox.call(ToolCall::new("1", "place_order", json!({"product": "tea"})), &turn);
         assert!(order().await.text().contains("Check the stock first."), "{}", order().await.text());
-        provider.call(ToolCall::new("1", "check_stock", json!({"product": "tea"})), &turn).await;
+        toolbox.call(ToolCall::new("1", "check_stock", json!({"product": "tea"})), &turn).await;
         assert_eq!(order().await.text(), "ordered tea");
     }
 }
@@ -61,8 +61,8 @@ mod calls {
 
     #[tokio::test]
     async fn a_tool_calls_another() {
-        let provider = Registry::new(toolset![in_euros, total]).unwrap().provider(Default::default());
-        assert_eq!(answered(&provider, "total", json!({"prices": [2, 4]})).await, "3.0");
+        let toolbox = Registry::new(toolset![in_euros, total]).unwrap().toolbox(Default::default());
+        assert_eq!(answered(&toolbox, "total", json!({"prices": [2, 4]})).await, "3.0");
     }
 }
 
@@ -71,7 +71,7 @@ mod long {
 
     page!("docs/cookbook.md", "async fn copy_all(");
 
-    async fn stopped(provider: &Provider) -> AnyResult<String> {
+    async fn stopped(toolbox: &Toolbox) -> AnyResult<String> {
         page!("docs/cookbook.md", "let stop = CancellationToken::new();");
 
         assert!(answer.is_error());
@@ -80,11 +80,11 @@ mod long {
 
     #[tokio::test]
     async fn long_calls_report_and_stop() {
-        let provider = Registry::new(toolset![copy_all]).unwrap().provider(Default::default());
+        let toolbox = Registry::new(toolset![copy_all]).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "copy_all", json!({"files": 3}));
-        let answer = provider.call(call, &shown(ToolContext::new("turn", ""))).await;
+        let answer = toolbox.call(call, &shown(ToolContext::new("turn", ""))).await;
         assert_eq!(answer.text(), "copied 3 files");
-        stopped(&provider).await.unwrap();
+        stopped(&toolbox).await.unwrap();
     }
 }
 
@@ -97,15 +97,15 @@ mod large {
         "a line\n".repeat(10_000)
     }
 
-    fn provider() -> AnyResult<Provider> {
+    fn toolbox() -> AnyResult<Toolbox> {
         let registry = Registry::new(toolset![log])?;
-        page!("docs/cookbook.md", "let provider = Provider::builder(&registry).pages(");
-        Ok(provider)
+        page!("docs/cookbook.md", "let toolbox = Toolbox::builder(&registry).pages(");
+        Ok(toolbox)
     }
 
     #[tokio::test]
     async fn large_results_are_read_in_pages() {
-        let text = answered(&provider().unwrap(), "log", json!({})).await;
+        let text = answered(&toolbox().unwrap(), "log", json!({})).await;
         assert!(text.len() < 21_000 && text.contains("Call read_result with"));
     }
 }
@@ -117,8 +117,8 @@ mod images {
 
     #[tokio::test]
     async fn images_are_content() {
-        let provider = Registry::new(toolset![chart]).unwrap().provider(Default::default());
-        assert!(answered(&provider, "chart", json!({})).await.contains("sales"));
+        let toolbox = Registry::new(toolset![chart]).unwrap().toolbox(Default::default());
+        assert!(answered(&toolbox, "chart", json!({})).await.contains("sales"));
     }
 }
 
@@ -152,8 +152,8 @@ mod requests {
         let schema =
             json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
         let registry = known_at_run_time("greet".into(), "Greets.".into(), schema).unwrap();
-        let provider = registry.provider(ProviderContext::new());
-        assert_eq!(answered(&provider, "greet", json!({"name": "Ada"})).await, "Hello, Ada!");
+        let toolbox = registry.toolbox(ToolboxContext::new());
+        assert_eq!(answered(&toolbox, "greet", json!({"name": "Ada"})).await, "Hello, Ada!");
     }
 }
 
@@ -161,8 +161,8 @@ mod serving {
     use super::*;
     use toolgen_runtime::serve::mcp::Server;
 
-    async fn served(provider: Provider, token: String) -> AnyResult {
-        page!("docs/cookbook.md", "Server::new(provider)");
+    async fn served(toolbox: Toolbox, token: String) -> AnyResult {
+        page!("docs/cookbook.md", "Server::new(toolbox)");
         Ok(())
     }
 }
@@ -174,8 +174,8 @@ mod models {
 
     page!("docs/cookbook.md", "async fn ask(");
 
-    fn portable(provider: &Provider) -> AnyResult {
-        page!("docs/providers.md", "format.tools(provider.specs())?;");
+    fn portable(toolbox: &Toolbox) -> AnyResult {
+        page!("docs/providers.md", "format.tools(toolbox.specs())?;");
         Ok(())
     }
 
@@ -184,6 +184,6 @@ mod models {
     #[test]
     fn losses_are_told() {
         let registry = Registry::new(toolset![super::order::check_stock]).unwrap();
-        portable(&registry.provider(Default::default())).unwrap();
+        portable(&registry.toolbox(Default::default())).unwrap();
     }
 }

@@ -53,14 +53,14 @@ fn linted() {
     page!("docs/documentation.md", "toolgen::Build::new(");
 }
 
-fn a_prompt(provider: &toolgen_runtime::Provider) -> String {
+fn a_prompt(toolbox: &toolgen_runtime::Toolbox) -> String {
     page!("docs/documentation.md", "let prompt = format!(");
     prompt
 }
 
 mod lints {
-    fn my_provider() -> toolgen_runtime::Provider {
-        toolgen_runtime::Registry::builder().seal().unwrap().provider(Default::default())
+    fn my_toolbox() -> toolgen_runtime::Toolbox {
+        toolgen_runtime::Registry::builder().seal().unwrap().toolbox(Default::default())
     }
 
     page!("docs/documentation.md", "fn tools_say_what_they_do()");

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::executor::{ContainerExecutor, LocalExecutor};
-use toolgen_runtime::{Limits, Provider, ProviderContext, Registry, ToolContext, ToolError};
+use toolgen_runtime::{Limits, Toolbox, ToolboxContext, Registry, ToolContext, ToolError};
 
 use crate::AnyResult;
 
-fn sandboxed() -> ProviderContext {
-    page!("docs/manifests/executors.md", "let context = ProviderContext::new()");
+fn sandboxed() -> ToolboxContext {
+    page!("docs/manifests/executors.md", "let context = ToolboxContext::new()");
     context
 }
 
@@ -25,9 +25,9 @@ mod a_toolset {
         toolgen_runtime::include_tools!("guide_toolsets");
     }
 
-    fn provider(registry: &Registry) -> AnyResult<Provider> {
-        page!("docs/manifests/toolsets.md", "let provider = Provider::builder(");
-        Ok(provider)
+    fn toolbox(registry: &Registry) -> AnyResult<Toolbox> {
+        page!("docs/manifests/toolsets.md", "let toolbox = Toolbox::builder(");
+        Ok(toolbox)
     }
 }
 
@@ -56,9 +56,9 @@ mod functions {
 
     #[tokio::test]
     async fn a_function_is_called() {
-        let provider = registry().unwrap().provider(ProviderContext::new());
+        let toolbox = registry().unwrap().toolbox(ToolboxContext::new());
         let call = toolgen_runtime::ToolCall::new("1", "find_book", serde_json::json!({"title": "mm"}));
-        let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+        let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
         assert!(answer.text().contains("Emma"), "{}", answer.text());
     }
 }

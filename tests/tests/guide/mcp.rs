@@ -4,7 +4,7 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::{McpClient, McpEngine};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{Provider, ProviderContext, Registry, tool, toolset};
+use toolgen_runtime::{Toolbox, ToolboxContext, Registry, tool, toolset};
 
 use crate::AnyResult;
 use crate::readme::{shop, shop as generated};
@@ -46,7 +46,7 @@ fn find_orders() -> Vec<String> {
 }
 
 async fn served() -> AnyResult {
-    page!("docs/mcp.md", "Server::new(provider).stdio().await?;");
+    page!("docs/mcp.md", "Server::new(toolbox).stdio().await?;");
     Ok(())
 }
 
@@ -58,7 +58,7 @@ impl Keys {
     }
 }
 
-async fn for_each_principal(provider: Provider, keys: Keys) -> AnyResult {
+async fn for_each_principal(toolbox: Toolbox, keys: Keys) -> AnyResult {
     page!("docs/mcp.md", ".principal(move |request| keys.");
     Ok(())
 }

@@ -1,16 +1,16 @@
 //! Policies, approvals, records.
 
 use serde_json::json;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, toolset};
+use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolError, toolset};
 
 use crate::AnyResult;
 
 page!("docs/policies.md", "fn pay(");
 
-fn looking() -> AnyResult<Provider> {
+fn looking() -> AnyResult<Toolbox> {
     let registry = Registry::new(toolset![pay, balance])?;
-    page!("docs/policies.md", "let context = ProviderContext::new(");
-    Ok(provider)
+    page!("docs/policies.md", "let context = ToolboxContext::new(");
+    Ok(toolbox)
 }
 
 #[tokio::test]
@@ -20,11 +20,11 @@ async fn a_limit_refuses() {
     assert!(answer.is_error(), "{}", answer.text());
 }
 
-fn ruled() -> AnyResult<Provider> {
+fn ruled() -> AnyResult<Toolbox> {
     let registry = Registry::new(toolset![pay, balance])?;
     page!("docs/policies.md", "let rules = Rules::builder(");
 
-    Ok(provider)
+    Ok(toolbox)
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn rules_choose() {
 }
 
 async fn scoped() -> AnyResult<String> {
-    let provider = Registry::new(toolset![pay, balance])?.provider(Default::default());
-    page!("docs/policies.md", "let answer = provider.call(call, &turn).await;");
+    let toolbox = Registry::new(toolset![pay, balance])?.toolbox(Default::default());
+    page!("docs/policies.md", "let answer = toolbox.call(call, &turn).await;");
 
     assert!(answer.is_error());
     Ok(answer.text().to_owned())
@@ -46,20 +46,20 @@ async fn scopes_are_checked() {
     assert!(scoped().await.unwrap().contains("scope 'pay'"));
 }
 
-fn limited() -> AnyResult<Provider> {
+fn limited() -> AnyResult<Toolbox> {
     let registry = Registry::new(toolset![pay, balance])?;
     page!("docs/policies.md", "WindowLimit::new()");
-    Ok(provider)
+    Ok(toolbox)
 }
 
 #[tokio::test]
 async fn rates_are_limited() {
-    let provider = limited().unwrap();
+    let toolbox = limited().unwrap();
     let turn = ToolContext::new("turn", "");
     for _ in 0..10 {
-        assert!(!provider.call(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
+        assert!(!toolbox.call(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
     }
-    assert!(provider.call(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
+    assert!(toolbox.call(ToolCall::new("1", "balance", json!({})), &turn).await.is_error());
 }
 
 mod approvals {
@@ -67,9 +67,9 @@ mod approvals {
 
     page!("docs/policies.md", "struct LargeSums;");
 
-    fn closures(registry: &Registry) -> Result<Provider, Box<dyn std::error::Error>> {
-        page!("docs/policies.md", "let provider = Provider::builder(registry)");
-        Ok(provider)
+    fn closures(registry: &Registry) -> Result<Toolbox, Box<dyn std::error::Error>> {
+        page!("docs/policies.md", "let toolbox = Toolbox::builder(registry)");
+        Ok(toolbox)
     }
 
     async fn read_line() -> String {
@@ -78,9 +78,9 @@ mod approvals {
 
     async fn later() -> AnyResult<String> {
         let registry = Registry::new(toolset![pay, balance])?;
-        let provider = Provider::builder(&registry).middleware(LargeSums).build()?;
+        let toolbox = Toolbox::builder(&registry).middleware(LargeSums).build()?;
         let turn = ToolContext::new("turn-1", "");
-        page!("docs/policies.md", "let response = provider.call(call, &turn).await;");
+        page!("docs/policies.md", "let response = toolbox.call(call, &turn).await;");
         Ok(response.text().to_owned())
     }
 
@@ -100,7 +100,7 @@ mod approvals {
         let turn = ToolContext::new("turn-1", "")
             .with_principal(ada)
             .with_session(toolgen_runtime::Session::new("monday"));
-        let response = provider.call(call, &turn).await;
+        let response = toolbox.call(call, &turn).await;
         let Err(ToolError::ApprovalRequired(request)) = response.outcome else {
             return Err("it did not wait".into());
         };
@@ -129,7 +129,7 @@ mod approvals {
         assert_eq!(later().await.unwrap(), "paid 9000 to Ada");
         let registry = Registry::new(toolset![pay, balance]).unwrap();
         let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 9_000}));
-        let answer = provider(&registry).unwrap().call(call, &ToolContext::new("turn", "")).await;
+        let answer = toolbox(&registry).unwrap().call(call, &ToolContext::new("turn", "")).await;
         assert!(matches!(answer.outcome, Err(ToolError::ApprovalRequired(_))));
     }
 }
@@ -143,7 +143,7 @@ mod records {
         let _ = std::fs::remove_file(&file);
         page!("docs/audit.md", "let auditor = Auditor::builder(SqliteSink::open(");
         let call = ToolCall::new("1", "balance", json!({}));
-        assert_eq!(provider.call(call, &ToolContext::new("turn", "")).await.text(), "7");
+        assert_eq!(toolbox.call(call, &ToolContext::new("turn", "")).await.text(), "7");
         page!("docs/audit.md", "auditor.flush().await?;");
 
         let _ = std::fs::remove_file(&file);
@@ -172,7 +172,7 @@ mod records {
     async fn watched() -> AnyResult<usize> {
         let registry = Registry::new(toolset![pay, balance])?;
         page!("docs/audit.md", "let (events, seen) = channel();");
-        provider.call(ToolCall::new("1", "balance", json!({})), &ToolContext::new("turn", "")).await;
+        toolbox.call(ToolCall::new("1", "balance", json!({})), &ToolContext::new("turn", "")).await;
         Ok(seen.try_iter().count())
     }
 
@@ -189,9 +189,9 @@ mod records {
         let sink = MemorySink::new();
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
         let registry = Registry::new(toolset![open_door]).unwrap();
-        let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
+        let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
         let call = ToolCall::new("1", "open_door", json!({"pin": "0815"}));
-        assert_eq!(provider.call(call, &ToolContext::new("turn", "")).await.text(), "true");
+        assert_eq!(toolbox.call(call, &ToolContext::new("turn", "")).await.text(), "true");
         auditor.flush().await.unwrap();
         assert_eq!(sink.rows()[0].intent.parameters, json!({"pin": "[REDACTED]"}));
     }
@@ -199,10 +199,10 @@ mod records {
 
 #[tokio::test]
 async fn a_layer_stands_around_a_tool() {
-    fn timed() -> AnyResult<Provider> {
+    fn timed() -> AnyResult<Toolbox> {
         let registry = Registry::new(toolset![pay, balance])?;
         page!("docs/policies.md", "struct Stopwatch;");
-        Ok(provider)
+        Ok(toolbox)
     }
     let call = ToolCall::new("1", "balance", json!({}));
     assert_eq!(timed().unwrap().call(call, &ToolContext::new("turn", "")).await.text(), "7");

@@ -6,7 +6,7 @@ use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
-use toolgen_runtime::{BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
+use toolgen_runtime::{BoxFuture, Toolbox, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
 use toolgen_test_support::http::{Server, ok};
 use toolgen_tests::pages::{blocks, root};
 
@@ -22,9 +22,9 @@ mod build_script {
 
 page!("README.md", "pub mod petstore");
 
-fn for_an_agent() -> AnyResult<Provider> {
+fn for_an_agent() -> AnyResult<Toolbox> {
     page!("README.md", "let engine = HttpEngine::builder().credentials(EnvCredentials::new(");
-    Ok(provider)
+    Ok(toolbox)
 }
 
 pub mod tools {
@@ -79,12 +79,12 @@ async fn model(tools: &Value) -> AnyResult<Value> {
     Ok(json!({ "role": "assistant", "content": [call] }))
 }
 
-async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
+async fn a_turn(toolbox: Toolbox) -> AnyResult<Vec<Value>> {
     page!("README.md", "let format = WireFormat::Anthropic;");
     Ok(messages)
 }
 
-async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult<String> {
+async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str) -> AnyResult<String> {
     use crate::conversation::posted as post;
 
     page!("README.md", "let send = |request: Value|");
@@ -118,19 +118,19 @@ impl Approver for Operator {
     }
 }
 
-fn guarded(sink: MemorySink) -> AnyResult<(Provider, Auditor)> {
+fn guarded(sink: MemorySink) -> AnyResult<(Toolbox, Auditor)> {
     use toolgen_runtime::{tool, toolset};
 
     page!("README.md", "let auditor = Auditor::builder(sink).start()?;");
-    Ok((provider, auditor))
+    Ok((toolbox, auditor))
 }
 
 #[tokio::test]
 async fn guards_approve_and_record_without_secrets() {
     let sink = MemorySink::new();
-    let (provider, auditor) = guarded(sink.clone()).unwrap();
+    let (toolbox, auditor) = guarded(sink.clone()).unwrap();
     let call = ToolCall::new("call_1", "login", json!({ "user": "Ada", "password": "hunter2" }));
-    let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+    let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
     assert_eq!(answer.text(), "Hello, Ada.");
     auditor.flush().await.unwrap();
     let rows = sink.rows();
@@ -176,9 +176,9 @@ async fn typed_calls_give_typed_values() {
 
 #[tokio::test]
 async fn a_turn_goes_through_a_provider() {
-    let provider = for_an_agent().unwrap();
-    assert_eq!(provider.list().len(), 2);
-    let messages = a_turn(provider).await.unwrap();
+    let toolbox = for_an_agent().unwrap();
+    assert_eq!(toolbox.list().len(), 2);
+    let messages = a_turn(toolbox).await.unwrap();
     let result = &messages[0]["content"][0];
     assert_eq!((&result["tool_use_id"], &result["is_error"]), (&json!("toolu_1"), &json!(true)));
     assert!(result["content"].to_string().contains("Invalid arguments"), "{result}");

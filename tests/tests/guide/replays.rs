@@ -38,9 +38,9 @@ fn model() -> impl FnMut(Value) -> std::future::Ready<Result<Value, String>> {
     move |_| std::future::ready(replies.pop().ok_or_else(|| "it said no more".to_owned()))
 }
 
-page!("docs/testing.md", "use toolgen_runtime::{Provider, replay_test};");
+page!("docs/testing.md", "use toolgen_runtime::{Toolbox, replay_test};");
 
-page!("docs/testing.md", "let provider = Provider::builder(");
+page!("docs/testing.md", "let toolbox = Toolbox::builder(");
 
 mod traffic {
     use super::*;

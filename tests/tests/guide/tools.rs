@@ -1,7 +1,7 @@
-//! Write a tool, compile an API, choose a provider.
+//! Write a tool, compile an API, choose a toolbox.
 
 use serde_json::json;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, testing, toolset};
+use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, testing, toolset};
 
 use crate::AnyResult;
 
@@ -12,9 +12,9 @@ mod documented {
 }
 
 async fn called() -> AnyResult {
-    page!("docs/tools.md", "let answer = provider.call(call, &turn).await;");
+    page!("docs/tools.md", "let answer = toolbox.call(call, &turn).await;");
     let call = ToolCall::new("call-2", "weather", json!({"town": "Ulm", "hours": 0}));
-    let told = provider.call(call, &turn).await.text().to_owned();
+    let told = toolbox.call(call, &turn).await.text().to_owned();
     shown("docs/tools.md", &told);
     Ok(())
 }
@@ -41,9 +41,9 @@ mod services {
 
     #[tokio::test]
     async fn a_service_is_given() {
-        let provider = provider(Orders { titles: vec!["Emma".to_owned()] }).unwrap();
+        let toolbox = toolbox(Orders { titles: vec!["Emma".to_owned()] }).unwrap();
         let call = ToolCall::new("1", "find_orders", json!({"text": "mm"}));
-        assert_eq!(provider.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma"]"#);
+        assert_eq!(toolbox.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma"]"#);
     }
 }
 
@@ -62,9 +62,9 @@ mod service_of_a_trait {
 
     #[tokio::test]
     async fn a_service_of_a_trait_is_given() {
-        let provider = stored(Arc::new(Two)).unwrap();
+        let toolbox = stored(Arc::new(Two)).unwrap();
         let call = ToolCall::new("1", "list_orders", json!({}));
-        assert_eq!(provider.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma","Ulysses"]"#);
+        assert_eq!(toolbox.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma","Ulysses"]"#);
     }
 }
 

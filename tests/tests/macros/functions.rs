@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolgen::emit::{ModuleStyle, module};
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::toolbox::ToolboxContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResult};
 use toolgen_tests::{compiled, golden};
 
@@ -44,9 +44,9 @@ impl tools::Functions for Mine {
 #[tokio::test]
 async fn calls_reach_the_implementation_with_typed_arguments() {
     let tools = Engines::new().with(tools::functions(Mine)).tools(tools::TOOLS).unwrap();
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::default());
+    let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::default());
     let call = async |name: &str, arguments: Value| {
-        provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
+        toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
     };
     let text = "to be or not to be";
     assert_eq!(call(tools::TOOL_COUNT_WORDS, json!({"text": text})).await.text(), "6");

@@ -27,7 +27,7 @@ async fn what_is_denied_is_advertised_and_refused_with_its_own_words() {
         json!({"type": "string", "minLength": 1, "not": {"pattern": "\\brm {1,8}-rf {1,8}/"}})
     );
     assert_eq!(properties["args"]["items"], json!({"type": "string", "not": {"pattern": "\\x00"}}));
-    // Where a provider's schemas have no word for it, it is told in words.
+    // Where a toolbox's schemas have no word for it, it is told in words.
     let strict = render_input(&tool.spec().input, &tool.spec().defs, &OPENAI_STRICT);
     let told = strict.unwrap().schema["properties"]["cmd"]["description"].to_string();
     assert!(told.contains("not matching"), "{told}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The floors, from the ground up. Those of one row stand beside each other and do not know each other.
 const FLOORS: &[&[&str]] =
-    &[&["base"], &["schema"], &["spec"], &["call"], &["engine", "registry"], &["layers"], &["provider"]];
+    &[&["base"], &["schema"], &["spec"], &["call"], &["engine", "registry"], &["layers"], &["toolbox"]];
 
 /// The crates of the floors: the lower ones are compiled once for a program and its build script.
 const CRATES: [&str; 2] = ["runtime/core/src", "runtime/kernel/src"];
@@ -136,10 +136,10 @@ fn what_is_hidden_is_in_one_place() {
 #[test]
 fn an_arrow_up_is_found_with_its_line() {
     let text =
-        "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::provider::Provider::of(ctx);\n";
-    assert_eq!(arrows(text), [(2, "call"), (3, "provider")]);
+        "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::toolbox::Toolbox::of(ctx);\n";
+    assert_eq!(arrows(text), [(2, "call"), (3, "toolbox")]);
     assert_eq!(problem("call", "call"), None);
-    assert_eq!(problem("layers", "provider").as_deref(), Some("`layers` stands below `provider`"));
+    assert_eq!(problem("layers", "toolbox").as_deref(), Some("`layers` stands below `toolbox`"));
     assert_eq!(problem("engine", "registry").as_deref(), Some("`engine` stands beside `registry`"));
     assert!(problem("call", "ToolError").is_some());
     assert_eq!(problem("layers", "base"), None);

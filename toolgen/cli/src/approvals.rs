@@ -88,7 +88,7 @@ pub(super) async fn open(place: &Place, decides: bool) -> Result<Queue, String> 
     place.queue(decides).await?.ok_or_else(|| {
         format!(
             "{place}: no calls wait in this database; a program puts them there that sets \
-             `ProviderBuilder::approval_queue` with a `SqliteStore` or a `PostgresStore`"
+             `ToolboxBuilder::approval_queue` with a `SqliteStore` or a `PostgresStore`"
         )
     })
 }

@@ -16,12 +16,12 @@ use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::provider::{ProviderError, one_shot};
+use toolgen_runtime::toolbox::{ToolboxError, one_shot};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
 use toolgen_runtime::{
-    BoxFuture, Limits, Provider, ProviderContext, Registry, ToolContext, ToolError, ToolResponse, ToolResult,
+    BoxFuture, Limits, Toolbox, ToolboxContext, Registry, ToolContext, ToolError, ToolResponse, ToolResult,
 };
 
 use super::Outcome;
@@ -56,14 +56,14 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     }
     let served = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let (provider, offered) = provider(task, &engines, &tools, &auditor)?;
+        let (toolbox, offered) = toolbox(task, &engines, &tools, &auditor)?;
         if offered.names.is_empty() {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
         let missing = lacking(task, &tools, &offered)?;
-        serve(task, server(task, &compiled, provider)?, (&auditor, &servers), (&offered, &missing), output)
+        serve(task, server(task, &compiled, toolbox)?, (&auditor, &servers), (&offered, &missing), output)
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
@@ -175,12 +175,12 @@ impl Hooks for Told {
 }
 
 /// Returns the tools behind their limits and records, and those that a client may call.
-fn provider(
+fn toolbox(
     task: &Serve,
     engines: &Engines,
     tools: &[&Tool],
     auditor: &Auditor,
-) -> Result<(Provider, Offered), String> {
+) -> Result<(Toolbox, Offered), String> {
     let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
     let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
     let registry = Registry::new(plans).map_err(|why| why.to_string())?;
@@ -193,12 +193,12 @@ fn provider(
     let asked = Rules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
     let unused = asked.unused(&registry);
     if !task.ask.is_empty() && !unused.is_empty() {
-        return Err(ProviderError::UnusedRules(unused).to_string());
+        return Err(ToolboxError::UnusedRules(unused).to_string());
     }
     let builder = || {
-        let builder = Provider::builder(&registry)
+        let builder = Toolbox::builder(&registry)
             .context(
-                ProviderContext::new().with_limits(limits.clone()).with_work_dir(task.requests.work_dir()),
+                ToolboxContext::new().with_limits(limits.clone()).with_work_dir(task.requests.work_dir()),
             )
             .rules(rules.clone())
             .default_timeout(Duration::from_secs(task.requests.timeout))
@@ -207,18 +207,18 @@ fn provider(
         // Without a rule, all tools would be meant.
         if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
     };
-    let provider = builder().build().map_err(|why| why.to_string())?;
-    let names: BTreeSet<String> = provider.specs().map(|spec| spec.name.to_string()).collect();
+    let toolbox = builder().build().map_err(|why| why.to_string())?;
+    let names: BTreeSet<String> = toolbox.specs().map(|spec| spec.name.to_string()).collect();
     let discovers = match task.discovery.as_str() {
         "auto" => names.len() >= discovery::MANY,
         when => when == "on" && !names.is_empty(),
     };
     let offered = Offered { names, discovers };
     if !discovers {
-        return Ok((provider, offered));
+        return Ok((toolbox, offered));
     }
-    let provider = builder().discovery(discovery::of(tools, &task.pinned)).build();
-    provider.map(|provider| (provider, offered)).map_err(|why| why.to_string())
+    let toolbox = builder().discovery(discovery::of(tools, &task.pinned)).build();
+    toolbox.map(|toolbox| (toolbox, offered)).map_err(|why| why.to_string())
 }
 
 /// Has the calls of some tools approved.
@@ -239,8 +239,8 @@ impl Middleware for Ask {
 /// Sets a limit of a server.
 type SetLimit = fn(Server, usize) -> Server;
 
-fn server(task: &Serve, compiled: &[Compiled], provider: Provider) -> Result<Server, String> {
-    let mut server = Server::new(provider).client_values(task.client_values.iter().cloned());
+fn server(task: &Serve, compiled: &[Compiled], toolbox: Toolbox) -> Result<Server, String> {
+    let mut server = Server::new(toolbox).client_values(task.client_values.iter().cloned());
     // Of several, none speaks for all.
     if let [Compiled { path, program: Some(program), .. }] = compiled {
         if let Some(name) = path.file_stem() {

@@ -10,7 +10,7 @@ mod written;
 use std::io;
 
 use toolgen_runtime::CancellationToken;
-use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::toolbox::one_shot;
 use toolgen_runtime::spec::plan;
 
 use super::Outcome;

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use toolgen::write::write_if_changed;
-use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::toolbox::one_shot;
 
 use super::Outcome;
 use super::args::Timeline;

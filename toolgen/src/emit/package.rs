@@ -108,7 +108,7 @@ pub struct Needs<'a> {
 }
 
 /// Returns the files of a crate that is a one-shot program of these modules, see
-/// `toolgen_runtime::provider::one_shot`.
+/// `toolgen_runtime::toolbox::one_shot`.
 #[must_use]
 pub fn program(
     crate_name: &str,

@@ -5,8 +5,8 @@ use toolgen::Options;
 use toolgen::dynamic::{LoadError, Loader};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::{Engines, FunctionTable};
-use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse};
+use toolgen_runtime::toolbox::ToolboxContext;
+use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolError, ToolResponse};
 use toolgen_test_support::scratch::Folder;
 
 const MAIN: &str = "\
@@ -71,8 +71,8 @@ fn engines() -> Engines {
     Engines::new().with(FunctionTable::new().with("fs__find", find).with("fs__count", count))
 }
 
-async fn call(provider: &Provider, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("1", "lines", arguments), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("1", "lines", arguments), &ToolContext::new("turn", "")).await
 }
 
 #[tokio::test]
@@ -82,12 +82,12 @@ async fn a_composed_tool_runs_its_steps() {
     assert_eq!(loaded.problems.to_string(), "");
     let names: Vec<&str> = loaded.tools.iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["fs__count", "fs__find", "lines"]);
-    let provider = Registry::new(loaded.tools).unwrap().provider(ProviderContext::default());
+    let toolbox = Registry::new(loaded.tools).unwrap().toolbox(ToolboxContext::default());
     let told = |response: ToolResponse| serde_json::from_str::<Value>(&response.text()).unwrap();
 
-    let some = call(&provider, json!({"pattern": "*.rs"})).await;
+    let some = call(&toolbox, json!({"pattern": "*.rs"})).await;
     assert_eq!(told(some), json!({"found": 2, "lines": [4, null]}));
-    let more = call(&provider, json!({"pattern": "*.rs", "most": 1, "more": true})).await;
+    let more = call(&toolbox, json!({"pattern": "*.rs", "most": 1, "more": true})).await;
     let more = told(more);
     assert_eq!((&more["lines"], &more["rest"]["total"]), (&json!([4]), &json!(9)));
 }
@@ -100,9 +100,9 @@ async fn a_toolset_of_a_program_narrows_a_provider() {
     let registry = Registry::new(tools).unwrap();
     let set = program.toolsets.iter().find(|set| *set.name == *"counting").unwrap();
     assert_eq!(set.members.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["fs__find", "fs__count"]);
-    let provider = Provider::builder(&registry).toolset(set).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).toolset(set).build().unwrap();
     // Counting declares no effects, so it needs the scope `write`, which the context does not have.
-    let names: Vec<String> = provider.list().iter().map(|tool| tool.name.to_string()).collect();
+    let names: Vec<String> = toolbox.list().iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(names, ["fs__find"]);
 }
 
@@ -194,9 +194,9 @@ tools:
     let engines = Engines::new().with(FunctionTable::new().with("open", opened));
     let loaded = Loader::from_str(manifest).unwrap().tools_by(&engines).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
-    let provider = Registry::new(loaded.tools).unwrap().provider(ProviderContext::default());
+    let toolbox = Registry::new(loaded.tools).unwrap().toolbox(ToolboxContext::default());
     let call = async |arguments: Value| {
-        provider.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
+        toolbox.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
     };
     for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a"] {
         let told = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
@@ -226,7 +226,7 @@ tools:
     }
     let told = call(json!({"file": "a", "branch": "-x"})).await;
     assert_eq!(told, "Invalid arguments: /branch: no dash at the start");
-    let schema = &provider.list()[0].input_schema["properties"];
+    let schema = &toolbox.list()[0].input_schema["properties"];
     assert_eq!(schema["file"]["description"], "The file. A relative path without `..`.");
     assert_eq!(schema["branch"]["not"], json!({"pattern": "^-"}));
 }

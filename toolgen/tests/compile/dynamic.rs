@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolgen::dynamic::{LoadError, Loaded, Loader};
 use toolgen::{Document, Options, Problems, Program, Severity};
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::provider::ProviderContext;
+use toolgen_runtime::toolbox::ToolboxContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext};
 
 use toolgen_test_support::http::{self, Server, Step, reply};
@@ -180,11 +180,11 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     // A set is sealed; tools that turn up later go into a new one beside the old ones.
     let sealed = Registry::builder().seal().unwrap();
     let registry = sealed.extend(loaded.tools).unwrap();
-    let provider = registry.provider(ProviderContext::new());
+    let toolbox = registry.toolbox(ToolboxContext::new());
     let turn = ToolContext::new("turn", "");
-    let response = provider.call(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
+    let response = toolbox.call(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
     assert_eq!(response.text(), format!("GET {}/api/v2/pets/7 → 200\n\nRex", server.url));
-    let response = provider.call(ToolCall::new("2", "getPet", json!({"id": "x"})), &turn).await;
+    let response = toolbox.call(ToolCall::new("2", "getPet", json!({"id": "x"})), &turn).await;
     assert!(response.is_error() && response.text().contains("/id"), "{}", response.text());
 
     let seen = server.seen();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::error::Error as TypeError;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::wire::{RefusedTools, WireError, WireFormat};
-use toolgen_runtime::{Provider, Session, ToolContext};
+use toolgen_runtime::{Toolbox, Session, ToolContext};
 
 /// Why tools or answers cannot be given.
 #[derive(Debug)]
@@ -48,17 +48,17 @@ macro_rules! conversation {
         $(#[$doc])+
         #[derive(Clone, Debug)]
         pub struct $name {
-            provider: Provider,
+            toolbox: Toolbox,
             turn: ToolContext,
             dialect: &'static Dialect,
         }
 
         impl $name {
-            /// Creates a conversation with the tools of a provider, in a session of its own.
+            /// Creates a conversation with the tools of a toolbox, in a session of its own.
             #[must_use]
-            pub fn new(provider: &Provider) -> $name {
+            pub fn new(toolbox: &Toolbox) -> $name {
                 let turn = ToolContext::new("openai", "").with_session(Session::unique());
-                $name { provider: provider.clone(), turn, dialect: $format.dialect() }
+                $name { toolbox: toolbox.clone(), turn, dialect: $format.dialect() }
             }
 
             /// Sets the context in which calls are made: its session, its principal, its token.
@@ -82,7 +82,7 @@ macro_rules! conversation {
             ///
             /// All tools that the dialect cannot express, with all reasons.
             pub fn tools(&self) -> Result<Vec<$tool>, AdapterError> {
-                let specs = self.provider.specs_for(self.turn.principal());
+                let specs = self.toolbox.specs_for(self.turn.principal());
                 let tools = $format.tools_in(self.dialect, specs).map_err(AdapterError::Refused)?;
                 Ok(serde_json::from_value(tools)?)
             }
@@ -97,7 +97,7 @@ macro_rules! conversation {
             /// If the response is none that can be answered: it has no choice, or only calls without an ID.
             pub async fn answer(&self, response: &$response) -> Result<Vec<$item>, AdapterError> {
                 let turn = self.turn.clone().with_dialect(self.dialect);
-                let items = answer($format, &self.provider, &serde_json::to_value(response)?, &turn).await?;
+                let items = answer($format, &self.toolbox, &serde_json::to_value(response)?, &turn).await?;
                 Ok(items.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?)
             }
         }
@@ -117,7 +117,7 @@ conversation! {
 
 async fn answer(
     format: WireFormat,
-    provider: &Provider,
+    toolbox: &Toolbox,
     response: &Value,
     turn: &ToolContext,
 ) -> Result<Vec<Value>, AdapterError> {
@@ -125,7 +125,7 @@ async fn answer(
     if said.calls.is_empty() {
         return said.calls.problems.pop().map_or(Ok(Vec::new()), |why| Err(AdapterError::Response(why)));
     }
-    let answers = provider.dispatch(said.calls.calls, turn, &Default::default()).await;
+    let answers = toolbox.dispatch(said.calls.calls, turn, &Default::default()).await;
     let mut items = said.kept.messages;
     items.extend(format.answers(&answers.responses));
     Ok(items)

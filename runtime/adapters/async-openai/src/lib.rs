@@ -1,13 +1,13 @@
-//! Tools of a [`Provider`](toolgen_runtime::Provider) for requests of [async-openai](https://docs.rs/async-openai): [`Chat`]
+//! Tools of a [`Toolbox`](toolgen_runtime::Toolbox) for requests of [async-openai](https://docs.rs/async-openai): [`Chat`]
 //! for Chat Completions, [`Responses`] for Responses.
 //!
 //! ```no_run
-//! # async fn ask(client: async_openai::Client<async_openai::config::OpenAIConfig>, provider: toolgen_runtime::Provider)
+//! # async fn ask(client: async_openai::Client<async_openai::config::OpenAIConfig>, toolbox: toolgen_runtime::Toolbox)
 //! #     -> Result<(), Box<dyn std::error::Error>> {
 //! use async_openai::types::chat::{ChatCompletionRequestUserMessage, CreateChatCompletionRequestArgs};
 //! use toolgen_async_openai::Chat;
 //!
-//! let chat = Chat::new(&provider);
+//! let chat = Chat::new(&toolbox);
 //! let mut messages = vec![ChatCompletionRequestUserMessage::from("Which pets are waiting?").into()];
 //! let text = loop {
 //!     let mut request = CreateChatCompletionRequestArgs::default();
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! The calls of a turn run beside each other where that is safe, each through the whole path of the provider: rules,
+//! The calls of a turn run beside each other where that is safe, each through the whole path of the toolbox: rules,
 //! limits, checked arguments, approvals, records. Each call of a function gets one answer; what goes wrong is told to the
 //! model. When the future of [`Chat::answer`] is dropped, or the token of the context fires, the calls are cancelled.
 

@@ -1,13 +1,13 @@
-//! Tools of a [`Provider`] for requests of [genai](https://docs.rs/genai).
+//! Tools of a [`Toolbox`] for requests of [genai](https://docs.rs/genai).
 //!
 //! ```no_run
-//! # async fn ask(client: genai::Client, provider: toolgen_runtime::Provider) -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn ask(client: genai::Client, toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
 //! use genai::adapter::AdapterKind;
 //! use genai::chat::ChatRequest;
 //! use toolgen_genai::Conversation;
 //!
 //! let model = "claude-sonnet-5-5";
-//! let conversation = Conversation::new(&provider, AdapterKind::from_model(model)?);
+//! let conversation = Conversation::new(&toolbox, AdapterKind::from_model(model)?);
 //! let mut request = ChatRequest::from_user("Which pets are waiting?");
 //! let text = loop {
 //!     request = request.with_tools(conversation.tools()?);
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! The calls of a turn run beside each other where that is safe, each through the whole path of the provider: rules,
+//! The calls of a turn run beside each other where that is safe, each through the whole path of the toolbox: rules,
 //! limits, checked arguments, approvals, records. Each call gets one answer; what goes wrong is told to the model. When the
 //! future of [`Conversation::answer`] is dropped, or the token of the context fires, the calls are cancelled.
 //!
@@ -35,9 +35,9 @@ use toolgen_runtime::schema::dialect::{
     OPENAI, XAI,
 };
 use toolgen_runtime::wire::{AnswerOptions, RefusedTools, WireFormat};
-use toolgen_runtime::{Provider, Session, ToolCall, ToolContext};
+use toolgen_runtime::{Toolbox, Session, ToolCall, ToolContext};
 
-/// Returns the dialect of the schemas that a kind of provider takes: plain JSON Schema where none is known.
+/// Returns the dialect of the schemas that a kind of toolbox takes: plain JSON Schema where none is known.
 #[must_use]
 pub fn dialect(kind: AdapterKind) -> &'static Dialect {
     match kind {
@@ -56,21 +56,21 @@ pub fn dialect(kind: AdapterKind) -> &'static Dialect {
     }
 }
 
-/// A conversation with a model that has the tools of a provider.
+/// A conversation with a model that has the tools of a toolbox.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    provider: Provider,
+    toolbox: Toolbox,
     turn: ToolContext,
     dialect: &'static Dialect,
 }
 
 impl Conversation {
-    /// Creates a conversation with the tools of a provider, in a session of its own. Schemas are in the [`dialect`] of the
-    /// kind of provider that the model belongs to.
+    /// Creates a conversation with the tools of a toolbox, in a session of its own. Schemas are in the [`dialect`] of the
+    /// kind of toolbox that the model belongs to.
     #[must_use]
-    pub fn new(provider: &Provider, kind: AdapterKind) -> Conversation {
+    pub fn new(toolbox: &Toolbox, kind: AdapterKind) -> Conversation {
         let turn = ToolContext::new("genai", "").with_session(Session::unique());
-        Conversation { provider: provider.clone(), turn, dialect: dialect(kind) }
+        Conversation { toolbox: toolbox.clone(), turn, dialect: dialect(kind) }
     }
 
     /// Sets the context in which calls are made: its session, its principal, its token.
@@ -93,7 +93,7 @@ impl Conversation {
     ///
     /// All tools that the dialect cannot express, with all reasons.
     pub fn tools(&self) -> Result<Vec<Tool>, RefusedTools> {
-        let specs = self.provider.specs_for(self.turn.principal());
+        let specs = self.toolbox.specs_for(self.turn.principal());
         // The plainest of the formats: `{"name", "description", "input_schema"}`.
         let told = WireFormat::Anthropic.tools_in(self.dialect, specs)?;
         let tools = told.as_array().into_iter().flatten().map(|told| {
@@ -129,7 +129,7 @@ impl Conversation {
             _ => {}
         }
         let turn = self.turn.clone().with_dialect(self.dialect);
-        let answers = self.provider.dispatch(calls, &turn, &Default::default()).await;
+        let answers = self.toolbox.dispatch(calls, &turn, &Default::default()).await;
         let options = AnswerOptions::default().text_only();
         let texts = WireFormat::OpenAiChat.answers_with(&answers.responses, &options);
         let answers = made.into_iter().zip(&texts).map(|(call, text)| {

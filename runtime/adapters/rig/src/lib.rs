@@ -1,12 +1,12 @@
-//! Tools of a [`Provider`] for agents of [rig](https://docs.rs/rig).
+//! Tools of a [`Toolbox`] for agents of [rig](https://docs.rs/rig).
 //!
 //! ```no_run
-//! # fn agent(provider: toolgen_runtime::Provider) -> Result<(), Box<dyn std::error::Error>> {
+//! # fn agent(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
 //! use rig_agent::AgentBuilder;
 //! use rig_core::providers::anthropic::{Anthropic, CLAUDE_SONNET_5_5};
 //!
 //! let model = Anthropic::from_env()?.completion(CLAUDE_SONNET_5_5);
-//! let agent = AgentBuilder::new(model).dynamic_tools(toolgen_rig::tools(&provider)).default_max_turns(10).build();
+//! let agent = AgentBuilder::new(model).dynamic_tools(toolgen_rig::tools(&toolbox)).default_max_turns(10).build();
 //! # Ok(())
 //! # }
 //! ```
@@ -14,8 +14,8 @@
 //! rig asks a model once unless it is told how often: after the first answer that a tool gave, and after a call that the
 //! model should correct, `prompt` then ends in `MaxTurns { max_turns: 1 }`. So set `default_max_turns`.
 //!
-//! A call of the agent takes the whole path of the provider: rules, limits, checked arguments, approvals, records. What
-//! goes wrong is told to the model in the words of the provider, and to hooks of rig as a
+//! A call of the agent takes the whole path of the toolbox: rules, limits, checked arguments, approvals, records. What
+//! goes wrong is told to the model in the words of the toolbox, and to hooks of rig as a
 //! [`ToolExecutionError`] with its kind and code.
 //!
 //! Texts and images reach the model as such. What rig's results cannot carry (audio, documents) is replaced by a line that
@@ -30,32 +30,32 @@ use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::wire::{AnswerOptions, RefusedTools, WireFormat};
 use toolgen_runtime::{
-    Content, Provider, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
+    Content, Toolbox, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
 };
 
-/// Returns the tools of a provider for an agent, with schemas in plain JSON Schema.
+/// Returns the tools of a toolbox for an agent, with schemas in plain JSON Schema.
 ///
 /// The list is made once, for all conversations of the agent. So there is no session, and no principal but that of the
 /// program: tools that require others first, and users with rights of their own, take [`tools_in`].
 #[must_use]
-pub fn tools(provider: &Provider) -> Vec<DynamicTool> {
+pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
     let turn = Arc::new(|_: &rig_core::tool::ToolContext| ToolContext::new("rig", ""));
-    let tools = provider.specs_from_the_start().filter_map(|spec| {
+    let tools = toolbox.specs_from_the_start().filter_map(|spec| {
         // Plain JSON Schema can express everything; what takes its place holds for any tool.
         let schema =
             spec.schema(&JSON_SCHEMA).map_or_else(|_| json!({ "type": "object" }), |told| told.schema);
-        tool(provider, spec, schema, &JSON_SCHEMA, &turn)
+        tool(toolbox, spec, schema, &JSON_SCHEMA, &turn)
     });
     tools.collect()
 }
 
-/// Returns the tools of a provider for an agent, with schemas in a dialect, and with the context in which each call is
+/// Returns the tools of a toolbox for an agent, with schemas in a dialect, and with the context in which each call is
 /// made: its session, its principal, its token.
 ///
 /// The function makes this context from that of rig, to which a program adds its values for each prompt:
 ///
 /// ```no_run
-/// # fn agent(provider: toolgen_runtime::Provider) -> Result<(), Box<dyn std::error::Error>> {
+/// # fn agent(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
 /// use rig_core::tool::ContextValue;
 /// use toolgen_runtime::schema::dialect::ANTHROPIC;
 /// use toolgen_runtime::{Principal, ToolContext};
@@ -68,7 +68,7 @@ pub fn tools(provider: &Provider) -> Vec<DynamicTool> {
 /// }
 ///
 /// // `agent.prompt("…").tool_context(context)`, where `context.insert(User("ada".into()))` was called before.
-/// let tools = toolgen_rig::tools_in(&provider, &ANTHROPIC, |context| match context.get::<User>() {
+/// let tools = toolgen_rig::tools_in(&toolbox, &ANTHROPIC, |context| match context.get::<User>() {
 ///     Ok(Some(User(name))) => ToolContext::new("rig", "").with_principal(Principal::new(name).with_scopes(["read"])),
 ///     _ => ToolContext::new("rig", ""),
 /// })?;
@@ -80,25 +80,25 @@ pub fn tools(provider: &Provider) -> Vec<DynamicTool> {
 ///
 /// All tools that the dialect cannot express, with all reasons.
 pub fn tools_in(
-    provider: &Provider,
+    toolbox: &Toolbox,
     dialect: &'static Dialect,
     turn: impl Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
 ) -> Result<Vec<DynamicTool>, RefusedTools> {
     let turn = Arc::new(turn);
     // The plainest of the formats: `{"name", "description", "input_schema"}`.
-    let told = WireFormat::Anthropic.tools_in(dialect, provider.specs_from_the_start())?;
+    let told = WireFormat::Anthropic.tools_in(dialect, toolbox.specs_from_the_start())?;
     let told = told.as_array().map(Vec::as_slice).unwrap_or_default();
-    let tools = provider.specs_from_the_start().zip(told).filter_map(|(spec, told)| {
+    let tools = toolbox.specs_from_the_start().zip(told).filter_map(|(spec, told)| {
         let description = told["description"].as_str().unwrap_or_default().to_owned();
         let spec = ToolSpec { description: description.into(), ..spec.clone() };
-        tool(provider, &spec, told["input_schema"].clone(), dialect, &turn)
+        tool(toolbox, &spec, told["input_schema"].clone(), dialect, &turn)
     });
     Ok(tools.collect())
 }
 
 /// Returns one tool. The name of a tool is never empty, so there always is one.
 fn tool<F>(
-    provider: &Provider,
+    toolbox: &Toolbox,
     spec: &ToolSpec,
     schema: Value,
     dialect: &'static Dialect,
@@ -109,7 +109,7 @@ where
 {
     // Rig does not say which ID the model gave a call.
     static CALLS: AtomicU64 = AtomicU64::new(1);
-    let (provider, turn) = (provider.clone(), Arc::clone(turn));
+    let (toolbox, turn) = (toolbox.clone(), Arc::clone(turn));
     let name = ToolName::new(spec.name.as_str()).ok()?;
     let called = spec.name.to_text();
     let run = DynamicTool::new_with_context(
@@ -119,8 +119,8 @@ where
         move |context: &mut rig_core::tool::ToolContext, arguments: Value| {
             let turn = turn(context).with_dialect(dialect);
             let call = ToolCall::new(id(&CALLS), called.as_str(), arguments);
-            let provider = provider.clone();
-            Box::pin(async move { output(&provider.call(call, &turn).await) })
+            let toolbox = toolbox.clone();
+            Box::pin(async move { output(&toolbox.call(call, &turn).await) })
         },
     );
     Some(run)

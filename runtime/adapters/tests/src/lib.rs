@@ -1,4 +1,4 @@
-//! What the tests of all adapters share: a model that only pretends, and a provider of tools.
+//! What the tests of all adapters share: a model that only pretends, and a toolbox of tools.
 
 #![allow(
     clippy::unwrap_used,

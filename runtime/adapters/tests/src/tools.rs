@@ -1,11 +1,11 @@
-//! A provider of tools that succeed, fail, are forbidden, are large, and take long.
+//! A toolbox of tools that succeed, fail, are forbidden, are large, and take long.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::{Content, Principal, Provider, Registry, Service, ToolContext, ToolError, ToolResult};
+use toolgen_runtime::{Content, Principal, Toolbox, Registry, Service, ToolContext, ToolError, ToolResult};
 use toolgen_runtime::{tool, toolset};
 
 /// A picture of one white dot, as base64.
@@ -87,14 +87,14 @@ async fn wait(running: Service<Waiting>) -> String {
     String::new()
 }
 
-/// Returns a provider of all these tools whose rules forbid `delete_all`, and the number of calls that wait.
+/// Returns a toolbox of all these tools whose rules forbid `delete_all`, and the number of calls that wait.
 #[must_use]
-pub fn provider() -> (Provider, Arc<Waiting>) {
+pub fn toolbox() -> (Toolbox, Arc<Waiting>) {
     let registry = Registry::new(toolset![add, picture, log, fail, delete_all, whoami, wait]).unwrap();
     let waiting = Arc::new(Waiting::default());
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::clone(&waiting));
+    let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&waiting));
     let rules = Rules::builder().exclude(["effect:destructive"]).build().unwrap();
-    (Provider::builder(&registry).context(context).rules(rules).build().unwrap(), waiting)
+    (Toolbox::builder(&registry).context(context).rules(rules).build().unwrap(), waiting)
 }
 
 /// A context of calls for a principal of this name.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use adapter_tests::FakeModel;
-use adapter_tests::tools::{PICTURE, provider, turn_of};
+use adapter_tests::tools::{PICTURE, toolbox, turn_of};
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
 use async_openai::types::chat::{
@@ -61,8 +61,8 @@ async fn a_chat_calls_tools_through_the_provider() {
         ),
         chat_reply(json!({ "role": "assistant", "content": "It is 42." }), "stop"),
     ]);
-    let (provider, _) = provider();
-    let chat = Chat::new(&provider);
+    let (toolbox, _) = toolbox();
+    let chat = Chat::new(&toolbox);
     let mut messages = vec![ChatCompletionRequestUserMessage::from("17 + 25?").into()];
     let text = loop {
         let mut request = CreateChatCompletionRequestArgs::default();
@@ -76,7 +76,7 @@ async fn a_chat_calls_tools_through_the_provider() {
     assert_eq!(text.as_deref(), Some("It is 42."));
 
     let requests = model.requests();
-    assert_eq!(requests[0]["tools"], WireFormat::OpenAiChat.tools(provider.specs()).unwrap());
+    assert_eq!(requests[0]["tools"], WireFormat::OpenAiChat.tools(toolbox.specs()).unwrap());
     let sent = requests[1]["messages"].as_array().unwrap();
     assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{\"a\":17,\"b\":25}");
     let answer = |number: usize| {
@@ -95,7 +95,7 @@ async fn a_chat_calls_tools_through_the_provider() {
 
 #[tokio::test]
 async fn a_chat_that_was_cut_off_is_answered() {
-    let chat = Chat::new(&provider().0);
+    let chat = Chat::new(&toolbox().0);
     let calls = [("add", json!({ "a": 1, "b": 2 })), ("add", json!({ "a": 1, "b": 2 }))];
     let answers = chat.answer(&read(chat_calls(&calls, "length"))).await.unwrap();
     let told = told(&answers);
@@ -107,14 +107,14 @@ async fn a_chat_that_was_cut_off_is_answered() {
 async fn a_response_without_a_choice_is_an_error() {
     let mut reply = chat_calls(&[], "stop");
     reply["choices"] = json!([]);
-    let why = Chat::new(&provider().0).answer(&read(reply)).await.unwrap_err();
+    let why = Chat::new(&toolbox().0).answer(&read(reply)).await.unwrap_err();
     assert!(matches!(why, AdapterError::Response(_)), "{why}");
 }
 
 #[tokio::test]
 async fn a_large_result_adds_the_tool_that_reads_on() {
-    let (provider, _) = provider();
-    let chat = Chat::new(&provider);
+    let (toolbox, _) = toolbox();
+    let chat = Chat::new(&toolbox);
     let names = || -> Vec<String> {
         let tools = chat.tools().unwrap();
         tools.iter().map(|tool| json!(tool)["function"]["name"].as_str().unwrap().to_owned()).collect()
@@ -127,9 +127,9 @@ async fn a_large_result_adds_the_tool_that_reads_on() {
 
 #[tokio::test]
 async fn the_token_of_the_context_cancels_calls_and_its_principal_makes_them() {
-    let (provider, waiting) = provider();
+    let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
-    let chat = Chat::new(&provider).in_context(turn_of("ada").with_cancel(token.clone()));
+    let chat = Chat::new(&toolbox).in_context(turn_of("ada").with_cancel(token.clone()));
     let who = chat.answer(&read(chat_calls(&[("whoami", json!({}))], "tool_calls"))).await.unwrap();
     assert_eq!(told(&who), ["ada"]);
     let calls = read(chat_calls(&[("wait", json!({}))], "tool_calls"));
@@ -142,10 +142,10 @@ async fn the_token_of_the_context_cancels_calls_and_its_principal_makes_them() {
 
 #[test]
 fn strict_schemas_are_asked_for() {
-    let (provider, _) = provider();
-    let tools = Chat::new(&provider).in_dialect(&OPENAI_STRICT).tools().unwrap();
+    let (toolbox, _) = toolbox();
+    let tools = Chat::new(&toolbox).in_dialect(&OPENAI_STRICT).tools().unwrap();
     assert_eq!(json!(tools)[0]["function"]["strict"], true);
-    let tools = Responses::new(&provider).in_dialect(&OPENAI_STRICT).tools().unwrap();
+    let tools = Responses::new(&toolbox).in_dialect(&OPENAI_STRICT).tools().unwrap();
     assert_eq!(json!(tools)[0]["strict"], true);
 }
 
@@ -172,8 +172,8 @@ async fn responses_call_tools_through_the_provider() {
             "content": [{ "type": "output_text", "text": "It is 42.", "annotations": [] }],
         }])),
     ]);
-    let (provider, _) = provider();
-    let responses = Responses::new(&provider);
+    let (toolbox, _) = toolbox();
+    let responses = Responses::new(&toolbox);
     let question = json!({ "type": "message", "role": "user", "content": "17 + 25?" });
     let mut input: Vec<InputItem> = vec![serde_json::from_value(question).unwrap()];
     let last: Response = loop {
@@ -188,7 +188,7 @@ async fn responses_call_tools_through_the_provider() {
     assert_eq!(last.output_text().as_deref(), Some("It is 42."));
 
     let requests = model.requests();
-    assert_eq!(requests[0]["tools"], WireFormat::OpenAiResponses.tools(provider.specs()).unwrap());
+    assert_eq!(requests[0]["tools"], WireFormat::OpenAiResponses.tools(toolbox.specs()).unwrap());
     let sent = &requests[1]["input"];
     assert_eq!((&sent[1]["type"], &sent[1]["encrypted_content"]), (&json!("reasoning"), &json!("gAAAA")));
     assert_eq!((&sent[2]["call_id"], &sent[2]["name"]), (&json!("call_1"), &json!("add")));

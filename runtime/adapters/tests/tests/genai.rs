@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use adapter_tests::FakeModel;
-use adapter_tests::tools::{provider, turn_of};
+use adapter_tests::tools::{toolbox, turn_of};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatRequest, ChatResponse};
 use genai::resolver::{AuthData, Endpoint, ServiceTargetResolver};
@@ -11,7 +11,7 @@ use genai::{Client, ModelIden, ServiceTarget};
 use serde_json::{Value, json};
 use toolgen_genai::Conversation;
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{CancellationToken, Provider};
+use toolgen_runtime::{CancellationToken, Toolbox};
 
 fn client(model: &FakeModel, kind: AdapterKind) -> Client {
     let url = format!("{}/", model.url);
@@ -76,13 +76,13 @@ async fn claude_calls_tools_through_the_provider() {
         ),
         claude(json!([{ "type": "text", "text": "It is 42." }]), "end_turn"),
     ]);
-    let (provider, _) = provider();
-    let conversation = Conversation::new(&provider, AdapterKind::Anthropic);
+    let (toolbox, _) = toolbox();
+    let conversation = Conversation::new(&toolbox, AdapterKind::Anthropic);
     let text = ask(&client(&model, AdapterKind::Anthropic), &conversation).await;
     assert_eq!(text.as_deref(), Some("It is 42."));
 
     let requests = model.requests();
-    let mine = WireFormat::Anthropic.tools(provider.specs()).unwrap();
+    let mine = WireFormat::Anthropic.tools(toolbox.specs()).unwrap();
     for (sent, mine) in requests[0]["tools"].as_array().unwrap().iter().zip(mine.as_array().unwrap()) {
         let keys = ["name", "description", "input_schema"];
         assert_eq!(keys.map(|key| &sent[key]), keys.map(|key| &mine[key]));
@@ -106,12 +106,12 @@ async fn gpt_calls_tools_through_the_provider() {
         gpt_calls(&[("add", json!({ "a": 17, "b": 25 })), ("fail", json!({}))], "tool_calls"),
         gpt(json!({ "role": "assistant", "content": "It is 42." }), "stop"),
     ]);
-    let (provider, _) = provider();
+    let (toolbox, _) = toolbox();
     let text =
-        ask(&client(&model, AdapterKind::OpenAI), &Conversation::new(&provider, AdapterKind::OpenAI)).await;
+        ask(&client(&model, AdapterKind::OpenAI), &Conversation::new(&toolbox, AdapterKind::OpenAI)).await;
     assert_eq!(text.as_deref(), Some("It is 42."));
     let requests = model.requests();
-    let mine = WireFormat::OpenAiChat.tools(provider.specs()).unwrap();
+    let mine = WireFormat::OpenAiChat.tools(toolbox.specs()).unwrap();
     let parameters = |tools: &Value| tools[0]["function"]["parameters"].clone();
     assert_eq!(parameters(&requests[0]["tools"]), parameters(&mine));
     let contents: Vec<&Value> =
@@ -125,16 +125,16 @@ async fn read(reply: Value) -> ChatResponse {
     client(&model, AdapterKind::OpenAI).exec_chat("model", ChatRequest::from_user("?"), None).await.unwrap()
 }
 
-fn conversation(provider: &Provider) -> Conversation {
-    Conversation::new(provider, AdapterKind::OpenAI)
+fn conversation(toolbox: &Toolbox) -> Conversation {
+    Conversation::new(toolbox, AdapterKind::OpenAI)
 }
 
 #[tokio::test]
 async fn turns_that_were_cut_off_or_filtered_are_answered() {
-    let (provider, _) = provider();
+    let (toolbox, _) = toolbox();
     let calls = [("add", json!({ "a": 1, "b": 2 })), ("add", json!({ "a": 1, "b": 2 }))];
     for (reason, first, last) in [("length", "3", "cut off"), ("content_filter", "stopped", "stopped")] {
-        let answers = conversation(&provider).answer(&read(gpt_calls(&calls, reason)).await).await;
+        let answers = conversation(&toolbox).answer(&read(gpt_calls(&calls, reason)).await).await;
         let answers = answers[1].content.tool_responses();
         assert!(answers[0].content.contains(first), "{reason}: {}", answers[0].content);
         assert!(answers[1].content.contains(last), "{reason}: {}", answers[1].content);
@@ -143,9 +143,9 @@ async fn turns_that_were_cut_off_or_filtered_are_answered() {
 
 #[tokio::test]
 async fn the_token_of_the_context_cancels_calls_and_its_principal_makes_them() {
-    let (provider, waiting) = provider();
+    let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
-    let conversation = conversation(&provider).in_context(turn_of("ada").with_cancel(token.clone()));
+    let conversation = conversation(&toolbox).in_context(turn_of("ada").with_cancel(token.clone()));
     let who = conversation.answer(&read(gpt_calls(&[("whoami", json!({}))], "tool_calls")).await).await;
     assert_eq!(who[1].content.tool_responses()[0].content, "ada");
     let calls = read(gpt_calls(&[("wait", json!({}))], "tool_calls")).await;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use adapter_tests::FakeModel;
-use adapter_tests::tools::{PICTURE, provider, turn_of};
+use adapter_tests::tools::{PICTURE, toolbox, turn_of};
 use rig_agent::{Agent, AgentBuilder};
 use rig_core::providers::anthropic::AnthropicConfig;
 use rig_core::tool::{ContextValue, DynamicTool, ToolErrorKind};
@@ -43,11 +43,11 @@ async fn a_model_corrects_a_wrong_call() {
         calls(&[("add", json!({ "a": 17, "b": 25 }))]),
         text("It is 42."),
     ]);
-    let (provider, _) = provider();
+    let (toolbox, _) = toolbox();
     let spoken =
         AnthropicConfig::new("key").with_base_url(&model.url).client().completion("claude-sonnet-5-5");
     let agent =
-        AgentBuilder::new(spoken).dynamic_tools(toolgen_rig::tools(&provider)).default_max_turns(10).build();
+        AgentBuilder::new(spoken).dynamic_tools(toolgen_rig::tools(&toolbox)).default_max_turns(10).build();
     assert_eq!(agent.prompt("17 + 25?").await.unwrap().to_string(), "It is 42.");
     assert!(model.requests()[1].to_string().contains("expected an integer"));
 }
@@ -67,13 +67,13 @@ async fn an_agent_calls_tools_through_the_provider() {
         ]),
         text("It is 42."),
     ]);
-    let (provider, _) = provider();
-    let answer = agent(&model, toolgen_rig::tools(&provider)).prompt("17 + 25?").max_turns(3).await.unwrap();
+    let (toolbox, _) = toolbox();
+    let answer = agent(&model, toolgen_rig::tools(&toolbox)).prompt("17 + 25?").max_turns(3).await.unwrap();
     assert_eq!(answer.to_string(), "It is 42.");
 
     let requests = model.requests();
     let sent = requests[0]["tools"].as_array().unwrap();
-    let mine = WireFormat::Anthropic.tools_in(&JSON_SCHEMA, provider.specs_from_the_start()).unwrap();
+    let mine = WireFormat::Anthropic.tools_in(&JSON_SCHEMA, toolbox.specs_from_the_start()).unwrap();
     assert_eq!(sent.len(), mine.as_array().unwrap().len());
     for (sent, mine) in sent.iter().zip(mine.as_array().unwrap()) {
         let keys = ["name", "description", "input_schema"];
@@ -103,7 +103,7 @@ async fn an_agent_calls_tools_through_the_provider() {
 
 #[tokio::test]
 async fn hooks_of_rig_learn_what_went_wrong() {
-    let tools = toolgen_rig::tools(&provider().0);
+    let tools = toolgen_rig::tools(&toolbox().0);
     let why = named(&tools, "fail").execute(json!({})).await.unwrap_err();
     assert_eq!((why.code(), why.message()), (Some("OUT_OF_PAPER"), "tray 2"));
     assert_eq!(why.model_feedback(), Some("There is no paper."));
@@ -113,7 +113,7 @@ async fn hooks_of_rig_learn_what_went_wrong() {
 
 #[tokio::test]
 async fn a_large_result_is_read_to_its_end() {
-    let tools = toolgen_rig::tools(&provider().0);
+    let tools = toolgen_rig::tools(&toolbox().0);
     let cut = named(&tools, "log").execute(json!({})).await.unwrap().render();
     let (_, call) = cut.split_once("Call read_result with ").unwrap();
     let call = call.split_once(" to read on.").unwrap().0.replace("\\\"", "\"");
@@ -124,8 +124,8 @@ async fn a_large_result_is_read_to_its_end() {
 #[tokio::test]
 async fn an_agent_that_is_dropped_cancels_its_calls() {
     let model = FakeModel::start([calls(&[("wait", json!({}))])]);
-    let (provider, waiting) = provider();
-    let agent = agent(&model, toolgen_rig::tools(&provider));
+    let (toolbox, waiting) = toolbox();
+    let agent = agent(&model, toolgen_rig::tools(&toolbox));
     let asked = tokio::spawn(async move { agent.prompt("Wait.").max_turns(2).await });
     waiting.reaches(1).await;
     asked.abort();
@@ -134,11 +134,11 @@ async fn an_agent_that_is_dropped_cancels_its_calls() {
 
 #[tokio::test]
 async fn the_token_of_the_context_cancels_calls() {
-    let (provider, waiting) = provider();
+    let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
     let fired = token.clone();
     let turn = move |_: &rig_core::tool::ToolContext| ToolContext::new("t", "").with_cancel(token.clone());
-    let tools = toolgen_rig::tools_in(&provider, &ANTHROPIC, turn).unwrap();
+    let tools = toolgen_rig::tools_in(&toolbox, &ANTHROPIC, turn).unwrap();
     let call = tokio::spawn(async move { named(&tools, "wait").execute(json!({})).await });
     waiting.reaches(1).await;
     fired.cancel();
@@ -160,7 +160,7 @@ async fn a_prompt_says_for_whom_calls_are_made() {
         Ok(Some(User(name))) => turn_of(&name),
         _ => ToolContext::new("turn", ""),
     };
-    let tools = toolgen_rig::tools_in(&provider().0, &ANTHROPIC, turn).unwrap();
+    let tools = toolgen_rig::tools_in(&toolbox().0, &ANTHROPIC, turn).unwrap();
     let mut context = rig_core::tool::ToolContext::new();
     context.insert(User("ada".to_owned())).unwrap();
     agent(&model, tools).prompt("Who am I?").tool_context(context).max_turns(2).await.unwrap();

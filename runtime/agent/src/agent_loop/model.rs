@@ -2,7 +2,7 @@
 
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_wire::RefusedTools;
 
@@ -27,7 +27,7 @@ pub trait Model: Send {
     /// # Errors
     ///
     /// All tools that the model cannot be shown, with all reasons.
-    fn offer(&mut self, _: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+    fn offer(&mut self, _: &Toolbox) -> Result<Option<&'static Dialect>, RefusedTools> {
         Ok(None)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::provider::dispatch::DispatchOptions;
+use toolgen_kernel::toolbox::dispatch::DispatchOptions;
 
 use super::Messages;
 

@@ -11,13 +11,13 @@ use super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::layers::otel::{Attached, Otel, Signals, named};
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 use toolgen_wire::{Stop, Usage};
 
 /// The name of a kind of provider or a code that the conventions have no word for.
 const OTHER: &str = "_OTHER";
 
-/// The span of a run of an agent, if its provider makes spans. If it is dropped, the run was abandoned.
+/// The span of a run of an agent, if its toolbox makes spans. If it is dropped, the run was abandoned.
 pub(super) struct AgentSpan(Option<Open>);
 
 struct Open {
@@ -41,9 +41,9 @@ struct Sums {
 
 impl AgentSpan {
     /// Begins the span of a run, and makes it that of its turns.
-    pub(super) fn begin(provider: &Provider, turn: &mut ToolContext, info: &ModelInfo) -> AgentSpan {
-        let Some(otel) = provider.layer::<Otel>() else { return AgentSpan(None) };
-        let agent_id = turn.agent_id().or(provider.context().agent_id.as_deref()).map(str::to_owned);
+    pub(super) fn begin(toolbox: &Toolbox, turn: &mut ToolContext, info: &ModelInfo) -> AgentSpan {
+        let Some(otel) = toolbox.layer::<Otel>() else { return AgentSpan(None) };
+        let agent_id = turn.agent_id().or(toolbox.context().agent_id.as_deref()).map(str::to_owned);
         let (_, conversation) = named(turn);
         let agent = agent_id.clone().map(|id| KeyValue::new("gen_ai.agent.name", id));
         let mut attributes = vec![KeyValue::new("gen_ai.operation.name", "invoke_agent")];

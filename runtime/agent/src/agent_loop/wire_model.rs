@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::Dialects;
 use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_wire::{
@@ -22,7 +22,7 @@ type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<
 ///
 /// It builds whole requests from a [`Transcript`] and reads the replies, so it can be given to
 /// [`run_loop`](super::run_loop) and to sub-agents, which offer it their tools unless it has others. A [`Loop`]
-/// combines one with a provider of tools.
+/// combines one with a toolbox.
 pub struct WireModel<'a, E> {
     format: WireFormat,
     tools: Value,
@@ -218,9 +218,9 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
         ModelInfo { provider, operation, model: self.model.clone().into(), streamed: self.streamed }
     }
 
-    fn offer(&mut self, provider: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+    fn offer(&mut self, toolbox: &Toolbox) -> Result<Option<&'static Dialect>, RefusedTools> {
         if self.tools.is_null() {
-            self.tools = self.format.tools(provider.specs())?;
+            self.tools = self.format.tools(toolbox.specs())?;
         }
         Ok(Some(self.format.dialect()))
     }
@@ -242,7 +242,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let provider = Registry::new(toolset![add])?.provider(Default::default());
+/// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
 /// // Stands for a request over HTTP to `/v1/messages`.
 /// let send = |request: Value| async move {
 ///     let answer = &request["messages"][2]["content"][0]["content"];
@@ -251,14 +251,14 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 ///         Some(sum) => json!({ "content": [{ "type": "text", "text": format!("It is {sum}.") }] }),
 ///     })
 /// };
-/// let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
+/// let mut agent = Loop::new(&toolbox, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
 /// assert_eq!(agent.run("1 + 2?").await.text()?, "It is 3.");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct Loop<'a, E> {
-    provider: &'a Provider,
+    toolbox: &'a Toolbox,
     model: WireModel<'a, E>,
     context: ToolContext,
     /// The dialects of the tools, if they were planned.
@@ -267,14 +267,14 @@ pub struct Loop<'a, E> {
 }
 
 impl<'a, E: Send + 'a> Loop<'a, E> {
-    /// Creates an agent with the tools of a provider and a function that sends a request and returns the reply, see
+    /// Creates an agent with the tools of a toolbox and a function that sends a request and returns the reply, see
     /// [`WireModel::new`].
     ///
     /// # Errors
     ///
     /// All tools that the dialect of the format cannot express, with all reasons.
     pub fn new<F, Reply>(
-        provider: &'a Provider,
+        toolbox: &'a Toolbox,
         format: WireFormat,
         send: F,
     ) -> Result<Loop<'a, E>, RefusedTools>
@@ -282,7 +282,7 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         F: FnMut(Value) -> Reply + Send + 'a,
         Reply: Future<Output = Result<Value, E>> + Send + 'a,
     {
-        Loop::of(provider, WireModel::new(format, send))
+        Loop::of(toolbox, WireModel::new(format, send))
     }
 
     /// Creates an agent whose model streams its replies, see [`WireModel::streaming`].
@@ -291,7 +291,7 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
     ///
     /// All tools that the dialect of the format cannot express, with all reasons.
     pub fn streaming<F, Reply>(
-        provider: &'a Provider,
+        toolbox: &'a Toolbox,
         format: WireFormat,
         send: F,
     ) -> Result<Loop<'a, E>, RefusedTools>
@@ -299,13 +299,13 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         F: FnMut(Value, Stream) -> Reply + Send + 'a,
         Reply: Future<Output = Result<Stream, E>> + Send + 'a,
     {
-        Loop::of(provider, WireModel::streaming(format, send))
+        Loop::of(toolbox, WireModel::streaming(format, send))
     }
 
-    fn of(provider: &'a Provider, model: WireModel<'a, E>) -> Result<Loop<'a, E>, RefusedTools> {
+    fn of(toolbox: &'a Toolbox, model: WireModel<'a, E>) -> Result<Loop<'a, E>, RefusedTools> {
         let context = ToolContext::new("loop", "").with_dialect(model.format.dialect());
-        let model = model.offering(provider.specs())?;
-        Ok(Loop { provider, model, context, planned: None, limits: LoopOptions::new() })
+        let model = model.offering(toolbox.specs())?;
+        Ok(Loop { toolbox, model, context, planned: None, limits: LoopOptions::new() })
     }
 
     /// Sets the name of the model, see [`WireModel::with_model`].
@@ -329,7 +329,7 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         self
     }
 
-    /// Sets the tools of each request, as [`WireFormat::tools_in`] gives them: those of the provider in the dialect of the
+    /// Sets the tools of each request, as [`WireFormat::tools_in`] gives them: those of the toolbox in the dialect of the
     /// format by default. The context must have the same dialect.
     #[must_use]
     pub fn with_tools(mut self, tools: Value) -> Self {
@@ -345,7 +345,7 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
     ///
     /// All tools that neither dialect can express, or that there are too many tools.
     pub fn with_plan(mut self, dialect: &'static Dialect) -> Result<Self, PlanError> {
-        let plan = self.model.format.plan(dialect, self.provider.specs())?;
+        let plan = self.model.format.plan(dialect, self.toolbox.specs())?;
         self.planned = Some(plan.dialects());
         Ok(self.with_tools(plan.into_tools()))
     }
@@ -377,6 +377,6 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
             Some(dialects) => context.with_dialect(dialects.clone()),
             None => context,
         };
-        run_loop(self.provider, &mut self.model, &context, transcript.into(), &self.limits).await
+        run_loop(self.toolbox, &mut self.model, &context, transcript.into(), &self.limits).await
     }
 }

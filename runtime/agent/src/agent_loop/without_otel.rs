@@ -4,13 +4,13 @@ use std::pin::Pin;
 
 use super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
 use toolgen_kernel::call::context::ToolContext;
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 
 /// No span.
 pub(super) struct AgentSpan;
 
 impl AgentSpan {
-    pub(super) fn begin(_: &Provider, _: &mut ToolContext, _: &ModelInfo) -> AgentSpan {
+    pub(super) fn begin(_: &Toolbox, _: &mut ToolContext, _: &ModelInfo) -> AgentSpan {
         AgentSpan
     }
 

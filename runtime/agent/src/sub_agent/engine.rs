@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolgen_core::internal::meant;
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::frozen::Text;
-use toolgen_kernel::call::provider_context::FactoryError;
+use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::call::tool::{AgentTool, IntoTool};
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::spec::plan::{AgentPlan, Call, Tool};

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::provider::{Provider, ProviderError};
+use toolgen_kernel::toolbox::{Toolbox, ToolboxError};
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent_loop::{
     Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop,
 };
 
-/// Creates the provider of a sub-agent.
-type MakeProvider = dyn Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync;
+/// Creates the toolbox of a sub-agent.
+type MakeToolbox = dyn Fn(&AgentTask) -> Result<Toolbox, ToolboxError> + Send + Sync;
 
 /// Runs sub-agents with [`run_loop`]. The function it is created with returns the model for a task: it reads the
 /// system prompt and the model configuration from the task, and may report pieces of text to the monitor as they
@@ -32,7 +32,7 @@ pub struct LoopRunner<F> {
     model: F,
     options: LoopOptions,
     stops_when_waiting: bool,
-    provider: Option<Arc<MakeProvider>>,
+    toolbox: Option<Arc<MakeToolbox>>,
 }
 
 impl<F> LoopRunner<F> {
@@ -43,7 +43,7 @@ impl<F> LoopRunner<F> {
         M: Model,
         M::Error: fmt::Display,
     {
-        LoopRunner { model, options: LoopOptions::new(), stops_when_waiting: true, provider: None }
+        LoopRunner { model, options: LoopOptions::new(), stops_when_waiting: true, toolbox: None }
     }
 
     /// Sets the options of the loops. The number of iterations is the turn limit of the sub-agent, and whether it stops
@@ -61,21 +61,21 @@ impl<F> LoopRunner<F> {
         self
     }
 
-    /// Sets how to create the provider for the calls of the sub-agent, from
-    /// [`AgentTask::provider_builder`](super::AgentTask::provider_builder).
+    /// Sets how to create the toolbox for the calls of the sub-agent, from
+    /// [`AgentTask::toolbox_builder`](super::AgentTask::provider_builder).
     #[must_use]
-    pub fn with_provider(
+    pub fn with_toolbox(
         mut self,
-        provider: impl Fn(&AgentTask) -> Result<Provider, ProviderError> + Send + Sync + 'static,
+        toolbox: impl Fn(&AgentTask) -> Result<Toolbox, ToolboxError> + Send + Sync + 'static,
     ) -> LoopRunner<F> {
-        self.provider = Some(Arc::new(provider));
+        self.toolbox = Some(Arc::new(toolbox));
         self
     }
 
-    fn provider(&self, task: &AgentTask) -> Result<Provider, ProviderError> {
-        match &self.provider {
+    fn toolbox(&self, task: &AgentTask) -> Result<Toolbox, ToolboxError> {
+        match &self.toolbox {
             Some(make) => make(task),
-            None => task.provider_builder().build(),
+            None => task.toolbox_builder().build(),
         }
     }
 }
@@ -92,16 +92,16 @@ where
         monitor: &'a AgentMonitor,
     ) -> BoxFuture<'a, Result<String, AgentFailure>> {
         Box::pin(async move {
-            let provider = self.provider(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let toolbox = self.toolbox(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
             let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
-            let shown = model.model.offer(&provider).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let shown = model.model.offer(&toolbox).map_err(|why| AgentFailure::Failed(why.to_string()))?;
             let turn = task.context.clone();
             let turn = if let Some(dialect) = shown { turn.with_dialect(dialect) } else { turn };
             let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
             options.stop_when_waiting = self.stops_when_waiting;
             let begin = Transcript::user(task.task);
             let LoopRun { outcome, transcript, .. } =
-                run_loop(&provider, &mut model, &turn, begin, &options).await;
+                run_loop(&toolbox, &mut model, &turn, begin, &options).await;
             match outcome {
                 Ok(LoopEnd::Text(text)) => Ok(text),
                 Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),

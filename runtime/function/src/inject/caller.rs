@@ -116,8 +116,8 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use toolgen_runtime::{function::inject::HelpUrl, provider::ProviderContext};
-/// let context = ProviderContext::new().with_service(Arc::new(HelpUrl::new("https://example.com/keys")));
+/// # use toolgen_runtime::{function::inject::HelpUrl, toolbox::ToolboxContext};
+/// let context = ToolboxContext::new().with_service(Arc::new(HelpUrl::new("https://example.com/keys")));
 /// # let _ = context;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use toolgen_kernel::call::ToolCall;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::limits::Limits;
 use toolgen_kernel::call::result::ToolResult;
-use toolgen_kernel::provider::{Provider, ProviderContext};
+use toolgen_kernel::toolbox::{Toolbox, ToolboxContext};
 use toolgen_kernel::registry::Registry;
 use toolgen_kernel::schema::shape::{Kind, ObjectRules, Shape};
 use toolgen_kernel::spec::plan::{Call, RequestPlan, Server, Tool};
@@ -274,11 +274,11 @@ async fn a_refusal_says_which_host_why_and_what_opens_it() {
     }
 }
 
-/// A provider of one tool, whose context allows these hosts.
-fn provider(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Provider {
+/// A toolbox of one tool, whose context allows these hosts.
+fn toolbox(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> Toolbox {
     let registry = Registry::new([engine.tool(tool(url))]).unwrap();
     let network = Network::Hosts(allowed.iter().copied().map(Text::Static).collect());
-    registry.provider(ProviderContext::new().with_limits(Limits { network, ..Limits::ANY }))
+    registry.toolbox(ToolboxContext::new().with_limits(Limits { network, ..Limits::ANY }))
 }
 
 #[tokio::test]
@@ -302,7 +302,7 @@ async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
         (&engine, &redirect_to("http://start.example:81/x"), false),
         (&engine, &redirect_to("http://api.example@evil.example/x"), false),
     ] {
-        let response = provider(engine, url, allowed)
+        let response = toolbox(engine, url, allowed)
             .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
             .await;
         let (seen, _) = world.arrived();
@@ -315,7 +315,7 @@ async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
         }
     }
     // A base URL takes the place of what the tool declares; it is checked before the call, and again where it is sent.
-    let denied = provider(&based, "http://api.example", allowed)
+    let denied = toolbox(&based, "http://api.example", allowed)
         .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
         .await;
     assert!(denied.text().contains("network: it may reach evil.example"), "{}", denied.text());
@@ -324,7 +324,7 @@ async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
     refused(based.tool(tool("http://api.example")).execute(json!({}), &ctx).await, "base URL");
     assert_eq!(world.arrived(), (vec![], vec![]));
 
-    let text = provider(&engine, "http://evil.example", allowed)
+    let text = toolbox(&engine, "http://evil.example", allowed)
         .call(ToolCall::new("1", "t", json!({})), &ToolContext::new("1", "t"))
         .await
         .text();

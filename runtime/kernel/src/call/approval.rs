@@ -12,7 +12,7 @@ use crate::call::called::CalledTool;
 use crate::call::waiting::{WaitingCall, seal_name};
 
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
-/// [`Provider::resume`](crate::Provider::resume).
+/// [`Toolbox::resume`](crate::Toolbox::resume).
 ///
 /// It is sealed: the call runs exactly as described here, once, for the same caller, before it expires. All fields may
 /// be read, those of the [`WaitingCall`], too; a modified request is refused.
@@ -52,8 +52,8 @@ impl ApprovalRequest {
         self
     }
 
-    /// Returns the ID under which the call waits, if the provider has a
-    /// [queue](crate::provider::ProviderBuilder::approval_queue).
+    /// Returns the ID under which the call waits, if the toolbox has a
+    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue).
     #[must_use]
     pub fn queue_id(&self) -> &str {
         seal_name(&self.seal)

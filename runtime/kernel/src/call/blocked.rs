@@ -13,14 +13,14 @@ use crate::call::error::ToolError;
 pub enum Blocked {
     /// The model was cut off while writing the call. The code is `TRUNCATED`.
     Truncated,
-    /// The provider stopped the model for this reason, in the provider's own word, such as `content_filter`. The code
+    /// The vendor stopped the model for this reason, in the vendor's own word, such as `content_filter`. The code
     /// is `STOPPED`.
     Stopped(Text),
-    /// The call does not have the provider's format, for this reason. The code is `MALFORMED_CALL`.
+    /// The call does not have the vendor's format, for this reason. The code is `MALFORMED_CALL`.
     Malformed(Text),
 }
 
-/// The code of a call that does not have the provider's format.
+/// The code of a call that does not have the vendor's format.
 #[doc(hidden)]
 pub const MALFORMED_CALL: &str = "MALFORMED_CALL";
 

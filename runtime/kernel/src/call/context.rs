@@ -51,10 +51,10 @@ pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The context of a tool call: its identity, how it is cancelled, and where its updates go.
 ///
-/// A program creates the context of a turn and sets what it likes. For each call a [`Provider`](crate::Provider) derives
+/// A program creates the context of a turn and sets what it likes. For each call a [`Toolbox`](crate::Toolbox) derives
 /// a context from it, and with it the rights of the call: its principal, agent, session, values, services, directories,
 /// hosts and time. What a tool sets on a copy of that context holds for code that reads the copy, but gives the calls
-/// that the tool makes with it no more rights: hosts and time can only shrink, the rest stays as the provider derived
+/// that the tool makes with it no more rights: hosts and time can only shrink, the rest stays as the toolbox derived
 /// it.
 ///
 /// ```
@@ -91,9 +91,9 @@ pub struct ToolContext {
 impl ToolContext {
     /// Creates the context of a call that cannot be cancelled and reports to nothing.
     ///
-    /// A provider gives each call of a turn the context of the turn with the call's own ID and tool: for a turn, the first
+    /// A toolbox gives each call of a turn the context of the turn with the call's own ID and tool: for a turn, the first
     /// is any name for it, and the second is empty, as in `ToolContext::new("turn-1", "")`. Both count only where a tool is
-    /// called directly, without a provider.
+    /// called directly, without a toolbox.
     pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
         ToolContext {
             tool_call_id: Text::copy_of(tool_call_id.as_ref()),
@@ -111,7 +111,7 @@ impl ToolContext {
         }
     }
 
-    /// Cancels the call when this token, or a parent of it, fires. In the context of a call of a provider, the token of
+    /// Cancels the call when this token, or a parent of it, fires. In the context of a call of a toolbox, the token of
     /// the call still cancels, too.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
@@ -132,7 +132,7 @@ impl ToolContext {
         self.with(|around| around.on_progress = Some(Arc::new(on_progress)))
     }
 
-    /// Limits the time the call may take. In the context of a call of a provider, the shorter limit holds.
+    /// Limits the time the call may take. In the context of a call of a toolbox, the shorter limit holds.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> ToolContext {
         self.with(|around| {
@@ -148,14 +148,14 @@ impl ToolContext {
         self.with(|around| around.dialects = Some(dialects.into()))
     }
 
-    /// Provides a service, replacing any other of the same type. On a copy of the context of a provider's call it is
+    /// Provides a service, replacing any other of the same type. On a copy of the context of a toolbox's call it is
     /// not there for the calls that the tool makes.
     #[must_use]
     pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
         self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
     }
 
-    /// Sets the ID of the calling agent. Calls that a tool makes keep the one that the provider derived.
+    /// Sets the ID of the calling agent. Calls that a tool makes keep the one that the toolbox derived.
     #[must_use]
     pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
         let agent_id = Text::from(agent_id.into());
@@ -163,13 +163,13 @@ impl ToolContext {
     }
 
     /// Sets the session in which the call is made. Without one, the call has no history. Calls that a tool makes keep
-    /// the one that the provider derived.
+    /// the one that the toolbox derived.
     #[must_use]
     pub fn with_session(self, session: Session) -> ToolContext {
         self.with(|around| around.session = Some(session))
     }
 
-    /// Sets the values known about the call, each with its source. Calls that a tool makes keep those that the provider
+    /// Sets the values known about the call, each with its source. Calls that a tool makes keep those that the toolbox
     /// derived.
     #[must_use]
     pub fn with_values(self, values: ContextValues) -> ToolContext {
@@ -177,7 +177,7 @@ impl ToolContext {
     }
 
     /// Sets the principal for whom the call is made; the call is then limited to what the principal may do. Calls that a
-    /// tool makes keep the one that the provider derived.
+    /// tool makes keep the one that the toolbox derived.
     #[must_use]
     pub fn with_principal(self, principal: Principal) -> ToolContext {
         self.with(|around| around.principal = Some(principal))
@@ -256,14 +256,14 @@ impl ToolContext {
         self.agents
     }
 
-    /// Calls another tool of the same provider, through every step that a call of a model passes through. The ID of
+    /// Calls another tool of the same toolbox, through every step that a call of a model passes through. The ID of
     /// the new call is `{id}.1` and so on, derived from this one.
     ///
     /// # Errors
     ///
-    /// Fails if this call did not come through a [`Provider`](crate::provider::Provider), with `CALL_ENDED` if it is
+    /// Fails if this call did not come through a [`Toolbox`](crate::toolbox::Toolbox), with `CALL_ENDED` if it is
     /// already answered, with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it, with `CALLS_EXCEEDED` if the call of
-    /// the model has led to as many calls as [`nested_calls`](crate::provider::ProviderBuilder::nested_calls) allows, and
+    /// the model has led to as many calls as [`nested_calls`](crate::toolbox::ToolboxBuilder::nested_calls) allows, and
     /// with the error of the other tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {

@@ -1,7 +1,7 @@
 //! Requests of a result to the loop around the call, and their handlers.
 //!
 //! A tool returns a [`Control`] with its content. [`Effect`]s go to the [`EffectHandler`] of their name and
-//! [`InputRequest`]s to the [`InputHandler`], both set on the [`ProviderBuilder`](crate::provider::ProviderBuilder);
+//! [`InputRequest`]s to the [`InputHandler`], both set on the [`ToolboxBuilder`](crate::toolbox::ToolboxBuilder);
 //! neither counts towards the tool's time. A result that is an error requests nothing.
 //!
 //! [`EffectHandler`]: crate::layers::control::EffectHandler
@@ -120,7 +120,7 @@ impl InputRequest {
 }
 
 /// A call that waits for input. Plain data: keep it as long as needed, and pass it back unchanged to
-/// [`Provider::resume_with_input`](crate::Provider::resume_with_input).
+/// [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input).
 ///
 /// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it resumes once, for the same
 /// caller, before it expires, and is refused if modified.

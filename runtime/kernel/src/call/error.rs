@@ -63,10 +63,10 @@ pub enum ToolError {
         detail: String,
     },
     /// The call waits for an approval: `The call was not executed: it needs an approval. {reasons}`. Pass the request
-    /// to [`Provider::resume`](crate::Provider::resume) to go on.
+    /// to [`Toolbox::resume`](crate::Toolbox::resume) to go on.
     ApprovalRequired(Box<ApprovalRequest>),
     /// The tool needs input and no handler could supply it: `The call was not finished: it needs input. {message}
-    /// {schema}`. Pass the request to [`Provider::resume_with_input`](crate::Provider::resume_with_input) to go on.
+    /// {schema}`. Pass the request to [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input) to go on.
     InputRequired(Box<PendingInput>),
     /// Prerequisites of the call are not met: `Cannot execute '{tool}': prerequisites not met.` and a list of them.
     MissingDependencies(Box<MissingDependencies>),

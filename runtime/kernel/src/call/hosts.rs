@@ -9,7 +9,7 @@ impl ToolContext {
     /// Restricts the call to those of these hosts that it may already reach: the list can shrink but never grow, and what
     /// a tool rules out is ruled out for the calls that it makes, too.
     ///
-    /// A provider sets it from the `Limits::network` of its context. Tools that connect to hosts check each of them:
+    /// A toolbox sets it from the `Limits::network` of its context. Tools that connect to hosts check each of them:
     /// the HTTP engine does so for the first URL and every redirect.
     #[must_use]
     pub fn with_allowed_hosts(self, hosts: &Network) -> ToolContext {

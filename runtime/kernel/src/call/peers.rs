@@ -1,4 +1,4 @@
-//! The other tools of the provider through which a tool is called.
+//! The other tools of the toolbox through which a tool is called.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use crate::call::context::ToolContext;
 use crate::call::{ToolCall, ToolResponse};
 use crate::spec::ToolSpec;
 
-/// The tools that a call may call in turn. The provider implements this trait, so this layer need not know it.
+/// The tools that a call may call in turn. The toolbox implements this trait, so this layer need not know it.
 pub(crate) trait Peers: Any + Send + Sync {
-    /// Calls one of the tools, through all layers of the provider.
+    /// Calls one of the tools, through all layers of the toolbox.
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse>;
 
     /// How many calls tools may make for one call of a model, at every depth together.

@@ -32,7 +32,7 @@ pub struct ToolResult {
     pub structured: Structured,
 }
 
-/// A piece of a result. Binary data is base64 text, as every provider expects.
+/// A piece of a result. Binary data is base64 text, as every toolbox expects.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {

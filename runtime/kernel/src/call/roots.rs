@@ -41,7 +41,7 @@ impl Roots {
 }
 
 impl ToolContext {
-    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep those that the provider
+    /// Adds a named directory to which paths can be restricted. Calls that a tool makes keep those that the toolbox
     /// derived.
     #[must_use]
     pub fn with_root(self, name: impl Into<String>, directory: impl Into<PathBuf>) -> ToolContext {

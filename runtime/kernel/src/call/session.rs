@@ -28,7 +28,7 @@ use shared::Shared;
 /// Clones are the same session. A program sets the session of a conversation with
 /// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default that callers share: if none is
 /// set, `run_loop` creates one that ends with the loop,
-/// [`dispatch`](crate::Provider::dispatch) one that ends with the turn, and a single [`call`](crate::Provider::call)
+/// [`dispatch`](crate::Toolbox::dispatch) one that ends with the turn, and a single [`call`](crate::Toolbox::call)
 /// has none.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! State that processes share: rows and counters in one store.
 //!
-//! Each part of a provider keeps its state in the memory of the process, unless it is given a [`Store`] in which the other
+//! Each part of a toolbox keeps its state in the memory of the process, unless it is given a [`Store`] in which the other
 //! processes of the deployment find it:
 //!
 //! | state | given by | table | key: value | while the store cannot be reached |
@@ -9,7 +9,7 @@
 //! | circuit breakers | [`CircuitBreaker::shared`](crate::CircuitBreaker::shared) | `circuits` | service: whether its circuit is open | [`Degrade`](OnFailure::Degrade) to those of this process, or refuse |
 //! | pages | [`Pages::shared`](crate::layers::pages::Pages::shared) | `pages` | owner and handle: a large result | what this process cut is read |
 //! | sessions | [`Sessions::shared`](crate::Sessions::shared) | `sessions` | owner and ID: values and call history | `Refuse`, or go by what this process knows |
-//! | repeat guard | [`repeat_store`](crate::ProviderBuilder::repeat_store) | `repeats` | call: its failures | each process counts alone |
+//! | repeat guard | [`repeat_store`](crate::ToolboxBuilder::repeat_store) | `repeats` | call: its failures | each process counts alone |
 //! | approvals | [`Approvals::on`](crate::layers::approval::Approvals::on) | `approvals`, `approval-requests`, `approvals-used` | ID: the entry that people see; the sealed call; nothing | `Refuse`, or each process remembers alone |
 //!
 //! What a row means is known to the part that keeps it there. A store knows rows, their versions and when they expire, so

@@ -17,7 +17,7 @@ use crate::call::context::{Ending, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 
-use crate::call::provider_context::{FactoryError, ProviderContext};
+use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::schema::shape::render::render_input;
@@ -90,7 +90,7 @@ pub trait AgentTool: Send + Sync {
     /// The specification of the tool.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs the tool. Only a [`Provider`](crate::Provider) and [`call_without_layers`] call this: they check `params`
+    /// Runs the tool. Only a [`Toolbox`](crate::Toolbox) and [`call_without_layers`] call this: they check `params`
     /// first and pass them decoded, as an object with the fields of the specification under their wire names.
     ///
     /// # Errors
@@ -102,16 +102,16 @@ pub trait AgentTool: Send + Sync {
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 
-    /// Builds the tool for a provider, for a tool that is created on first use there; `None` if the tool serves every
-    /// provider itself. See [`ToolFactory`](crate::provider::ToolFactory).
-    fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+    /// Builds the tool for a toolbox, for a tool that is created on first use there; `None` if the tool serves every
+    /// toolbox itself. See [`ToolFactory`](crate::toolbox::ToolFactory).
+    fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         let _ = ctx;
         None
     }
 
-    /// The effects of the tool in a provider: the declared ones, unless the tool knows that the context restricts it
-    /// further. A provider refuses a tool whose effects exceed what its context allows.
-    fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+    /// The effects of the tool in a toolbox: the declared ones, unless the tool knows that the context restricts it
+    /// further. A toolbox refuses a tool whose effects exceed what its context allows.
+    fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
         let _ = ctx;
         self.spec().effects.clone()
     }
@@ -122,13 +122,13 @@ pub trait AgentTool: Send + Sync {
         None
     }
 
-    /// The specifications of the tools that no provider has but this tool uses: those of a sub-agent. Lists and rules
-    /// of a provider may name them, and apply to them.
+    /// The specifications of the tools that no toolbox has but this tool uses: those of a sub-agent. Lists and rules
+    /// of a toolbox may name them, and apply to them.
     fn own_tools(&self) -> Vec<&ToolSpec> {
         Vec::new()
     }
 
-    /// The names of the tools of the same provider that the tool calls, as far as they are known before a call: the
+    /// The names of the tools of the same toolbox that the tool calls, as far as they are known before a call: the
     /// steps of a composition. Whoever approves a call of the tool is shown them; it cannot be resumed once one of them
     /// has changed.
     fn called_tools(&self) -> Vec<&str> {
@@ -198,7 +198,7 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
 }
 
 /// Calls a tool past all layers: for tests, and for calls that the program itself makes and vouches for. What a model
-/// calls goes through [`Provider::call`](crate::Provider::call).
+/// calls goes through [`Toolbox::call`](crate::Toolbox::call).
 ///
 /// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the
 /// tool. Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware

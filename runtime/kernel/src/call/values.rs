@@ -65,7 +65,7 @@ impl ContextValues {
     }
 
     /// Merges two sets of values: `later` wins over these at equal provenance, and trusted always wins over client. A
-    /// provider's values are merged with those of a call this way.
+    /// toolbox's values are merged with those of a call this way.
     #[must_use]
     pub fn merged(&self, later: &ContextValues) -> ContextValues {
         let (Some(own), Some(other)) = (&self.0, &later.0) else {
@@ -186,16 +186,16 @@ mod tests {
 
     #[test]
     fn merging_keeps_trusted_values_on_both_sides() {
-        let provider = ContextValues::default().with_trusted("tenant", "a").with_client("session_id", "s");
+        let toolbox = ContextValues::default().with_trusted("tenant", "a").with_client("session_id", "s");
         let call = ContextValues::default().with_client("tenant", "b").with_client("session_id", "t");
-        let merged = provider.merged(&call);
+        let merged = toolbox.merged(&call);
         assert_eq!(merged.get("tenant"), Some(&json!("a")));
         assert_eq!(merged.get("session_id"), Some(&json!("t")));
         assert_eq!(shadowed(&merged), ["tenant"]);
-        let reversed = call.merged(&provider);
+        let reversed = call.merged(&toolbox);
         assert_eq!(reversed.get("tenant"), Some(&json!("a")));
         assert_eq!(shadowed(&reversed), ["tenant"]);
-        assert_eq!(provider.get("session_id"), Some(&json!("s")), "the first set stays as it is");
+        assert_eq!(toolbox.get("session_id"), Some(&json!("s")), "the first set stays as it is");
     }
 
     #[test]

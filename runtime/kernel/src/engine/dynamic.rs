@@ -19,9 +19,9 @@
 //!     .effects(Effects::NONE)
 //!     .run(|params, _ctx| async move { Ok(format!("Hello, {}!", params["name"].as_str().unwrap_or("you"))) })?;
 //!
-//! let provider = Registry::builder().add(greet).seal()?.provider(Default::default());
+//! let toolbox = Registry::builder().add(greet).seal()?.toolbox(Default::default());
 //! let turn = ToolContext::new("turn-1", "");
-//! let call = |arguments| provider.call(ToolCall::new("call-1", "greet", arguments), &turn);
+//! let call = |arguments| toolbox.call(ToolCall::new("call-1", "greet", arguments), &turn);
 //! assert_eq!(call(json!({"name": "Ada"})).await.text(), "Hello, Ada!");
 //! assert!(call(json!({"name": ""})).await.is_error());
 //! # Ok(())

@@ -11,7 +11,7 @@ use super::dynamic::{DynamicTool, Run, boxed};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::provider_context::FactoryError;
+use crate::call::toolbox_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::spec::plan::{Call, Tool};
@@ -34,8 +34,8 @@ use crate::spec::plan::{Call, Tool};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let functions = FunctionTable::new().with("clock", |_: Value, _: ToolContext| async { Ok("noon") });
 /// let tools = Engines::new().with(functions).tools(TOOLS)?;
-/// let provider = Registry::new(tools)?.provider(Default::default());
-/// let answer = provider.call(ToolCall::new("1", "clock", json!({})), &ToolContext::new("turn-1", "")).await;
+/// let toolbox = Registry::new(tools)?.toolbox(Default::default());
+/// let answer = toolbox.call(ToolCall::new("1", "clock", json!({})), &ToolContext::new("turn-1", "")).await;
 /// assert_eq!(answer.text(), "noon");
 /// # Ok(())
 /// # }

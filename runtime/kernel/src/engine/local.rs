@@ -14,7 +14,7 @@ use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::provider_context::FactoryError;
+use crate::call::toolbox_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::spec::ToolSpec;

@@ -1,14 +1,14 @@
 //! Seals on waiting calls, the store of those already resumed, and the queue in which they wait.
 //!
 //! A call that waits is [data](crate::layers::middleware::ApprovalRequest), which a program may keep and bring back to
-//! [`Provider::resume`](crate::Provider::resume). With a queue it need not: the provider puts the call there, people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
+//! [`Toolbox::resume`](crate::Toolbox::resume). With a queue it need not: the toolbox puts the call there, people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
 //!
 //! ```
 //! use serde_json::json;
 //! use toolgen_runtime::call::store::MemoryStore;
 //! use toolgen_runtime::layers::approval::Approvals;
 //! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
-//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
 //!
 //! # /// Pays somebody.
 //! # #[tool(undocumented)]
@@ -16,12 +16,12 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let approvals = Approvals::on(MemoryStore::new()); // across processes: `SqliteStore`, and an `approval_key`
-//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
 //!     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
 //!     .approval_queue(approvals.clone())
 //!     .build()?;
 //! let turn = ToolContext::new("turn-1", "");
-//! provider.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
+//! toolbox.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
 //!
 //! // Somebody decides,
 //! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {
@@ -30,7 +30,7 @@
 //! }
 //! // and a worker carries it out, for the same caller.
 //! for entry in approvals.decided().await? {
-//!     let response = provider.resume_decided(&entry.id, &turn).await?;
+//!     let response = toolbox.resume_decided(&entry.id, &turn).await?;
 //!     assert_eq!(response.expect("no other worker has it").text(), "paid Ada");
 //! }
 //! # Ok(())

@@ -2,7 +2,7 @@
 //!
 //! A tool returns a [`Control`](crate::call::control::Control) along with its content. [`Effect`]s go to the
 //! [`EffectHandler`] of their name, [`InputRequest`]s to the [`InputHandler`], both set on the
-//! [`ProviderBuilder`](crate::provider::ProviderBuilder); the time they take does not count as the tool's. A result
+//! [`ToolboxBuilder`](crate::toolbox::ToolboxBuilder); the time they take does not count as the tool's. A result
 //! that is an error requests nothing.
 //!
 //! [`Effect`]: crate::call::control::Effect

@@ -12,11 +12,11 @@ pub const SKIPPED_BY_HOOK: &str = "Tool execution skipped by before_tool_executi
 pub const SKIPPED_BY_LATE_HOOK: &str =
     "Tool execution skipped: the before_tool_execution hook did not answer in time.";
 
-/// Observes the calls of a [`Provider`](crate::Provider), in this order: `before_tool_execution`, the event of the
+/// Observes the calls of a [`Toolbox`](crate::Toolbox), in this order: `before_tool_execution`, the event of the
 /// call, the updates of the tool, the event of the answer, `after_tool_execution`.
 ///
 /// A hook that panics before a call, or takes longer than
-/// [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), refuses the call; elsewhere its panic is
+/// [`callback_timeout`](crate::toolbox::ToolboxBuilder::callback_timeout), refuses the call; elsewhere its panic is
 /// ignored, and one that takes too long after a call is dropped, so that the answer does not wait for it.
 pub trait Hooks: Send + Sync {
     /// Returns whether the call proceeds; called for unknown tools, too. If not, the call is answered with

@@ -1,4 +1,4 @@
-//! What a layer is: something that every call of a provider passes on its way to the tool and back.
+//! What a layer is: something that every call of a toolbox passes on its way to the tool and back.
 //!
 //! A [`Layer`] says where on that way it [stands](Stage) and what it does there: [before](Layer::before) the call goes on,
 //! [around](Layer::around) everything that lies further in, and [after](Layer::after) there is an outcome. It does any of
@@ -8,7 +8,7 @@
 //! use std::time::Instant;
 //!
 //! use toolgen_runtime::layers::{Invocation, Layer, Next, Outcome, Stage};
-//! use toolgen_runtime::{BoxFuture, Provider, Registry, tool, toolset};
+//! use toolgen_runtime::{BoxFuture, Toolbox, Registry, tool, toolset};
 //!
 //! # /// Adds two numbers.
 //! # #[tool(undocumented)]
@@ -31,12 +31,12 @@
 //!     }
 //! }
 //!
-//! let provider = Provider::builder(&Registry::new(toolset![add])?).layer(Stopwatch).build()?;
-//! # let _ = provider;
+//! let toolbox = Toolbox::builder(&Registry::new(toolset![add])?).layer(Stopwatch).build()?;
+//! # let _ = toolbox;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Layers of a provider's own come first: those that [look up requirements](super::depends), [count
+//! Layers of a toolbox's own come first: those that [look up requirements](super::depends), [count
 //! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). One of these that is added
 //! comes in the place of the default.
 //!
@@ -114,7 +114,7 @@ pub struct Invocation<'a> {
     course: &'a Course,
 }
 
-/// What a provider has for a call.
+/// What a toolbox has for a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Provided<'a> {
     pub(crate) registry: &'a Registry,
@@ -152,7 +152,7 @@ impl<'a> Invocation<'a> {
         self.provided.layers
     }
 
-    /// Returns the tools of the provider.
+    /// Returns the tools of the toolbox.
     pub(crate) fn registry(&self) -> &'a Registry {
         self.provided.registry
     }
@@ -220,7 +220,7 @@ impl<'a> Invocation<'a> {
         self.is_for_model
     }
 
-    /// Whether the tool was started. If it was not, the outcome is what a layer or the provider answers.
+    /// Whether the tool was started. If it was not, the outcome is what a layer or the toolbox answers.
     #[must_use]
     pub fn has_started(&self) -> bool {
         self.course.has_started.load(Ordering::Relaxed)
@@ -235,19 +235,19 @@ impl fmt::Debug for Invocation<'_> {
 
 /// Something that calls pass on their way to the tool and back. See the [module](self).
 ///
-/// A layer is shared between all calls of a provider, and of the providers that are built from it.
+/// A layer is shared between all calls of a toolbox, and of the providers that are built from it.
 pub trait Layer: Any + Send + Sync {
     /// Where the layer stands.
     fn stage(&self) -> Stage;
 
-    /// Whether calls of a tool pass the layer at all. A provider asks once for each tool; a call of another tool costs
+    /// Whether calls of a tool pass the layer at all. A toolbox asks once for each tool; a call of another tool costs
     /// nothing.
     fn concerns(&self, spec: &ToolSpec) -> bool {
         let _ = spec;
         true
     }
 
-    /// Whether a provider has one layer of this type at most: the last that was added, in the place of the first.
+    /// Whether a toolbox has one layer of this type at most: the last that was added, in the place of the first.
     fn is_single(&self) -> bool {
         false
     }
@@ -349,7 +349,7 @@ pub(crate) static NO_LAYERS: Passed = Passed {
 };
 
 impl Passed {
-    /// Chooses from all layers of a provider.
+    /// Chooses from all layers of a toolbox.
     pub(crate) fn of(all: &[Arc<dyn Layer>], spec: &ToolSpec) -> Passed {
         let mut passed = Passed::default();
         for layer in all.iter().filter(|layer| layer.concerns(spec)).cloned() {

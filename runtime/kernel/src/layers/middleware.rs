@@ -2,8 +2,8 @@
 //!
 //! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or requires approval. An [`Approver`] gives
 //! the approval immediately, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed
-//! [`ApprovalRequest`], which [`Provider::resume`](crate::Provider::resume) runs later. With an
-//! [`approval_queue`](crate::provider::ProviderBuilder::approval_queue) the provider keeps it, and any process may decide
+//! [`ApprovalRequest`], which [`Toolbox::resume`](crate::Toolbox::resume) runs later. With an
+//! [`approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue) the toolbox keeps it, and any process may decide
 //! and run it: see [`approval`](crate::layers::approval).
 //!
 //! All middleware runs before any approver is asked, so what is approved is what runs: the arguments as the last
@@ -25,7 +25,7 @@
 //! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
 //! [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
 //!
-//! Middleware that takes longer than [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), or
+//! Middleware that takes longer than [`callback_timeout`](crate::toolbox::ToolboxBuilder::callback_timeout), or
 //! panics, denies the call.
 //!
 //! # Closures
@@ -34,12 +34,12 @@
 //!
 //! ```
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
-//! use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolContext, tool, toolset};
 //!
 //! # /// Pays somebody.
 //! # #[tool(undocumented)]
 //! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
-//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
 //!     .middleware(|request: &ToolRequest<'_>| match (request.name(), request.arguments["amount"].as_u64()) {
 //!         ("pay", Some(amount)) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
 //!         _ => Decision::Allow,
@@ -49,7 +49,7 @@
 //!         _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
 //!     })
 //!     .build()?;
-//! # let _ = provider;
+//! # let _ = toolbox;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -61,7 +61,7 @@
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
-//! use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+//! use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 //!
 //! /// Pays somebody.
 //! #[tool(undocumented)]
@@ -95,12 +95,12 @@
 //!     _ => Decision::Allow,
 //! };
 //!
-//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
 //!     .middleware(large_sums)
 //!     .approver(Treasurer)
 //!     .build()?;
 //! let turn = ToolContext::new("turn-1", "");
-//! let pay = |arguments| provider.call(ToolCall::new("call-1", "pay", arguments), &turn);
+//! let pay = |arguments| toolbox.call(ToolCall::new("call-1", "pay", arguments), &turn);
 //!
 //! // The default is shown to whoever approves, and is what runs.
 //! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");
@@ -112,10 +112,10 @@
 //! let stored = serde_json::to_string(&request)?;
 //!
 //! let request: ApprovalRequest = serde_json::from_str(&stored)?;
-//! let response = provider.resume(request.clone().approved_by("board"), &turn).await;
+//! let response = toolbox.resume(request.clone().approved_by("board"), &turn).await;
 //! assert_eq!(response.text(), "paid 5000 to Ada");
 //! // Once.
-//! let again = provider.resume(request, &turn).await;
+//! let again = toolbox.resume(request, &turn).await;
 //! assert_eq!(again.outcome.unwrap_err().code(), "APPROVAL_USED");
 //! # Ok(())
 //! # }
@@ -227,7 +227,7 @@ impl fmt::Debug for Decision {
 /// Decides, on behalf of a person or a program, whether calls may run. See the [module](self) for an example.
 pub trait Approver: Send + Sync {
     /// Decides whether the call may run. The time this takes does not count as the tool's; it is limited by
-    /// [`approval_timeout`](crate::provider::ProviderBuilder::approval_timeout), after which the call waits as it does
+    /// [`approval_timeout`](crate::toolbox::ToolboxBuilder::approval_timeout), after which the call waits as it does
     /// after [`Approval::Later`]. An approver that panics rejects the call.
     ///
     /// The context is that of the call: the caller, the session, and the cancellation token.
@@ -245,7 +245,7 @@ pub enum Approval {
     /// Rejected, with this reason for the model.
     Rejected(String),
     /// Not decided yet. The call is answered with the code `APPROVAL_REQUIRED` without having run;
-    /// [`Provider::resume`](crate::Provider::resume) runs it once it is approved, or, if it waits in a
-    /// [queue](crate::provider::ProviderBuilder::approval_queue), [`Provider::resume_decided`](crate::Provider::resume_decided).
+    /// [`Toolbox::resume`](crate::Toolbox::resume) runs it once it is approved, or, if it waits in a
+    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), [`Toolbox::resume_decided`](crate::Toolbox::resume_decided).
     Later,
 }

@@ -1,12 +1,12 @@
 //! Spans and metrics of calls, agents and requests of MCP clients, for OpenTelemetry.
 //!
-//! A provider with an [`Otel`] makes them with the interface of OpenTelemetry alone; the library behind it, and where it
+//! A toolbox with an [`Otel`] makes them with the interface of OpenTelemetry alone; the library behind it, and where it
 //! sends what it gets, are up to the program. They follow version 0.1.0 of the [GenAI semantic conventions], which are in
 //! development: other versions of this crate may follow others.
 //!
 //! | span | kind | what it covers | attributes |
 //! |---|---|---|---|
-//! | `execute_tool {tool}` | internal | a call of a [`Provider`](crate::Provider), from its name to its answer | `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type` (`function`), `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `error.type`; of a tool of an MCP server also `mcp.method.name`, `mcp.protocol.version`, `network.transport`, `server.address`, `server.port` |
+//! | `execute_tool {tool}` | internal | a call of a [`Toolbox`](crate::Toolbox), from its name to its answer | `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type` (`function`), `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `error.type`; of a tool of an MCP server also `mcp.method.name`, `mcp.protocol.version`, `network.transport`, `server.address`, `server.port` |
 //! | `invoke_agent {agent}` | internal | a run of the loop of an agent, see `agent::agent_loop` | `gen_ai.operation.name`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `gen_ai.request.model`, `gen_ai.usage.input_tokens`, `gen_ai.usage.output_tokens`, `error.type` |
 //! | `chat {model}` | client | a turn of its model | `gen_ai.operation.name`, `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.request.stream`, `gen_ai.conversation.id`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*`, `error.type` |
 //! | `tools/call {tool}` | server | a request to `serve::mcp` | `mcp.method.name`, `mcp.protocol.version`, `gen_ai.operation.name`, `gen_ai.tool.name`, `jsonrpc.request.id`, `network.transport`, `error.type`, `rpc.response.status_code` |
@@ -28,8 +28,8 @@
 //! For a loop, `error.type` is `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or `MODEL_ERROR`; for a request to a
 //! server, `tool_error`, or the code of the protocol's error. The agent of a call is named by
 //! [`ToolContext::agent_id`](crate::ToolContext::agent_id): an agent with a new ID each time makes as many series of
-//! metrics. A tool that a provider does not have is `_OTHER` in metrics, and its span is named `execute_tool`. An
-//! unknown provider of models is `_OTHER`, too.
+//! metrics. A tool that a toolbox does not have is `_OTHER` in metrics, and its span is named `execute_tool`. An
+//! unknown vendor of models is `_OTHER`, too.
 //!
 //! What happens to a call before its end are events of its span:
 //!
@@ -41,7 +41,7 @@
 //! | `toolgen.call.refused` | `error.type` | the call was answered without the tool being run |
 //! | `toolgen.request.repeated` | `http.request.resend_count`, `toolgen.repeated.after_ms` | the HTTP engine sends a request again |
 //!
-//! A call that is [resumed](crate::Provider::resume) has a span of its own, with a link to the span of the call that
+//! A call that is [resumed](crate::Toolbox::resume) has a span of its own, with a link to the span of the call that
 //! waited, however much later and in whatever process that is.
 //!
 //! Calls that a tool makes, and those of an agent behind it, are inside its span. The span of its call is current in a
@@ -75,7 +75,7 @@ pub use context::{Attached, continued};
 #[doc(hidden)]
 pub use signals::{Signals, linked, named};
 
-/// A [layer](crate::layers) that makes spans and metrics of the calls of a provider, and of the agents and servers that use
+/// A [layer](crate::layers) that makes spans and metrics of the calls of a toolbox, and of the agents and servers that use
 /// it.
 ///
 /// Spans and metrics go to the global providers of OpenTelemetry, as they are when the first call is made, or to those
@@ -83,11 +83,11 @@ pub use signals::{Signals, linked, named};
 ///
 /// ```
 /// use toolgen_runtime::layers::otel::Otel;
-/// use toolgen_runtime::{Provider, Registry, toolset};
+/// use toolgen_runtime::{Toolbox, Registry, toolset};
 ///
 /// let registry = Registry::new(toolset![])?;
-/// let provider = Provider::builder(&registry).layer(Otel::new()).build()?;
-/// # let _ = provider;
+/// let toolbox = Toolbox::builder(&registry).layer(Otel::new()).build()?;
+/// # let _ = toolbox;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -104,14 +104,14 @@ impl Otel {
     }
 
     /// Adds `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result` to spans, as JSON, redacted by the
-    /// [`redactor`](crate::provider::ProviderBuilder::redactor) of the provider.
+    /// [`redactor`](crate::toolbox::ToolboxBuilder::redactor) of the toolbox.
     #[must_use]
     pub fn with_content(mut self) -> Otel {
         self.content = true;
         self
     }
 
-    /// Makes spans with this provider of tracers, such as an `SdkTracerProvider`, in place of the global one.
+    /// Makes spans with this toolbox of tracers, such as an `SdkTracerProvider`, in place of the global one.
     #[must_use]
     pub fn with_tracer_provider(
         mut self,
@@ -121,7 +121,7 @@ impl Otel {
         self
     }
 
-    /// Makes metrics with this provider of meters, such as an `SdkMeterProvider`, in place of the global one.
+    /// Makes metrics with this toolbox of meters, such as an `SdkMeterProvider`, in place of the global one.
     #[must_use]
     pub fn with_meter_provider(mut self, meters: impl MeterProvider + Send + Sync + 'static) -> Otel {
         self.signals = Arc::new(self.signals.with_meters(Arc::new(meters)));

@@ -1,7 +1,7 @@
 //! Paging of results that are too large for a model to get at once.
 //!
 //! [`Pages::apply`] cuts such a result, keeps its whole text for a while, and tells the model how to read the rest:
-//! with the tool `read_result`, which [`Pages::tool`] returns and a provider adds to its own tools. Every provider has
+//! with the tool `read_result`, which [`Pages::tool`] returns and a toolbox adds to its own tools. Every toolbox has
 //! such a limit, [`ResultLimit::DEFAULT`] unless it sets another or none.
 //!
 //! ```
@@ -61,7 +61,7 @@ pub struct ResultLimit {
 }
 
 impl ResultLimit {
-    /// The limit of a provider that sets none: 50,000 bytes of text, about 12,000 tokens, and 5 MiB of other content,
+    /// The limit of a toolbox that sets none: 50,000 bytes of text, about 12,000 tokens, and 5 MiB of other content,
     /// the largest image that the APIs of large providers take.
     pub const DEFAULT: ResultLimit = ResultLimit { text: 50_000, binary: 5 << 20 };
 

@@ -6,7 +6,7 @@
 //!
 //! A call counts for its [`Principal`]. If it has none, a principal without scopes stands for its agent
 //! (`agent:{id}`), otherwise for its session (`session:{id}`, unless it is the temporary one of a turn or a loop), and
-//! otherwise for all such calls of the provider (`provider`). See [`counted_for`].
+//! otherwise for all such calls of the toolbox (`toolbox`). See [`counted_for`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub trait RateLimit: Send + Sync {
     /// before the checks of the tool's dependencies.
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
 
-    /// Like [`allow`](Self::allow), for limits that may be unable to decide: this is what a provider calls. By default
+    /// Like [`allow`](Self::allow), for limits that may be unable to decide: this is what a toolbox calls. By default
     /// it passes on the answer of `allow`.
     ///
     /// # Errors

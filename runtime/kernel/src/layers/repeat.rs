@@ -5,9 +5,9 @@
 //! a new row, because something has changed; a success ends it. Calls of the same tool with other arguments are
 //! independent of it.
 //!
-//! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session separately, and
+//! A [`Toolbox`](crate::Toolbox) counts the failures of each principal and agent in each session separately, and
 //! does not count those of calls without any of them. Several processes count together in a
-//! [store](crate::ProviderBuilder::repeat_store).
+//! [store](crate::ToolboxBuilder::repeat_store).
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
 //! and missing arguments equal an empty object.
@@ -42,7 +42,7 @@ pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
 /// The maximum number of characters of an error's first line that are shown to the model again.
 const SHOWN: usize = 200;
 
-/// Stops identical calls that keep failing. One per agent, shared between the calls of its provider.
+/// Stops identical calls that keep failing. One per agent, shared between the calls of its toolbox.
 ///
 /// ```
 /// use serde_json::json;

@@ -10,7 +10,7 @@
 //!
 //! Arguments and results are included only if the program asks for them, and then redacted.
 //!
-//! With the feature `tracing` every provider has this layer; without it there are neither spans nor log lines.
+//! With the feature `tracing` every toolbox has this layer; without it there are neither spans nor log lines.
 
 mod span;
 use crate::base::frozen::Text;

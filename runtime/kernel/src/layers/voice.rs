@@ -2,7 +2,7 @@
 //!
 //! By default they are as detailed as they can be: the place, what was expected and what was given, with what was
 //! probably meant. Programs whose models, prompts or tests know other words set a [`Voice`] with
-//! [`ProviderBuilder::voice`](crate::ProviderBuilder::voice).
+//! [`ToolboxBuilder::voice`](crate::ToolboxBuilder::voice).
 
 use serde_json::Value;
 use toolgen_core::internal::resolved;

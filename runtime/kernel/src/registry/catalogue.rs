@@ -1,7 +1,7 @@
 //! Tools with which a model finds tools: `list_tools` and `search_tools`.
 //!
 //! When there are more tools than fit in a prompt, a model gets these two and looks up what it needs. They are ordinary
-//! tools, registered like all others; a [discovery](crate::registry::discovery) also takes the others out of the list. They cover the tools of their provider that the provider and the principal of the
+//! tools, registered like all others; a [discovery](crate::registry::discovery) also takes the others out of the list. They cover the tools of their toolbox that the toolbox and the principal of the
 //! call allow, or a fixed list.
 //!
 //! ```
@@ -71,9 +71,9 @@ static SEARCH: ToolSpec = ToolSpec {
 /// The tools that are covered.
 #[derive(Clone, Debug, Default)]
 enum Source {
-    /// The tools of the provider of the call.
+    /// The tools of the toolbox of the call.
     #[default]
-    Provider,
+    Toolbox,
     /// A fixed list.
     List(Arc<Listed>),
 }
@@ -98,8 +98,8 @@ impl Source {
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
         let mut specs: Vec<&ToolSpec> = match (self, &ctx.turn().peers) {
             (Source::List(list), _) => list.specs.iter().collect(),
-            (Source::Provider, Some(peers)) => peers.specs(),
-            (Source::Provider, None) => return Err(no_provider()),
+            (Source::Toolbox, Some(peers)) => peers.specs(),
+            (Source::Toolbox, None) => return Err(no_toolbox()),
         };
         specs.retain(|spec| may_find(spec, ctx));
         Ok(specs)
@@ -119,13 +119,13 @@ impl Source {
                 let found = list.index.get_or_init(all).search(question, limit, fits);
                 Ok(found.into_iter().filter_map(|at| list.specs.get(at)).collect())
             }
-            (Source::Provider, Some(peers)) => Ok(peers.search(question, limit, &|spec| may_find(spec, ctx))),
-            (Source::Provider, None) => Err(no_provider()),
+            (Source::Toolbox, Some(peers)) => Ok(peers.search(question, limit, &|spec| may_find(spec, ctx))),
+            (Source::Toolbox, None) => Err(no_toolbox()),
         }
     }
 }
 
-fn no_provider() -> ToolError {
+fn no_toolbox() -> ToolError {
     ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a provider")
 }
 
@@ -140,7 +140,7 @@ fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
 pub struct ListTools(Source);
 
 impl ListTools {
-    /// Creates a tool that lists the tools of the provider it is called through.
+    /// Creates a tool that lists the tools of the toolbox it is called through.
     #[must_use]
     pub fn new() -> ListTools {
         ListTools::default()
@@ -176,7 +176,7 @@ impl ListTools {
 pub struct SearchTools(Source);
 
 impl SearchTools {
-    /// Creates a tool that searches the tools of the provider it is called through.
+    /// Creates a tool that searches the tools of the toolbox it is called through.
     #[must_use]
     pub fn new() -> SearchTools {
         SearchTools::default()

@@ -1,18 +1,18 @@
 //! Discovery: three tools in place of a thousand.
 //!
-//! A provider of many tools lists only `search_tools`, `describe_tool` and `call_tool`, and the tools that are pinned. A
+//! A toolbox of many tools lists only `search_tools`, `describe_tool` and `call_tool`, and the tools that are pinned. A
 //! model searches by words, reads the descriptions of what it found, and calls it. The other tools stay tools of the
-//! provider: `call_tool` calls one as if the model had called it by its own name, so that its arguments, policies, scopes,
+//! toolbox: `call_tool` calls one as if the model had called it by its own name, so that its arguments, policies, scopes,
 //! approvals, limits, secrets, events and records are those of that tool, and there is no record of `call_tool` itself.
 //! The answer is an answer to `call_tool`. A model may also call the tools by their own names.
 //!
-//! What a provider or the principal of a call does not allow is neither found nor described, and a call of it is
+//! What a toolbox or the principal of a call does not allow is neither found nor described, and a call of it is
 //! answered like a call of a tool that does not exist. Scopes that a principal lacks are named when the tool is called.
 //!
 //! ```
 //! # use serde_json::json;
 //! use toolgen_runtime::registry::discovery::Discovery;
-//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
 //!
 //! /// Returns the weather of a place.
 //! #[tool(read_only, undocumented)]
@@ -23,16 +23,16 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let registry = Registry::new(toolset![get_weather])?;
-//! let provider = Provider::builder(&registry).discovery(Discovery::new()).build()?;
-//! let listed: Vec<&str> = provider.specs().map(|spec| spec.name.as_str()).collect();
+//! let toolbox = Toolbox::builder(&registry).discovery(Discovery::new()).build()?;
+//! let listed: Vec<&str> = toolbox.specs().map(|spec| spec.name.as_str()).collect();
 //! assert_eq!(listed, ["call_tool", "describe_tool", "search_tools"]);
 //!
 //! let turn = ToolContext::new("turn-1", "");
 //! let search = ToolCall::new("1", "search_tools", json!({"query": "how is the weather?"}));
-//! let found = provider.call(search, &turn).await;
+//! let found = toolbox.call(search, &turn).await;
 //! assert_eq!(found.text(), "get_weather(place: string) - Returns the weather of a place.\n");
 //! let arguments = json!({"name": "get_weather", "arguments": {"place": "Oslo"}});
-//! let answer = provider.call(ToolCall::new("2", "call_tool", arguments), &turn).await;
+//! let answer = toolbox.call(ToolCall::new("2", "call_tool", arguments), &turn).await;
 //! assert_eq!((answer.name.as_str(), answer.text().as_str()), ("call_tool", "It rains in Oslo."));
 //! # Ok(())
 //! # }
@@ -57,7 +57,7 @@ use tools::{CallTool, DescribeTool, SearchTools};
 
 /// Three tools in place of all others; see the [module](self).
 #[derive(Clone, Debug)]
-#[must_use = "it is given to `ProviderBuilder::discovery`"]
+#[must_use = "it is given to `ToolboxBuilder::discovery`"]
 pub struct Discovery {
     /// The names of the tools that search, describe and call.
     names: [Text; 3],
@@ -97,20 +97,20 @@ impl Discovery {
         self
     }
 
-    /// Keeps these tools in the list of the provider, in addition to those pinned before: the few that are called often.
+    /// Keeps these tools in the list of the toolbox, in addition to those pinned before: the few that are called often.
     pub fn pin<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Discovery {
         self.pinned.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Lets a search be limited to the tools of this set, by its name, as it can be to a category. Unlike
-    /// [`ProviderBuilder::toolset`](crate::provider::ProviderBuilder::toolset), it allows and limits nothing.
+    /// [`ToolboxBuilder::toolset`](crate::toolbox::ToolboxBuilder::toolset), it allows and limits nothing.
     pub fn group(mut self, set: Toolset) -> Discovery {
         self.groups.push(set);
         self
     }
 
-    /// Returns the specifications of the three tools, as a provider lists them.
+    /// Returns the specifications of the three tools, as a toolbox lists them.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ struct Shelf {
     own: [Text; 3],
 }
 
-/// The three tools of a provider.
+/// The three tools of a toolbox.
 pub(crate) struct Discovered {
     pub(crate) tools: [Arc<dyn AgentTool>; 3],
     call: Arc<CallTool>,

@@ -129,7 +129,7 @@ fn is_error(said: &Value) -> bool {
 }
 
 /// A piece of content, and how it was written. A piece of an unknown kind, or one that is malformed, is kept as JSON,
-/// and so is a link, about which a server says more than there is room for. Of bytes that no provider would take,
+/// and so is a link, about which a server says more than there is room for. Of bytes that no toolbox would take,
 /// which would refuse the whole conversation, only the length is kept.
 fn piece(block: &Value, written: Written) -> Content {
     let mut read = block.clone();

@@ -1,4 +1,4 @@
-//! One `tools/call`: the call through the provider, what it reports meanwhile, and its answer.
+//! One `tools/call`: the call through the toolbox, what it reports meanwhile, and its answer.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -68,8 +68,8 @@ pub(super) async fn answer(
     if let Some(principal) = &caller.principal {
         turn = turn.with_principal(principal.clone());
     }
-    let provider = served.tools.provider();
-    let spec = provider.specs_for(caller.principal.as_ref()).find(|spec| spec.name.as_str() == request.name);
+    let toolbox = served.tools.toolbox();
+    let spec = toolbox.specs_for(caller.principal.as_ref()).find(|spec| spec.name.as_str() == request.name);
     let values = served.client_values.take(spec, &mut request.arguments, &context.meta);
     if !values.is_empty() {
         turn = turn.with_values(values);
@@ -144,7 +144,7 @@ async fn converse(
     turn: &ToolContext,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let provider = served.tools.provider();
+    let toolbox = served.tools.toolbox();
     let mut brought = request.input_responses.take().unwrap_or_default();
     let was_asked = request.request_state.is_some();
     let mut response = match &request.request_state {
@@ -153,7 +153,7 @@ async fn converse(
         None => {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
             let call = ToolCall::new(turn.tool_call_id.as_str(), request.name, arguments);
-            provider.call(call, turn).await
+            toolbox.call(call, turn).await
         }
     };
     for _ in 0..=INPUT_ROUNDS {
@@ -190,7 +190,7 @@ async fn converse(
                 }
             }
         };
-        response = question.resume(&provider, answer, turn).await;
+        response = question.resume(&toolbox, answer, turn).await;
         if let Err(why) = &response.outcome
             && Question::is_forged(why)
         {

@@ -95,10 +95,10 @@ impl Handler {
                 return Err(ErrorData::invalid_params(text, None));
             }
         };
-        let provider = self.served.tools.provider();
+        let toolbox = self.served.tools.toolbox();
         // Sorted by name, so that a list that changes between two pages shows no tool twice.
         let mut specs =
-            provider.specs_for(caller.principal.as_ref()).filter(|spec| spec.name.as_str() > after);
+            toolbox.specs_for(caller.principal.as_ref()).filter(|spec| spec.name.as_str() > after);
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
         let more = specs.next().is_some();
         let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));

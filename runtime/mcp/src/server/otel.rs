@@ -19,7 +19,7 @@ const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];
 /// A request to call a tool. If it is dropped without an answer, the client gave it up.
 pub(super) struct RequestSpan {
     context: Context,
-    /// The open span, if the provider makes spans.
+    /// The open span, if the toolbox makes spans.
     open: Option<Open>,
 }
 
@@ -41,10 +41,10 @@ impl RequestSpan {
     ) -> RequestSpan {
         let around = Context::current();
         let parent = continued(&around, &asked.meta);
-        let provider = served.tools.provider();
-        let Some(otel) = provider.layer::<Otel>() else { return RequestSpan { context: parent, open: None } };
+        let toolbox = served.tools.toolbox();
+        let Some(otel) = toolbox.layer::<Otel>() else { return RequestSpan { context: parent, open: None } };
         let transport = if asked.extensions.get::<Parts>().is_some() { "tcp" } else { "pipe" };
-        let known = provider.specs().any(|spec| spec.name.as_str() == request.name);
+        let known = toolbox.specs().any(|spec| spec.name.as_str() == request.name);
         let mut measured = vec![
             KeyValue::new("mcp.method.name", "tools/call"),
             KeyValue::new("gen_ai.operation.name", "execute_tool"),

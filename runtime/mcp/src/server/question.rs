@@ -15,7 +15,7 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::resumption::Waited;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 
 /// The key of a question whose schema has no title.
 const KEY: &str = "input";
@@ -26,7 +26,7 @@ const APPROVE: &str = "approve";
 /// Who answers.
 const PERSON: &str = "the person at the client";
 
-/// What a call waits for. It carries the provider's seal, so it can be left to the client until it returns.
+/// What a call waits for. It carries the toolbox's seal, so it can be left to the client until it returns.
 pub(super) struct Question(Waited);
 
 /// What a client said.
@@ -182,13 +182,13 @@ impl Question {
     /// Goes on with the call. If the answer does not fit, the call still waits for one.
     pub(super) async fn resume(
         &self,
-        provider: &Provider,
+        toolbox: &Toolbox,
         answer: Answer,
         turn: &ToolContext,
     ) -> ToolResponse {
         match (&self.0, answer) {
             (Waited::Input(pending), Answer::Given(answer)) => {
-                match provider.resume_with_input((**pending).clone(), answer, turn).await {
+                match toolbox.resume_with_input((**pending).clone(), answer, turn).await {
                     Ok(response) => response,
                     Err(_) => self.waiting(),
                 }
@@ -196,18 +196,18 @@ impl Question {
             (Waited::Input(pending), Answer::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
                 let why = ToolError::failed_with("INPUT_DECLINED", text);
-                provider.decline(self.0.clone(), PERSON, why, turn).await
+                toolbox.decline(self.0.clone(), PERSON, why, turn).await
             }
             (Waited::Approval(request), Answer::Given(answer))
                 if answer.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
-                provider.resume(request, turn).await
+                toolbox.resume(request, turn).await
             }
             (Waited::Approval(_), _) => {
                 let why =
                     ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
-                provider.decline(self.0.clone(), PERSON, why, turn).await
+                toolbox.decline(self.0.clone(), PERSON, why, turn).await
             }
         }
     }

@@ -1,23 +1,23 @@
-//! For programs that have a server of the `rmcp` crate: a provider as its handler.
+//! For programs that have a server of the `rmcp` crate: a toolbox as its handler.
 
 use ::rmcp::ServerHandler;
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 
 use super::Server;
 use super::handler::Handler;
 
-/// Returns a handler that lists and calls the tools of a provider, for `rmcp::serve_server` and the like. One handler serves
+/// Returns a handler that lists and calls the tools of a toolbox, for `rmcp::serve_server` and the like. One handler serves
 /// one connection, or one session.
 ///
 /// ```no_run
-/// # async fn serve(provider: toolgen_runtime::Provider) -> Result<(), Box<dyn std::error::Error>> {
-/// let handler = toolgen_runtime::serve::mcp::rmcp::handler(provider);
+/// # async fn serve(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
+/// let handler = toolgen_runtime::serve::mcp::rmcp::handler(toolbox);
 /// rmcp::serve_server(handler, rmcp::transport::stdio()).await?.waiting().await?;
 /// # Ok(())
 /// # }
 /// ```
-pub fn handler(provider: Provider) -> impl ServerHandler {
-    Server::new(provider).into_handler()
+pub fn handler(toolbox: Toolbox) -> impl ServerHandler {
+    Server::new(toolbox).into_handler()
 }
 
 impl Server {

@@ -30,7 +30,7 @@ pub(super) struct Raw {
     pub(super) arguments: Value,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
-    /// The secrets known so far: those of the calls above, and those that a provider found in the arguments.
+    /// The secrets known so far: those of the calls above, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,
     pub(super) at: SystemTime,

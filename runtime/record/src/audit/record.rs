@@ -43,7 +43,7 @@ pub struct CallInfo {
     pub tool: Option<Arc<dyn AgentTool>>,
     /// The values of the context that a client sent.
     pub(super) client: Map<String, Value>,
-    /// The secrets of the calls above, and those that a provider found in the arguments.
+    /// The secrets of the calls above, and those that a toolbox found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     /// The record of the call that makes this one.
     pub(super) above: Option<Place>,

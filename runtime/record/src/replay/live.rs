@@ -20,7 +20,7 @@ use toolgen_kernel::layers::redact::{Secrets, ToolRedactor};
 /// The number of a call, by which the calls that it makes name it.
 struct Key(u64);
 
-/// A call that passes through a provider, until it is found in the recording.
+/// A call that passes through a toolbox, until it is found in the recording.
 pub(crate) struct Live {
     replay: Replay,
     /// The number of the call among those of the program, from 1, and that of the call that made it.

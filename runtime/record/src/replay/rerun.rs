@@ -4,23 +4,23 @@ use toolgen_kernel::call::ToolCall;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::session::Session;
-use toolgen_kernel::provider::Provider;
+use toolgen_kernel::toolbox::Toolbox;
 
 use super::{DENIED, Difference, RecordedOutcome, Replay};
 
 impl Replay {
     /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for
-    /// tests of the layers around the tools. The provider must have this replay as a
-    /// [layer](toolgen_kernel::provider::ProviderBuilder::layer).
+    /// tests of the layers around the tools. The toolbox must have this replay as a
+    /// [layer](toolgen_kernel::toolbox::ToolboxBuilder::layer).
     ///
     /// Masked arguments are sent as they are, so a tool whose schema does not allow such text refuses them.
     ///
     /// # Errors
     ///
     /// The first difference.
-    pub async fn rerun(&self, provider: &Provider) -> Result<(), Box<Difference>> {
+    pub async fn rerun(&self, toolbox: &Toolbox) -> Result<(), Box<Difference>> {
         let turn = ToolContext::new("replay", "").with_session(Session::new("replay"));
-        self.rerun_in(provider, &turn).await
+        self.rerun_in(toolbox, &turn).await
     }
 
     /// As [`rerun`](Self::rerun), in the context of a turn: with a principal, values and services of the test.
@@ -28,7 +28,7 @@ impl Replay {
     /// # Errors
     ///
     /// As [`rerun`](Self::rerun).
-    pub async fn rerun_in(&self, provider: &Provider, turn: &ToolContext) -> Result<(), Box<Difference>> {
+    pub async fn rerun_in(&self, toolbox: &Toolbox, turn: &ToolContext) -> Result<(), Box<Difference>> {
         let mut waiting = Vec::new();
         for (index, recorded) in self.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {
@@ -45,13 +45,13 @@ impl Replay {
             };
             let response = match waiting.iter().position(same).map(|at| waiting.swap_remove(at)) {
                 Some((_, _, request)) => match denied {
-                    None => provider.resume(request, turn).await,
-                    Some((_, note)) => provider.resume_denied(request, note.clone(), turn).await,
+                    None => toolbox.resume(request, turn).await,
+                    Some((_, note)) => toolbox.resume_denied(request, note.clone(), turn).await,
                 },
                 None => {
                     let id = format!("replay-{}", index + 1);
                     let call = ToolCall::new(id, recorded.tool.clone(), recorded.arguments.clone());
-                    provider.call(call, turn).await
+                    toolbox.call(call, turn).await
                 }
             };
             if let Err(ToolError::ApprovalRequired(request)) = response.outcome {

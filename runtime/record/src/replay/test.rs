@@ -10,13 +10,13 @@ use super::Replay;
 /// Turns a recorded run into a test: `replay_test!(NAME, FILE, …)`, with the file's path from the folder of the crate.
 ///
 /// With a closure, its body is the program under test, in an async function where `?` can be used. It gets the
-/// [`Replay`], which it gives to its provider. With the builder of a provider instead, the test makes the recorded
+/// [`Replay`], which it gives to its toolbox. With the builder of a toolbox instead, the test makes the recorded
 /// calls itself, one after the other, and resumes those that were approved: it checks that the tools still exist, take
 /// these arguments, and are allowed or refused as before.
 ///
 /// ```
 /// use serde_json::json;
-/// use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, replay_test, tool, toolset};
+/// use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, replay_test, tool, toolset};
 ///
 /// /// Tells the weather.
 /// #[tool(undocumented)]
@@ -28,12 +28,12 @@ use super::Replay;
 ///     Registry::new(toolset![weather]).unwrap()
 /// }
 ///
-/// replay_test!(the_weather_can_be_asked_for, "tests/replay/weather.json", Provider::builder(&registry()));
+/// replay_test!(the_weather_can_be_asked_for, "tests/replay/weather.json", Toolbox::builder(&registry()));
 ///
 /// replay_test!(the_weather_is_told, "tests/replay/weather.json", |replay| {
-///     let provider = Provider::builder(&registry()).layer(replay.clone()).build()?;
+///     let toolbox = Toolbox::builder(&registry()).layer(replay.clone()).build()?;
 ///     let call = ToolCall::new("1", "weather", json!({"city": "Ulm"}));
-///     let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+///     let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
 ///     assert_eq!(answer.text(), "It rains in Ulm.");
 /// });
 /// # fn main() {}
@@ -62,8 +62,8 @@ macro_rules! replay_test {
         fn $name() {
             let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
             let tested = $crate::replay::run_test(&path, |replay| async move {
-                let provider = $builder.layer(replay.clone()).build()?;
-                replay.rerun(&provider).await?;
+                let toolbox = $builder.layer(replay.clone()).build()?;
+                replay.rerun(&toolbox).await?;
                 ::core::result::Result::Ok(())
             });
             if let ::core::result::Result::Err(why) = tested {

@@ -57,17 +57,17 @@ impl Middleware for Asks {
     }
 }
 
-fn provider(send: Tool, asked: &'static [&'static str]) -> Provider {
+fn toolbox(send: Tool, asked: &'static [&'static str]) -> Toolbox {
     let registry = Registry::new(tools(send)).unwrap();
-    Provider::builder(&registry).middleware(Asks(asked)).approval_key([1; 32]).build().unwrap()
+    Toolbox::builder(&registry).middleware(Asks(asked)).approval_key([1; 32]).build().unwrap()
 }
 
-async fn call(provider: &Provider, name: &str) -> ToolResponse {
-    provider.call(ToolCall::new("1", name, json!({})), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, name: &str) -> ToolResponse {
+    toolbox.call(ToolCall::new("1", name, json!({})), &ToolContext::new("turn", "")).await
 }
 
-async fn waiting(provider: &Provider, name: &str) -> ApprovalRequest {
-    match call(provider, name).await.outcome {
+async fn waiting(toolbox: &Toolbox, name: &str) -> ApprovalRequest {
+    match call(toolbox, name).await.outcome {
         Err(ToolError::ApprovalRequired(request)) => *request,
         other => panic!("{other:?}"),
     }
@@ -75,8 +75,8 @@ async fn waiting(provider: &Provider, name: &str) -> ApprovalRequest {
 
 #[tokio::test]
 async fn a_request_shows_what_the_call_may_call_and_with_what_effects() {
-    let provider = provider(sends(), &["outer", "look"]);
-    let request = waiting(&provider, "outer").await;
+    let toolbox = toolbox(sends(), &["outer", "look"]);
+    let request = waiting(&toolbox, "outer").await;
     let told: Vec<(&str, &Effects)> =
         request.calls.iter().map(|called| (called.name.as_str(), &called.effects)).collect();
     let (none, spawning, sends) = (Effects::NONE, spawning(), sends().spec.effects);
@@ -101,18 +101,18 @@ async fn a_request_shows_what_the_call_may_call_and_with_what_effects() {
     // Whoever shows less than there is resumes nothing.
     json["calls"][2]["effects"]["network"] = json!("none");
     let less = serde_json::from_value::<ApprovalRequest>(json).unwrap();
-    let refused = provider.resume(less, &ToolContext::new("turn", "")).await;
+    let refused = toolbox.resume(less, &ToolContext::new("turn", "")).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "APPROVAL_INVALID");
     // A tool that calls no others says nothing of any.
-    let request = waiting(&provider, "look").await;
+    let request = waiting(&toolbox, "look").await;
     assert!(request.calls.is_empty() && serde_json::to_value(&request).unwrap().get("calls").is_none());
 }
 
 #[tokio::test]
 async fn what_was_approved_runs_only_with_the_tools_that_were_shown() {
-    let request = waiting(&provider(sends(), &["inner"]), "inner").await;
+    let request = waiting(&toolbox(sends(), &["inner"]), "inner").await;
     let turn = ToolContext::new("turn", "");
-    let resumed = async |send: Tool| provider(send, &["inner"]).resume(request.clone(), &turn).await;
+    let resumed = async |send: Tool| toolbox(send, &["inner"]).resume(request.clone(), &turn).await;
     let wider = Tool { spec: ToolSpec { effects: Effects::UNDECLARED, ..sends().spec }, ..sends() };
     let other = Tool { call: Call::Command(command(&["echo", "wiped"])), ..sends() };
     for changed in [wider, other] {
@@ -120,7 +120,7 @@ async fn what_was_approved_runs_only_with_the_tools_that_were_shown() {
         assert_eq!(why.code(), "APPROVAL_INVALID");
         assert!(why.to_string().contains("the tool or one that it calls was"), "{why}");
     }
-    // The steps run as they were shown, up to the one that no provider has.
+    // The steps run as they were shown, up to the one that no toolbox has.
     let ran = resumed(sends()).await.text();
     assert_eq!(ran, "step `missing` (missing): Tool not found: missing");
 }
@@ -141,12 +141,12 @@ impl Approver for Approves {
 #[tokio::test]
 async fn an_approval_does_not_cover_the_calls_that_the_tool_makes() {
     let approves = Approves::default();
-    let provider = Provider::builder(&Registry::new(tools(sends())).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(tools(sends())).unwrap())
         .middleware(Asks(&["outer", "look", "send"]))
         .approver(approves.clone())
         .build()
         .unwrap();
-    let answer = call(&provider, "outer").await;
+    let answer = call(&toolbox, "outer").await;
     assert_eq!(answer.text(), "step `inner` (inner): step `send` (send): not that");
     let asked = approves.0.lock().unwrap().clone();
     assert_eq!(json!(asked), json!([["outer", 3], ["look", 0], ["look", 0], ["send", 0]]));

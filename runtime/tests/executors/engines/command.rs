@@ -5,11 +5,11 @@ use toolgen_runtime::spec::plan::CommandOutput;
 use toolgen_runtime::spec::template::Condition;
 use toolgen_runtime::spec::{Files, Timeout};
 
-use crate::engines::{answer, command, one, provider_in, reference, spec, text};
+use crate::engines::{answer, command, one, toolbox_in, reference, spec, text};
 use crate::prelude::*;
 
 pub(crate) async fn run(arguments: &[&str], plan: CommandPlan, given: Value) -> ToolResponse {
-    answer(spec("run", arguments), Call::Command(plan), given, ProviderContext::new()).await
+    answer(spec("run", arguments), Call::Command(plan), given, ToolboxContext::new()).await
 }
 
 pub(crate) async fn refused(arguments: &[&str], plan: CommandPlan, given: Value) -> String {
@@ -119,7 +119,7 @@ async fn a_program_reads_the_arguments_with_their_defaults() {
         toolgen_runtime::engine::dynamic::DynamicTool::builder("x", "x").schema(&schema).spec().unwrap();
     spec.input = read.input;
     let plan = CommandPlan { stdin: Stdin::Arguments, output: CommandOutput::Json, ..command(&["cat"]) };
-    let answer = answer(spec, Call::Command(plan), json!({"s": "x"}), ProviderContext::new()).await;
+    let answer = answer(spec, Call::Command(plan), json!({"s": "x"}), ToolboxContext::new()).await;
     assert_eq!(answer.outcome.unwrap().details, json!({"n": 7, "s": "x"}));
 }
 
@@ -166,7 +166,7 @@ async fn credentials_that_a_program_inherits_are_told_to_nobody() {
         let tools =
             Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
         let call = ToolCall::new("1", "run", json!({}));
-        let answer = provider_in(tools, ProviderContext::new()).call(call, &turn).await;
+        let answer = toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await;
         if !told.is_empty() {
             assert_eq!(answer.text(), told);
         }
@@ -185,10 +185,10 @@ async fn the_work_dir_stays_in_that_of_the_context() {
         std::os::unix::fs::symlink("/", &link).unwrap();
     }
     let plan = CommandPlan { work_dir: Some(text("{dir?}")), ..command(&["pwd"]) };
-    let ask = async |given: Value, context: ProviderContext| {
+    let ask = async |given: Value, context: ToolboxContext| {
         answer(spec("run", &["dir?"]), Call::Command(plan.clone()), given, context).await
     };
-    let context = || ProviderContext::new().with_work_dir(&root);
+    let context = || ToolboxContext::new().with_work_dir(&root);
     let shown = |path: &Path| format!("{}\n", path.display());
     assert_eq!(ask(json!({}), context()).await.text(), shown(&root));
     assert_eq!(ask(json!({"dir": "in"}), context()).await.text(), shown(&root.join("in")));
@@ -198,7 +198,7 @@ async fn the_work_dir_stays_in_that_of_the_context() {
     }
     let told = ask(json!({"dir": "none"}), context()).await.outcome.unwrap_err();
     assert!(told.to_string().starts_with("cannot start 'pwd'"), "{told}");
-    let told = ask(json!({"dir": "in"}), ProviderContext::new()).await.outcome.unwrap_err();
+    let told = ask(json!({"dir": "in"}), ToolboxContext::new()).await.outcome.unwrap_err();
     assert_eq!(told.to_string(), "no workdir is set for this call");
     fs::remove_dir_all(&root).unwrap();
 }
@@ -222,10 +222,10 @@ async fn a_missing_program_is_told_with_its_remedy() {
     let engine = CommandEngine::new().executor(Arc::clone(&executor));
     let tools =
         Engines::new().with(engine).tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]);
-    let provider = provider_in(tools.unwrap(), ProviderContext::new());
+    let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for _ in 0..3 {
         assert!(
-            !provider
+            !toolbox
                 .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
                 .await
                 .is_error()
@@ -242,7 +242,7 @@ async fn arguments_that_are_too_long_are_no_missing_program() {
 }
 
 /// The options with which a tool of this specification runs.
-async fn options(spec: ToolSpec, plan: CommandPlan, context: ProviderContext, own: bool) -> ExecOptions {
+async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own: bool) -> ExecOptions {
     let executor = Arc::new(ScriptedExecutor::default());
     let (engine, context) = if own {
         (CommandEngine::new().executor(Arc::clone(&executor)), context)
@@ -251,7 +251,7 @@ async fn options(spec: ToolSpec, plan: CommandPlan, context: ProviderContext, ow
         (CommandEngine::new(), context.with_executor(lent))
     };
     let tools = Engines::new().with(engine).tools_from([Tool { spec, call: Call::Command(plan) }]).unwrap();
-    let answer = provider_in(tools, context)
+    let answer = toolbox_in(tools, context)
         .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
         .await;
     assert!(!answer.is_error(), "{}", answer.text());
@@ -268,7 +268,7 @@ async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
             max_output: 9,
             ..command(&["true"])
         };
-        let free = options(spec("run", &[]), plan(), ProviderContext::new(), own).await;
+        let free = options(spec("run", &[]), plan(), ToolboxContext::new(), own).await;
         assert!(!free.read_only && !free.network_disabled && free.timeout.is_none());
         assert_eq!(
             (free.limits.cpus, free.limits.memory, free.limits.pids, free.max_output),
@@ -279,14 +279,14 @@ async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
         careful.effects.files = Files::Read;
         careful.effects.network = Network::None;
         careful.timeout = Timeout::Millis(700);
-        let held = options(careful, plan(), ProviderContext::new(), own).await;
+        let held = options(careful, plan(), ToolboxContext::new(), own).await;
         assert!(held.read_only && held.network_disabled && held.timeout == Some(Duration::from_millis(700)));
-        let planning = ProviderContext::new().with_limits(Limits::PLANNING).with_work_dir("/srv");
+        let planning = ToolboxContext::new().with_limits(Limits::PLANNING).with_work_dir("/srv");
         let held = options(spec("run", &[]), plan(), planning, own).await;
         assert!(held.read_only && held.network_disabled && held.work_dir == Some("/srv".into()));
         let hosts = Limits { network: Network::Hosts(vec!["example.com".into()].into()), ..Limits::ANY };
         assert!(
-            options(spec("run", &[]), plan(), ProviderContext::new().with_limits(hosts), own)
+            options(spec("run", &[]), plan(), ToolboxContext::new().with_limits(hosts), own)
                 .await
                 .network_disabled
         );
@@ -296,7 +296,7 @@ async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
 #[tokio::test]
 async fn a_context_without_programs_refuses_the_tool() {
     let limits = Limits { spawns: false, ..Limits::ANY };
-    let context = ProviderContext::new().with_limits(limits);
+    let context = ToolboxContext::new().with_limits(limits);
     let answer = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
     assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");
 }
@@ -306,14 +306,14 @@ async fn a_program_ends_with_its_call() {
     let mut spec = spec("run", &[]);
     spec.timeout = Timeout::Millis(100);
     let sleep = Call::Command(command(&["sleep", "60"]));
-    let answered = answer(spec.clone(), sleep.clone(), json!({}), ProviderContext::new()).await;
+    let answered = answer(spec.clone(), sleep.clone(), json!({}), ToolboxContext::new()).await;
     assert_eq!(answered.outcome.unwrap_err(), ToolError::Timeout { duration: Duration::from_millis(100) });
     spec.timeout = Timeout::Never;
     let tools = Engines::new().tools_from([Tool { spec, call: sleep }]).unwrap();
     let token = CancellationToken::new();
     let turn = ToolContext::new("turn", "").with_cancel(token.clone());
-    let provider = provider_in(tools, ProviderContext::new());
-    let (answered, ()) = tokio::join!(provider.call(ToolCall::new("1", "run", json!({})), &turn), async {
+    let toolbox = toolbox_in(tools, ToolboxContext::new());
+    let (answered, ()) = tokio::join!(toolbox.call(ToolCall::new("1", "run", json!({})), &turn), async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         token.cancel();
     });
@@ -328,7 +328,7 @@ async fn an_executor_that_refuses_is_told() {
     let tools = Engines::new()
         .with(engine)
         .tools_from([Tool { spec: spec("run", &[]), call: Call::Command(command(&["curl"])) }]);
-    let provider = provider_in(tools.unwrap(), ProviderContext::new());
-    let answer = provider.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
+    let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
+    let answer = toolbox.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
     assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");
 }

@@ -88,8 +88,8 @@ fn registry(steps: Vec<Step>, result: Option<Value>) -> Registry {
 }
 
 async fn call(steps: Vec<Step>, result: Option<Value>, arguments: Value) -> ToolResponse {
-    let provider = registry(steps, result).provider(Default::default());
-    provider.call(ToolCall::new("1", "both", arguments), &ToolContext::new("turn", "")).await
+    let toolbox = registry(steps, result).toolbox(Default::default());
+    toolbox.call(ToolCall::new("1", "both", arguments), &ToolContext::new("turn", "")).await
 }
 
 fn usual() -> Vec<Step> {
@@ -134,9 +134,9 @@ async fn a_completion_at_the_end_ends_the_loop() {
         };
         let tools = Engines::new().tools_from([finish]).unwrap();
         let tools = composed(steps.clone(), result).into_iter().chain(tools).chain(toolset![find]);
-        let provider = Registry::new(tools).unwrap().provider(Default::default());
+        let toolbox = Registry::new(tools).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "both", json!({"pattern": ""}));
-        let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+        let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
         assert_eq!(answer.control(), Control::complete("DONE", json!({"note": "x"})));
     }
 }
@@ -145,11 +145,11 @@ async fn a_completion_at_the_end_ends_the_loop() {
 async fn a_step_that_may_fail_still_waits_for_its_approval() {
     let mut steps = usual();
     steps[1].optional = true;
-    let provider = Provider::builder(&registry(steps, None)).middleware(refuse).build().unwrap();
+    let toolbox = Toolbox::builder(&registry(steps, None)).middleware(refuse).build().unwrap();
     let call = |pattern| ToolCall::new("1", "both", json!({ "pattern": pattern }));
     let turn = ToolContext::new("turn", "");
-    assert_eq!(provider.call(call("a"), &turn).await.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
-    assert_eq!(provider.call(call("b"), &turn).await.text(), "[2,2,null,2,2]");
+    assert_eq!(toolbox.call(call("a"), &turn).await.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
+    assert_eq!(toolbox.call(call("b"), &turn).await.text(), "[2,2,null,2,2]");
 }
 
 #[tokio::test]
@@ -159,9 +159,9 @@ async fn no_more_calls_run_at_a_time_than_the_step_says() {
     let turn = ToolContext::new("turn", "").with_on_progress(move |line| {
         seen.fetch_max(line.parse().unwrap(), Ordering::SeqCst);
     });
-    let provider = registry(usual(), None).provider(Default::default());
+    let toolbox = registry(usual(), None).toolbox(Default::default());
     let call = ToolCall::new("1", "both", json!({"pattern": "wide"}));
-    assert!(!provider.call(call, &turn).await.is_error());
+    assert!(!toolbox.call(call, &turn).await.is_error());
     assert_eq!(most.load(Ordering::SeqCst), 2);
 }
 
@@ -241,10 +241,10 @@ fn refuse(request: &ToolRequest<'_>) -> Decision {
 #[tokio::test]
 async fn every_nested_call_passes_the_layers() {
     let registry = registry(usual(), None);
-    let provider = Provider::builder(&registry).middleware(refuse).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).middleware(refuse).build().unwrap();
     let ask = async |pattern: &str| {
         let call = ToolCall::new("1", "both", json!({ "pattern": pattern }));
-        provider.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err()
+        toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err()
     };
     let waits = ask("a").await;
     assert_eq!(waits.code(), "APPROVAL_REQUIRED");
@@ -252,7 +252,7 @@ async fn every_nested_call_passes_the_layers() {
     let denied = ask("b").await;
     assert!(denied.to_string().starts_with("step `sizes` (count), item 2: "), "{denied}");
     assert_eq!(denied.code(), "PERMISSION_DENIED");
-    let only = Provider::builder(&registry).allow(["both", "find"]).build().unwrap();
+    let only = Toolbox::builder(&registry).allow(["both", "find"]).build().unwrap();
     let call = ToolCall::new("1", "both", json!({"pattern": "a"}));
     let refused = only.call(call, &ToolContext::new("turn", "")).await;
     assert_eq!(refused.text(), "step `sizes` (count), item 0: tool 'count' not allowed in this context");
@@ -286,12 +286,12 @@ async fn one_call_leads_to_a_bounded_number_of_others() {
                     count.fetch_add(1, Ordering::SeqCst);
                 }
             };
-            let provider = Provider::builder(&registry).nested_calls(most).on_event(count).build().unwrap();
+            let toolbox = Toolbox::builder(&registry).nested_calls(most).on_event(count).build().unwrap();
             let turn = ToolContext::new("turn", "");
             // What the calls before used is not counted.
-            provider.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
+            toolbox.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
             counted.store(0, Ordering::SeqCst);
-            let answer = provider.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
+            let answer = toolbox.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
             (answer, counted.load(Ordering::SeqCst) - 1)
         };
         for most in [186, 1_000] {
@@ -313,10 +313,10 @@ async fn one_call_leads_to_a_bounded_number_of_others() {
 
 #[tokio::test]
 async fn a_cancelled_composition_starts_nothing_more() {
-    let provider = registry(usual(), None).provider(Default::default());
+    let toolbox = registry(usual(), None).toolbox(Default::default());
     let token = CancellationToken::new();
     let turn = ToolContext::new("turn", "").with_cancel(token.clone());
-    let call = provider.call(ToolCall::new("1", "both", json!({"pattern": "a"})), &turn);
+    let call = toolbox.call(ToolCall::new("1", "both", json!({"pattern": "a"})), &turn);
     let (answer, ()) = tokio::join!(call, async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         token.cancel();

@@ -6,7 +6,7 @@ use toolgen_runtime::spec::plan::{
     self, BodyField, BodySource, Codec, Encoding, Location, Parameter, RequestPlan, Server,
 };
 
-use crate::engines::{provider_in, template};
+use crate::engines::{toolbox_in, template};
 use crate::prelude::*;
 
 fn parameter(name: &'static str, location: Location) -> Parameter {
@@ -84,9 +84,9 @@ async fn a_call_fills_in_defaults_and_a_missing_value_is_a_problem_of_the_argume
     let spec = DynamicTool::builder("post", "Posts.").schema(&schema).spec().unwrap();
     let engine = HttpEngine::builder().base_url("http://127.0.0.1:9").build().unwrap();
     let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(usual()) }]);
-    let provider = provider_in(tools, ProviderContext::new());
+    let toolbox = toolbox_in(tools, ToolboxContext::new());
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1}}));
-    let error = provider.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
+    let error = toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
     assert_eq!(error.code(), "MISSING_PARAMETER");
     let text = "Invalid arguments: /user: There is no value for `user.name`, and the request needs one";
     assert_eq!(error.to_string(), text);
@@ -94,7 +94,7 @@ async fn a_call_fills_in_defaults_and_a_missing_value_is_a_problem_of_the_argume
     let told = RequestPlan { defaults: false, ..usual() };
     let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(told) }]);
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
-    let answer = provider_in(tools, ProviderContext::new()).call(call, &ToolContext::new("turn", "")).await;
+    let answer = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
     assert!(
         answer.text().ends_with("There is no value for `a`, and the request needs one"),
         "{}",

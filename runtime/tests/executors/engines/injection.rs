@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Map;
 use toolgen_runtime::engine::command::CommandEngine;
 
-use crate::engines::{command, one, provider_in, spec, text};
+use crate::engines::{command, one, toolbox_in, spec, text};
 use crate::prelude::*;
 
 /// How many values are generated.
@@ -213,15 +213,15 @@ fn places() -> Vec<Place> {
     ]
 }
 
-fn provider(place: &Place, engine: CommandEngine) -> Provider {
+fn toolbox(place: &Place, engine: CommandEngine) -> Toolbox {
     let arguments: Vec<String> =
         (0..BATCH).map(|index| format!("v{index}?")).chain(["all?".to_owned()]).collect();
     let names: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let tool = Tool { spec: spec("run", &names), call: Call::Command(place.plan.clone()) };
-    provider_in(Engines::new().with(engine).tools_from([tool]).unwrap(), ProviderContext::new())
+    toolbox_in(Engines::new().with(engine).tools_from([tool]).unwrap(), ToolboxContext::new())
 }
 
-async fn call(provider: &Provider, place: &Place, values: &[&str]) -> ToolResponse {
+async fn call(toolbox: &Toolbox, place: &Place, values: &[&str]) -> ToolResponse {
     let arguments = if place.list {
         json!({ "all": values })
     } else {
@@ -229,7 +229,7 @@ async fn call(provider: &Provider, place: &Place, values: &[&str]) -> ToolRespon
             values.iter().enumerate().map(|(index, value)| (format!("v{index}"), Value::from(*value)));
         Value::Object(named.collect::<Map<_, _>>())
     };
-    provider.call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", "")).await
+    toolbox.call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", "")).await
 }
 
 /// What the program reports of the values.
@@ -251,7 +251,7 @@ async fn a_value_arrives_as_one_value_or_is_refused() {
             let (refused, accepted): (Vec<&str>, Vec<&str>) =
                 values.iter().map(String::as_str).partition(|value| (place.is_refused)(value));
             assert!(accepted.len() > VALUES / 2, "{}: {}", place.name, accepted.len());
-            let real = provider(&place, CommandEngine::new().executor(LocalExecutor::new()));
+            let real = toolbox(&place, CommandEngine::new().executor(LocalExecutor::new()));
             for batch in accepted.chunks(BATCH) {
                 let mut batch = batch.to_vec();
                 batch.resize(BATCH, "x");
@@ -261,7 +261,7 @@ async fn a_value_arrives_as_one_value_or_is_refused() {
                 assert!(told(&place, &answer.text()) == expected, "{}: {batch:?}", place.name);
             }
             let executor = Arc::new(ScriptedExecutor::default());
-            let none = provider(&place, CommandEngine::new().executor(Arc::clone(&executor)));
+            let none = toolbox(&place, CommandEngine::new().executor(Arc::clone(&executor)));
             for value in refused {
                 let mut batch = vec!["x"; BATCH];
                 batch[BATCH / 2] = value;
@@ -299,18 +299,18 @@ async fn a_directory_stays_below_the_work_dir() {
     let root = root.canonicalize().unwrap();
     let plan = CommandPlan { work_dir: Some(text("{v0}")), ..command(&["pwd"]) };
     let executor = Arc::new(Asked::default());
-    let context = || ProviderContext::new().with_work_dir(&root);
+    let context = || ToolboxContext::new().with_work_dir(&root);
     let tools = |engine| {
         let tool = Tool { spec: spec("run", &["v0"]), call: Call::Command(plan.clone()) };
-        provider_in(Engines::new().with(engine).tools_from([tool]).unwrap(), context())
+        toolbox_in(Engines::new().with(engine).tools_from([tool]).unwrap(), context())
     };
     let dry = tools(CommandEngine::new().executor(Arc::clone(&executor)));
     let real = tools(CommandEngine::new().executor(LocalExecutor::new()));
     let mut made = 0;
     for value in values() {
-        let asked = async |provider: &Provider| {
+        let asked = async |toolbox: &Toolbox| {
             let call = ToolCall::new("1", "run", json!({ "v0": value }));
-            provider.call(call, &ToolContext::new("turn", "")).await
+            toolbox.call(call, &ToolContext::new("turn", "")).await
         };
         let refused = asked(&dry).await.is_error();
         let options = executor.0.lock().unwrap().take();

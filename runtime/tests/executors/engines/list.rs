@@ -9,7 +9,7 @@ use toolgen_runtime::engine::FunctionTable;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::AgentPlan;
 
-use crate::engines::{command, provider_in, spec};
+use crate::engines::{command, toolbox_in, spec};
 use crate::prelude::*;
 
 fn tool(name: &str, call: Call) -> Tool {
@@ -93,13 +93,13 @@ async fn an_agent_calls_the_tools_it_names_and_those_of_its_engine() {
     let beside = Engines::new().with(beside).tools_from([tool("beside", Call::Function)]).unwrap();
     let engines = Engines::new().with(table).with(AgentEngine::new(runner()).tools(beside));
     let tools = engines.tools_from([agent("helper", &["inner", "beside"]), tool("inner", Call::Function)]);
-    let provider = provider_in(tools.unwrap(), ProviderContext::new());
+    let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for name in ["inner", "beside"] {
         let call = ToolCall::new("1", "helper", json!({ "task": name }));
-        let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+        let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
         assert_eq!(answer.text(), format!("{name} said so"));
     }
-    let helper = provider.get("helper").unwrap();
+    let helper = toolbox.get("helper").unwrap();
     assert_eq!(helper.own_tools().len(), 2);
     assert!(helper.spec().sub_agent && helper.action().unwrap().contains("You help."));
 }
@@ -115,7 +115,7 @@ async fn a_function_gets_the_defaults_of_its_schema() {
         .input;
     let table = FunctionTable::new().with("sum", |arguments: Value, _: ToolContext| async { Ok(arguments) });
     let tools = Engines::new().with(table).tools_from([Tool { spec, call: Call::Function }]).unwrap();
-    let provider = provider_in(tools, ProviderContext::new());
-    let answer = provider.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
+    let toolbox = toolbox_in(tools, ToolboxContext::new());
+    let answer = toolbox.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
     assert_eq!(answer.text(), r#"{"n":7}"#);
 }

@@ -3,7 +3,7 @@
 use toolgen_runtime::spec::plan::{CommandOutput, ExitCode};
 
 use crate::engines::command::{refused, run};
-use crate::engines::{answer, one, provider_in, spec, text};
+use crate::engines::{answer, one, toolbox_in, spec, text};
 use crate::prelude::*;
 
 fn printing(stdout: &str, output: CommandOutput) -> CommandPlan {
@@ -82,12 +82,12 @@ async fn output_is_held_against_what_the_tool_declares() {
     declares.output = Some(toolgen_runtime::Schema::text(n));
     for (stdout, differs) in [(r#"{"n": 1}"#, false), (r#"{"m": 1}"#, true)] {
         let call = Call::Command(literally(stdout, CommandOutput::Json));
-        let answer = answer(declares.clone(), call, json!({}), ProviderContext::new()).await;
+        let answer = answer(declares.clone(), call, json!({}), ToolboxContext::new()).await;
         let result = answer.outcome.unwrap();
         assert_eq!((result.is_error(), result.structured().is_err()), (differs, differs), "{result:?}");
     }
     let call = Call::Command(literally("5", CommandOutput::Text));
-    let answer = answer(declares, call, json!({}), ProviderContext::new()).await;
+    let answer = answer(declares, call, json!({}), ToolboxContext::new()).await;
     assert_eq!(answer.outcome.unwrap().structured().unwrap_err(), "the output is a text");
 }
 
@@ -211,7 +211,7 @@ async fn lines_are_updates_while_the_program_runs() {
     let tools =
         Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
     let answer =
-        provider_in(tools, ProviderContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
+        toolbox_in(tools, ToolboxContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
     assert_eq!(answer.text(), "one\ntwo\n");
     assert_eq!(*told.lock().unwrap(), ["one", "two"]);
 }
@@ -232,7 +232,7 @@ async fn streamed(script: &str, pin: &str) -> Vec<String> {
         .tools_from([Tool { spec: spec("run", &["password"]), call: Call::Command(plan) }])
         .unwrap();
     let call = ToolCall::new("1", "run", json!({ "password": pin }));
-    assert!(provider_in(tools, ProviderContext::new()).call(call, &turn).await.outcome.is_ok());
+    assert!(toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await.outcome.is_ok());
     let told = told.lock().unwrap();
     told.clone()
 }

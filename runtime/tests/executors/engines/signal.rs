@@ -16,14 +16,14 @@ async fn a_completion_ends_the_loop_in_its_state() {
     // An argument of this name is data, and decides nothing.
     let given = json!({"plan": "p", "next_state": "OTHER"});
     let open = json!({"plan": "p"});
-    let answered = answer(spec.clone(), bare.clone(), open.clone(), ProviderContext::new()).await;
+    let answered = answer(spec.clone(), bare.clone(), open.clone(), ToolboxContext::new()).await;
     assert_eq!(answered.control(), Control::complete("PLAN_REVIEW", open.clone()));
     assert_eq!(answered.text(), open.to_string());
     let plan = CompletePlan {
         message: Some(text("Submitted {plan}.")),
         data: Some(template(&json!({"plan": "{plan}", "note": "{note?}", "next_state": "OTHER"}))),
     };
-    let answered = answer(spec, Call::Complete(plan), open, ProviderContext::new()).await;
+    let answered = answer(spec, Call::Complete(plan), open, ToolboxContext::new()).await;
     assert_eq!(answered.control(), Control::complete("PLAN_REVIEW", given));
     assert_eq!(answered.text(), "Submitted p.");
 }
@@ -50,8 +50,8 @@ async fn the_outcome_of_an_effect_is_the_result() {
         let tool = Tool { spec: spec("question", &["who"]), call: Call::Effect(plan(data)) };
         let tools = Engines::new().tools_from([tool]).unwrap();
         let registry = Registry::new(tools).unwrap();
-        let provider = Provider::builder(&registry).effect("ask", Ask).build().unwrap();
+        let toolbox = Toolbox::builder(&registry).effect("ask", Ask).build().unwrap();
         let call = ToolCall::new("1", "question", json!({"who": "Ada"}));
-        assert_eq!(provider.call(call, &ToolContext::new("turn", "")).await.text(), expected);
+        assert_eq!(toolbox.call(call, &ToolContext::new("turn", "")).await.text(), expected);
     }
 }

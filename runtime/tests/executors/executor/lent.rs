@@ -1,6 +1,6 @@
 //! A tool that starts programs, in contexts that let it do more or less.
 
-use toolgen_runtime::provider::{FactoryError, ToolFactory};
+use toolgen_runtime::toolbox::{FactoryError, ToolFactory};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
 
@@ -23,7 +23,7 @@ fn spec() -> ToolSpec {
 }
 
 impl Shell {
-    fn new(ctx: &ProviderContext) -> Result<Shell, FactoryError> {
+    fn new(ctx: &ToolboxContext) -> Result<Shell, FactoryError> {
         Ok(Shell { spec: spec(), executor: ctx.executor("shell")? })
     }
 }
@@ -51,21 +51,21 @@ impl AgentTool for Shell {
     }
 }
 
-fn provider(ctx: ProviderContext) -> Provider {
+fn toolbox(ctx: ToolboxContext) -> Toolbox {
     let factory = ToolFactory::new(spec(), Shell::new).confined();
     let registry = Registry::builder().add(factory).seal().unwrap();
-    Provider::builder(&registry).context(ctx).build().unwrap()
+    Toolbox::builder(&registry).context(ctx).build().unwrap()
 }
 
-async fn call(ctx: ProviderContext, cmd: &str) -> Result<ToolResult, ToolError> {
+async fn call(ctx: ToolboxContext, cmd: &str) -> Result<ToolResult, ToolError> {
     let call = ToolCall::new("1", "shell", json!({"cmd": cmd}));
-    provider(ctx).call(call, &ToolContext::new("turn", "")).await.outcome
+    toolbox(ctx).call(call, &ToolContext::new("turn", "")).await.outcome
 }
 
 #[tokio::test]
 async fn the_same_tool_is_held_to_the_limits_of_its_context() {
     let lent = Arc::new(ScriptedExecutor::default());
-    let ctx = || ProviderContext::new().with_executor(lent.clone()).with_work_dir("/workspace");
+    let ctx = || ToolboxContext::new().with_executor(lent.clone()).with_work_dir("/workspace");
     call(ctx().with_limits(Limits::PLANNING), "ls").await.unwrap();
     call(ctx(), "ls").await.unwrap();
     let asked = lent.asked();
@@ -79,7 +79,7 @@ async fn the_same_tool_is_held_to_the_limits_of_its_context() {
 async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
     let place = directory("limits");
     let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
-    let ctx = || ProviderContext::new().with_executor(executor());
+    let ctx = || ToolboxContext::new().with_executor(executor());
     match call(ctx().with_limits(Limits::PLANNING), "echo ran > file").await {
         Err(ToolError::Denied { message, .. }) => assert!(message.contains("read_only, network_disabled")),
         outcome => assert_ne!(outcome.unwrap().details["exit_code"], 0),
@@ -92,10 +92,10 @@ async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
 
 #[tokio::test]
 async fn a_tool_is_not_built_without_the_executor_it_requires() {
-    let error = call(ProviderContext::new(), "ls").await.unwrap_err();
+    let error = call(ToolboxContext::new(), "ls").await.unwrap_err();
     let told = error.to_string();
     assert!(told.contains("shell tool requires an executor"), "{told}");
-    let error = provider(ProviderContext::new()).get("shell").err().unwrap();
+    let error = toolbox(ToolboxContext::new()).get("shell").err().unwrap();
     assert_eq!(error.to_string(), "failed to create tool 'shell': shell tool requires an executor");
 }
 
@@ -107,7 +107,7 @@ async fn what_goes_wrong_in_an_executor_is_told_as_the_tool_says() {
         Ok(ExecOutput::new(1, "", "no")),
     ]);
     let lent = Arc::new(lost);
-    let ctx = || ProviderContext::new().with_executor(lent.clone());
+    let ctx = || ToolboxContext::new().with_executor(lent.clone());
     assert_eq!(call(ctx(), "ls").await.unwrap_err(), ToolError::Cancelled);
     assert_eq!(call(ctx(), "ls").await.unwrap_err().to_string(), "shell command failed: ls");
     assert_eq!(call(ctx(), "ls").await.unwrap().details["stderr"], "no");
@@ -125,16 +125,16 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
     let scripted = Arc::new(ScriptedExecutor::default());
     let registry = Registry::new(toolset![run]).unwrap();
     // What the tool declares is not the point here, so the policy lets it pass.
-    let context = ProviderContext::new().with_executor(Arc::clone(&scripted) as Arc<dyn Executor>);
+    let context = ToolboxContext::new().with_executor(Arc::clone(&scripted) as Arc<dyn Executor>);
     let lent = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
     let mut spec = run::tool().spec().clone();
     spec.effects = Effects::NONE;
     let relaxed = ToolFactory::new(spec, |_| Ok(run::tool()));
     let relaxed = Registry::builder().add(relaxed).seal().unwrap();
     for (registry, context, network_disabled) in [(registry, context, false), (relaxed, lent, true)] {
-        let provider = registry.provider(context);
+        let toolbox = registry.toolbox(context);
         let call = ToolCall::new("c", "run", json!({"line": "true"}));
-        let response = provider.call(call, &ToolContext::new("turn", "")).await;
+        let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
         assert!(!response.is_error(), "{}", response.text());
         assert_eq!(scripted.asked().last().unwrap().1.network_disabled, network_disabled);
     }
@@ -143,14 +143,14 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
 #[tokio::test]
 async fn a_factory_that_takes_the_executor_by_its_type_gets_no_other() {
     let script = Arc::new(ScriptedExecutor::default());
-    let by_type = ToolFactory::new(spec(), |ctx: &ProviderContext| {
+    let by_type = ToolFactory::new(spec(), |ctx: &ToolboxContext| {
         let executor = ctx.service::<dyn Executor>().unwrap();
         Ok(Shell { spec: spec(), executor: GuardedExecutor::new(executor) })
     });
     let registry = Registry::builder().add(by_type.confined()).seal().unwrap();
-    let context = ProviderContext::new().with_limits(Limits::PLANNING).with_executor(script.clone());
+    let context = ToolboxContext::new().with_limits(Limits::PLANNING).with_executor(script.clone());
     let call = ToolCall::new("c1", "shell", json!({"cmd": "touch x"}));
-    registry.provider(context).call(call, &ToolContext::new("turn", "")).await.outcome.unwrap();
+    registry.toolbox(context).call(call, &ToolContext::new("turn", "")).await.outcome.unwrap();
     let options = script.asked().remove(0).1;
     assert!(options.read_only && options.network_disabled, "{options:?}");
 }

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::agent::sub_agent::{AgentLimits, SubAgentError};
 
-use super::{By, SubAgentTool, behind, call, call_in, look_up, provider, says, turn};
+use super::{By, SubAgentTool, behind, call, call_in, look_up, toolbox, says, turn};
 use crate::prelude::*;
 
 #[test]
@@ -32,9 +32,9 @@ fn p10_limits_are_ten_turns_a_million_tokens_and_five_minutes_unless_set() {
 
 #[tokio::test]
 async fn p10_a_call_without_a_task_is_told_so() {
-    let provider = provider(says("never"));
+    let toolbox = toolbox(says("never"));
     for arguments in [json!({}), Value::Null, json!("")] {
-        let why = call_in(&provider, arguments, &turn()).await.outcome.unwrap_err();
+        let why = call_in(&toolbox, arguments, &turn()).await.outcome.unwrap_err();
         assert_eq!(why.to_string(), "Invalid arguments: Missing required 'task' parameter");
         assert!(
             matches!(&why, ToolError::InvalidArgs { message, .. } if message == "Missing required 'task' parameter")
@@ -49,9 +49,9 @@ async fn p10_a_call_without_a_task_is_told_so() {
 
 #[tokio::test]
 async fn a_task_that_is_no_text_is_refused() {
-    let provider = provider(says("never"));
+    let toolbox = toolbox(says("never"));
     for task in [json!(5), json!(["a"]), json!({"do": "it"})] {
-        let why = call_in(&provider, json!({ "task": task }), &turn()).await.outcome.unwrap_err();
+        let why = call_in(&toolbox, json!({ "task": task }), &turn()).await.outcome.unwrap_err();
         assert_eq!(why.code(), "INVALID_PARAMS");
     }
 }
@@ -65,7 +65,7 @@ async fn p10_prompt_model_and_thinking_are_handed_on_as_they_are() {
             task.system_prompt,
             task.model_config,
             task.thinking_level,
-            task.provider_builder().build().unwrap().list().len()
+            task.toolbox_builder().build().unwrap().list().len()
         ))
     });
     let tool = SubAgentTool::builder("helper", runner)
@@ -110,9 +110,9 @@ async fn p10_a_sub_agent_that_came_in_unseen_refuses_to_run() {
     let tools = Registry::builder().add(sneaky).seal().unwrap();
     let runner = By(|task: AgentTask, _| async move {
         assert_eq!(task.context.agent_depth(), 1);
-        let provider = task.provider_builder().build().unwrap();
+        let toolbox = task.toolbox_builder().build().unwrap();
         // Past the arguments, as they are those of the factory.
-        let tool = provider.get("sneaky").unwrap();
+        let tool = toolbox.get("sneaky").unwrap();
         let outcome = tool.execute(json!({"task": "x"}), &task.context).await;
         Ok(outcome.unwrap_err().code().to_owned())
     });
@@ -132,7 +132,7 @@ fn tools_that_do_not_go_together_make_no_sub_agent() {
 #[tokio::test]
 async fn a_policy_sees_what_a_sub_agent_may_do() {
     use toolgen_runtime::call::limits::Limits;
-    let limits = || ProviderContext::new().with_limits(Limits { read_only: true, ..Limits::default() });
+    let limits = || ToolboxContext::new().with_limits(Limits { read_only: true, ..Limits::default() });
     let unknown = behind(says("ran").build().unwrap()).context(limits()).build().unwrap();
     assert!(call_in(&unknown, json!({"task": "x"}), &turn()).await.is_error());
     let harmless = says("ran").effects(Effects::NONE).build().unwrap();

@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
-use super::{Provider, SubAgentTool, turn};
+use super::{Toolbox, SubAgentTool, turn};
 use crate::prelude::*;
 
 static RUNNING: AtomicI64 = AtomicI64::new(0);
@@ -72,7 +72,7 @@ async fn a_loop_that_is_dropped_anywhere_leaves_no_call_open() {
     });
     let helper = SubAgentTool::builder("helper", runner).tools(toolset![step]).build().unwrap();
     let registry = Registry::new(toolset![(helper), step]).unwrap();
-    let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
     let mut finished = 0;
     for (in_tasks, strategy) in [
         (false, Strategy::Parallel),
@@ -97,7 +97,7 @@ async fn a_loop_that_is_dropped_anywhere_leaves_no_call_open() {
                 }))
             };
             let turn = turn();
-            let mut run = pin!(run_loop(&provider, &mut model, &turn, Transcript::user("go"), &options));
+            let mut run = pin!(run_loop(&toolbox, &mut model, &turn, Transcript::user("go"), &options));
             for _ in 0..polls {
                 if poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx).is_ready())).await {
                     finished += 1;

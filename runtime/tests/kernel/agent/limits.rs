@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{By, SubAgentTool, call, call_in, provider, turn};
+use super::{By, SubAgentTool, call, call_in, toolbox, turn};
 use crate::prelude::*;
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn the_caller_may_grant_less_time() {
     let runner = By(|_, _| std::future::pending());
     let turn = turn().with_timeout(Duration::from_secs(1));
     let response =
-        call_in(&provider(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
+        call_in(&toolbox(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
     assert_eq!(response.outcome, Err(ToolError::Timeout { duration: Duration::from_secs(1) }));
 }
 
@@ -112,8 +112,8 @@ async fn p10_cancellation_reaches_the_sub_agent() {
     });
     assert_eq!(outcome, Err(ToolError::Cancelled));
 
-    let provider = provider(SubAgentTool::builder("helper", By(|_, _| std::future::pending())));
-    assert_eq!(call_in(&provider, json!({"task": "x"}), &turn).await.outcome, Err(ToolError::Cancelled));
+    let toolbox = toolbox(SubAgentTool::builder("helper", By(|_, _| std::future::pending())));
+    assert_eq!(call_in(&toolbox, json!({"task": "x"}), &turn).await.outcome, Err(ToolError::Cancelled));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::agent::agent_loop::WireModel;
 
-use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, provider, turn, watched};
+use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, toolbox, turn, watched};
 use crate::prelude::*;
 
 /// Ends with a verdict.
@@ -63,7 +63,7 @@ async fn g13_a_sub_agent_takes_a_task_uses_its_tools_and_reports() {
     });
     let tool = SubAgentTool::builder("helper", runner).system_prompt("You find.").tools(toolset![look_up]);
     let (turn, updates) = watched(turn());
-    let result = call_in(&provider(tool), json!({"task": "find it"}), &turn).await.outcome.unwrap();
+    let result = call_in(&toolbox(tool), json!({"task": "find it"}), &turn).await.outcome.unwrap();
     assert_eq!(result.to_text(), "Found: it is 42");
     assert_eq!(result.details, json!({"sub_agent": "helper", "turns": 2}));
     assert_eq!(*seen.lock().unwrap(), ["You find.", "find it"]);
@@ -85,7 +85,7 @@ async fn g18_pieces_of_text_that_the_model_reported_are_not_reported_again() {
     });
     let (turn, updates) = watched(turn());
     let response =
-        call_in(&provider(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
+        call_in(&toolbox(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
     assert_eq!(
         (response.text().as_str(), &updates.lock().unwrap()[..]),
         ("ab", &["a".to_owned(), "b".to_owned()][..])
@@ -122,10 +122,10 @@ async fn a_model_that_breaks_breaks_the_sub_agent_and_not_its_caller() {
 
 #[tokio::test]
 async fn each_task_begins_anew() {
-    let provider = provider(looping(|number| if number == 1 { look() } else { ModelTurn::text("done") }));
+    let toolbox = toolbox(looping(|number| if number == 1 { look() } else { ModelTurn::text("done") }));
     let turn = turn();
     for loop_id in ["s-1.sub.1", "s-1.sub.2"] {
-        let result = call_in(&provider, json!({"task": "x"}), &turn).await.outcome.unwrap();
+        let result = call_in(&toolbox, json!({"task": "x"}), &turn).await.outcome.unwrap();
         assert_eq!(result.details["turns"], 2);
         assert_eq!(result.child_loop_id.as_deref(), Some(loop_id));
     }
@@ -180,7 +180,7 @@ async fn the_calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
         ]
     );
     let own =
-        runner().with_provider(|task: &AgentTask| task.provider_builder().middleware(No("look_up")).build());
+        runner().with_toolbox(|task: &AgentTask| task.toolbox_builder().middleware(No("look_up")).build());
     let stricter = behind(tool(own)).build().unwrap();
     assert_eq!(call_in(&stricter, task, &turn()).await.text(), "not that");
 }
@@ -188,9 +188,9 @@ async fn the_calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
 #[tokio::test(start_paused = true)]
 async fn p10_cancellation_reaches_the_calls_of_the_sub_agent() {
     let token = CancellationToken::new();
-    let provider = provider(looping(|_| ModelTurn::calls([ToolCall::new("1", "hang", json!({}))])));
+    let toolbox = toolbox(looping(|_| ModelTurn::calls([ToolCall::new("1", "hang", json!({}))])));
     let turn = turn().with_cancel(token.clone());
-    let (response, ()) = tokio::join!(call_in(&provider, json!({"task": "x"}), &turn), async {
+    let (response, ()) = tokio::join!(call_in(&toolbox, json!({"task": "x"}), &turn), async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         token.cancel();
     });
@@ -199,7 +199,7 @@ async fn p10_cancellation_reaches_the_calls_of_the_sub_agent() {
 
 #[tokio::test]
 async fn g13_an_agent_delegates_in_its_own_loop() {
-    let provider = provider(looping(|number| if number == 1 { look() } else { ModelTurn::text("it is 42") }));
+    let toolbox = toolbox(looping(|number| if number == 1 { look() } else { ModelTurn::text("it is 42") }));
     let mut number = 0;
     let mut model = |transcript: Transcript| {
         number += 1;
@@ -214,7 +214,7 @@ async fn g13_an_agent_delegates_in_its_own_loop() {
         async { Ok::<_, String>(said) }
     };
     let context = ToolContext::new("turn", "");
-    let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
+    let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
     let missing = "Invalid arguments: Missing required 'task' parameter";
     assert_eq!(run.outcome, Ok(LoopEnd::Text(missing.to_owned())));
     let said: Vec<String> = run.transcript.last_answers().map(ToolResponse::text).collect();
@@ -237,9 +237,9 @@ async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
         }
     });
     let tool = SubAgentTool::builder("helper", runner).tools(toolset![lent]).build().unwrap();
-    let context = ProviderContext::new().with_service(Arc::new(7_u8));
-    let provider = behind(tool).context(context).build().unwrap();
-    assert_eq!(call_in(&provider, json!({"task": "x"}), &turn()).await.text(), "7");
+    let context = ToolboxContext::new().with_service(Arc::new(7_u8));
+    let toolbox = behind(tool).context(context).build().unwrap();
+    assert_eq!(call_in(&toolbox, json!({"task": "x"}), &turn()).await.text(), "7");
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
     });
     let (turn, updates) = watched(turn());
     let tool = SubAgentTool::builder("helper", runner).tools(toolset![chatty]);
-    assert_eq!(call_in(&provider(tool), json!({"task": "x"}), &turn).await.text(), "done");
+    assert_eq!(call_in(&toolbox(tool), json!({"task": "x"}), &turn).await.text(), "done");
     assert_eq!(*updates.lock().unwrap(), ["[sub-agent calling tool: chatty]", "done"]);
 }
 
@@ -276,8 +276,8 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
         }
     }
     let helper = looping(|_| look()).build().unwrap();
-    let provider = behind(helper).middleware(Asks).build().unwrap();
-    let why = call_in(&provider, json!({"task": "look"}), &turn()).await.outcome.unwrap_err();
+    let toolbox = behind(helper).middleware(Asks).build().unwrap();
+    let why = call_in(&toolbox, json!({"task": "look"}), &turn()).await.outcome.unwrap_err();
     assert_eq!(
         why.to_string(),
         "Sub-agent 'helper' was aborted: its call of 'look_up' waits. The call was not executed: it needs an \
@@ -285,7 +285,7 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
     );
     assert_eq!(why.code(), "APPROVAL_REQUIRED");
     assert!(why.operator_text().ends_with(
-        "A sub-agent cannot be resumed: set an approver (`ProviderBuilder::approver`) that decides while it runs."
+        "A sub-agent cannot be resumed: set an approver (`ToolboxBuilder::approver`) that decides while it runs."
     ));
     // Unless the model is to go on without the call.
     let goes_on = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
@@ -298,8 +298,8 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
         }
     });
     let goes_on = SubAgentTool::builder("helper", goes_on.continue_when_waiting()).tools(toolset![look_up]);
-    let provider = behind(goes_on.build().unwrap()).middleware(Asks).build().unwrap();
-    assert_eq!(call_in(&provider, json!({"task": "look"}), &turn()).await.text(), "I could not look.");
+    let toolbox = behind(goes_on.build().unwrap()).middleware(Asks).build().unwrap();
+    assert_eq!(call_in(&toolbox, json!({"task": "look"}), &turn()).await.text(), "I could not look.");
 }
 
 /// Says in which dialect the model was shown it.
@@ -327,9 +327,9 @@ async fn a_model_behind_a_function_that_sends_is_offered_the_tools_of_the_agent(
     });
     let agent = SubAgentTool::builder("helper", runner).tools(toolset![shown_in, look_up]).build().unwrap();
     let rules = Rules::builder().exclude(["look_*"]).build().unwrap();
-    let provider = behind(agent).rules(rules).build().unwrap();
+    let toolbox = behind(agent).rules(rules).build().unwrap();
     // The caller's own model was shown plain JSON Schema.
-    let answer = call_in(&provider, json!({ "task": "look" }), &turn()).await;
+    let answer = call_in(&toolbox, json!({ "task": "look" }), &turn()).await;
     assert_eq!(answer.text(), "openai");
     let sent = sent.lock().unwrap();
     let names: Vec<&Value> =

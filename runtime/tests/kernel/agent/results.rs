@@ -1,6 +1,6 @@
 //! What comes of a sub-agent.
 
-use super::{By, SubAgentTool, call, call_in, look_up, provider, says, turn, watched};
+use super::{By, SubAgentTool, call, call_in, look_up, toolbox, says, turn, watched};
 use crate::prelude::*;
 
 #[tokio::test]
@@ -32,9 +32,9 @@ async fn p10_turns_are_counted() {
 
 #[tokio::test]
 async fn p10_loops_are_numbered_within_their_session() {
-    let provider = provider(says("x"));
+    let toolbox = toolbox(says("x"));
     let id = async |turn: &ToolContext| {
-        call_in(&provider, json!({"task": "x"}), turn).await.outcome.unwrap().child_loop_id.unwrap()
+        call_in(&toolbox, json!({"task": "x"}), turn).await.outcome.unwrap().child_loop_id.unwrap()
     };
     let (first, second) = (turn(), ToolContext::new("turn", "").with_session(Session::new("s-2")));
     assert_eq!(
@@ -67,7 +67,7 @@ async fn p10_what_the_sub_agent_says_and_calls_is_passed_on_at_once() {
     });
     let (turn, seen) = watched(turn());
     let response =
-        call_in(&provider(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
+        call_in(&toolbox(SubAgentTool::builder("helper", runner)), json!({"task": "x"}), &turn).await;
     assert_eq!(response.text(), "42");
     assert_eq!(*seen.lock().unwrap(), ["Let me ", "look.", "[sub-agent calling tool: look_up]"]);
 }
@@ -123,10 +123,10 @@ async fn several_sub_agents_work_beside_each_other() {
             Ok(task.task)
         }
     });
-    let (provider, turn) = (provider(SubAgentTool::builder("helper", runner)), turn());
+    let (toolbox, turn) = (toolbox(SubAgentTool::builder("helper", runner)), turn());
     let (one, two) = tokio::join!(
-        call_in(&provider, json!({"task": "one"}), &turn),
-        call_in(&provider, json!({"task": "two"}), &turn)
+        call_in(&toolbox, json!({"task": "one"}), &turn),
+        call_in(&toolbox, json!({"task": "two"}), &turn)
     );
     assert_eq!((one.text().as_str(), two.text().as_str()), ("one", "two"));
     let ids = [one, two].map(|response| response.outcome.unwrap().child_loop_id.unwrap());
@@ -143,8 +143,8 @@ async fn a_context_that_a_runner_left_behind_is_of_no_use() {
     });
     let helper = SubAgentTool::builder("helper", runner).build().unwrap();
     let registry = Registry::builder().add(helper).add_all(toolset![look_up]).seal().unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
-    assert_eq!(call_in(&provider, json!({"task": "do it"}), &turn()).await.text(), "done");
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
+    assert_eq!(call_in(&toolbox, json!({"task": "do it"}), &turn()).await.text(), "done");
     let left = kept.lock().unwrap().take().unwrap();
     let why = left.call("look_up", json!({"what": "it"})).await.unwrap_err();
     assert_eq!(why.code(), "CALL_ENDED");

@@ -17,10 +17,10 @@ fn wipe() -> &'static str {
     "wiped"
 }
 
-/// A provider with a sub-agent that tries both tools, with whatever it can set itself.
-fn provider() -> ProviderBuilder {
+/// A toolbox with a sub-agent that tries both tools, with whatever it can set itself.
+fn toolbox() -> ToolboxBuilder {
     let runner = By(|task: AgentTask, _| async move {
-        let free = task.provider_builder().context(ProviderContext::new()).allow(["peek", "wipe"]).build();
+        let free = task.toolbox_builder().context(ToolboxContext::new()).allow(["peek", "wipe"]).build();
         let free = free.unwrap();
         let root = Principal::new("root").with_scopes(["read", "write"]);
         let context = task.context.clone().with_principal(root);
@@ -34,31 +34,31 @@ fn provider() -> ProviderBuilder {
     let helper = SubAgentTool::builder("helper", runner).tools(toolset![peek, wipe]).build().unwrap();
     let own = ToolSpec { name: ToolName::new("own"), ..ToolSpec::EMPTY };
     let own = ToolFactory::new(own, |_| Ok(peek::tool()));
-    Provider::builder(&Registry::builder().add(helper).add(own).seal().unwrap())
+    Toolbox::builder(&Registry::builder().add(helper).add(own).seal().unwrap())
 }
 
-async fn said(provider: ProviderBuilder, turn: &ToolContext) -> String {
-    call_in(&provider.build().unwrap(), json!({"task": "x"}), turn).await.text()
+async fn said(toolbox: ToolboxBuilder, turn: &ToolContext) -> String {
+    call_in(&toolbox.build().unwrap(), json!({"task": "x"}), turn).await.text()
 }
 
 #[tokio::test]
 async fn a_sub_agent_keeps_the_allow_list_of_its_caller() {
-    let listed = provider().allow(["helper", "peek"]);
+    let listed = toolbox().allow(["helper", "peek"]);
     assert_eq!(said(listed, &turn()).await, "peek: seen\nwipe: tool 'wipe' not allowed in this context\n");
-    assert_eq!(said(provider(), &turn()).await, "peek: seen\nwipe: wiped\n");
+    assert_eq!(said(toolbox(), &turn()).await, "peek: seen\nwipe: wiped\n");
 }
 
 #[tokio::test]
 async fn a_sub_agent_keeps_the_rules_and_limits_of_its_caller() {
     let rules = Rules::builder().exclude(["wipe"]).build().unwrap();
-    let text = said(provider().rules(rules), &turn()).await;
+    let text = said(toolbox().rules(rules), &turn()).await;
     assert!(
         text.ends_with("wipe: Permission denied: tool 'wipe' is excluded by the rule 'wipe'\n"),
         "{text}"
     );
     let limits = Limits { destructive: false, ..Limits::ANY };
-    let context = ProviderContext::new().with_limits(limits);
-    let helper = provider().context(context).build().unwrap();
+    let context = ToolboxContext::new().with_limits(limits);
+    let helper = toolbox().context(context).build().unwrap();
     let refused = call_in(&helper, json!({"task": "x"}), &turn()).await;
     assert!(
         refused.text().contains("destruction: it may destroy things (allowed: none)"),
@@ -71,7 +71,7 @@ async fn a_sub_agent_keeps_the_rules_and_limits_of_its_caller() {
 async fn a_sub_agent_keeps_the_principal_of_its_caller() {
     let writer = Principal::new("p").with_scopes(["read", "write"]).with_tools(["helper", "peek"]);
     assert_eq!(
-        said(provider(), &turn().with_principal(writer)).await,
+        said(toolbox(), &turn().with_principal(writer)).await,
         "peek: seen\nwipe: Permission denied: API key does not have access to tool 'wipe'\n"
     );
 }
@@ -79,8 +79,8 @@ async fn a_sub_agent_keeps_the_principal_of_its_caller() {
 #[test]
 fn lists_and_rules_may_name_what_only_a_sub_agent_has() {
     let rules = Rules::builder().exclude(["wipe"]).build().unwrap();
-    assert!(provider().allow(["helper", "peek"]).rules(rules).build().is_ok());
-    let refused = provider().allow(["helper", "peak"]).build().unwrap_err();
+    assert!(toolbox().allow(["helper", "peek"]).rules(rules).build().is_ok());
+    let refused = toolbox().allow(["helper", "peak"]).build().unwrap_err();
     assert_eq!(refused.to_string(), "tool 'peak' not registered; did you mean 'peek'?");
 }
 
@@ -98,13 +98,13 @@ async fn deploy() -> usize {
 #[tokio::test]
 async fn exclusive_tools_of_sub_agents_run_alone_beside_other_sub_agents() {
     let runner = By(|task: AgentTask, _| async move {
-        let own = task.provider_builder().build().unwrap();
+        let own = task.toolbox_builder().build().unwrap();
         Ok(own.call(ToolCall::new("1", "deploy", json!({})), &task.context).await.text())
     });
     let helper = SubAgentTool::builder("helper", runner).effects(Effects::NONE).tools(toolset![deploy]);
     let registry = Registry::builder().add(helper.build().unwrap()).seal().unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
     let calls = (0..3).map(|n| ToolCall::new(format!("c{n}"), "helper", json!({"task": "x"}))).collect();
-    let answers = provider.dispatch(calls, &turn(), &Default::default()).await.responses;
+    let answers = toolbox.dispatch(calls, &turn(), &Default::default()).await.responses;
     assert_eq!(answers.iter().map(|answer| answer.text()).collect::<Vec<_>>(), ["1", "1", "1"]);
 }

@@ -22,32 +22,32 @@ fn submit_plan(plan: String) -> Result<ToolResult, ToolError> {
 #[tool(complete)]
 fn done() {}
 
-fn provider() -> Provider {
-    Provider::builder(&Registry::new(toolset![submit_plan, done]).unwrap()).build().unwrap()
+fn toolbox() -> Toolbox {
+    Toolbox::builder(&Registry::new(toolset![submit_plan, done]).unwrap()).build().unwrap()
 }
 
 #[tokio::test]
 async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_details() {
-    let response = call(&provider(), "submit_plan", json!({"plan": "go"})).await;
+    let response = call(&toolbox(), "submit_plan", json!({"plan": "go"})).await;
     let details = json!({"plan": "go", "next_state": "PLAN_REVIEW"});
     assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
     // The model reads it, too.
     assert_eq!(serde_json::from_str::<Value>(&response.text()).unwrap(), details);
     assert_eq!(response.outcome.unwrap().details, details);
-    let response = call(&provider(), "done", json!({})).await;
+    let response = call(&toolbox(), "done", json!({})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal.is_empty()));
 }
 
 #[tokio::test]
 async fn m36_a_result_that_names_its_next_state_goes_there() {
-    let response = call(&provider(), "submit_plan", json!({"plan": "other"})).await;
+    let response = call(&toolbox(), "submit_plan", json!({"plan": "other"})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == "OTHER"));
 }
 
 #[tokio::test]
 async fn a_completion_tool_that_failed_completes_nothing() {
     for plan in ["", "bad", "told"] {
-        let response = call(&provider(), "submit_plan", json!({"plan": plan})).await;
+        let response = call(&toolbox(), "submit_plan", json!({"plan": plan})).await;
         assert!(response.is_error(), "{plan}");
         assert_eq!(response.control(), Control::Continue, "{plan}");
     }

@@ -25,16 +25,16 @@ fn failing() -> ToolResult {
         .with_control(Control::Effect(Effect::new("notify", json!(null))))
 }
 
-fn provider() -> ProviderBuilder {
+fn toolbox() -> ToolboxBuilder {
     let tools = Registry::new(toolset![notify, hand_over, failing]).unwrap().to_builder().add(AskQuestion);
-    Provider::builder(&tools.seal().unwrap())
+    Toolbox::builder(&tools.seal().unwrap())
 }
 
-fn notifying() -> Provider {
+fn notifying() -> Toolbox {
     let handler = |effect: Effect, ctx: ToolContext| async move {
         Ok(ToolResult::json(json!({"told": effect.data["text"], "by": ctx.tool_name.as_str()})))
     };
-    provider().effect("notify", handler).build().unwrap()
+    toolbox().effect("notify", handler).build().unwrap()
 }
 
 #[tokio::test]
@@ -49,14 +49,14 @@ async fn a_completion_tool_completes_once_its_effect_succeeded() {
     let response = call(&notifying(), "hand_over", json!({})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == "HANDED_OVER"));
     let refusing = |_: Effect, _: ToolContext| async { Err(ToolError::failed("nobody is there")) };
-    let provider = provider().effect("notify", refusing).build().unwrap();
-    let response = call(&provider, "hand_over", json!({})).await;
+    let toolbox = toolbox().effect("notify", refusing).build().unwrap();
+    let response = call(&toolbox, "hand_over", json!({})).await;
     assert_eq!((response.text().as_str(), response.control()), ("nobody is there", Control::Continue));
 }
 
 #[tokio::test]
 async fn an_effect_that_nobody_handles_is_said_so() {
-    let response = call(&provider().build().unwrap(), "notify", json!({"text": "hi"})).await;
+    let response = call(&toolbox().build().unwrap(), "notify", json!({"text": "hi"})).await;
     let why = response.outcome.unwrap_err();
     assert_eq!(
         (why.to_string().as_str(), why.code()),
@@ -66,17 +66,17 @@ async fn an_effect_that_nobody_handles_is_said_so() {
 
 #[tokio::test]
 async fn a_handler_that_panics_or_asks_for_more_has_failed() {
-    async fn code(builder: ProviderBuilder) -> String {
+    async fn code(builder: ToolboxBuilder) -> String {
         let response = call(&builder.build().unwrap(), "notify", json!({"text": "hi"})).await;
         assert!(!response.text().contains("secret"));
         response.outcome.unwrap_err().code().to_owned()
     }
     let panics = |_: Effect, _: ToolContext| async { panic!("secret") };
-    assert_eq!(code(provider().effect("notify", panics)).await, EFFECT_FAILED);
+    assert_eq!(code(toolbox().effect("notify", panics)).await, EFFECT_FAILED);
     let asks = |effect: Effect, _: ToolContext| async move {
         Ok(ToolResult::empty().with_control(Control::Effect(effect)))
     };
-    assert_eq!(code(provider().effect("notify", asks)).await, EFFECT_FAILED);
+    assert_eq!(code(toolbox().effect("notify", asks)).await, EFFECT_FAILED);
 }
 
 #[tokio::test]
@@ -92,13 +92,13 @@ async fn an_effect_takes_as_long_as_it_must_and_ends_with_the_turn() {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(ToolResult::text("at last"))
     };
-    let provider = provider().effect("notify", slow).build().unwrap();
-    assert_eq!(call(&provider, "notify", json!({"text": "hi"})).await.text(), "at last");
+    let toolbox = toolbox().effect("notify", slow).build().unwrap();
+    assert_eq!(call(&toolbox, "notify", json!({"text": "hi"})).await.text(), "at last");
 
     let turn = ToolContext::new("turn", "");
     let token = turn.cancel().clone();
     let (response, ()) =
-        tokio::join!(provider.call(ToolCall::new("c1", "notify", json!({"text": "hi"})), &turn), async {
+        tokio::join!(toolbox.call(ToolCall::new("c1", "notify", json!({"text": "hi"})), &turn), async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             token.cancel();
         });
@@ -129,14 +129,14 @@ impl Answerer for Architect {
 #[tokio::test]
 async fn m37_a_question_is_answered_in_the_known_form() {
     let architect = Architect::default();
-    let provider = provider().questions(architect.clone()).build().unwrap();
+    let toolbox = toolbox().questions(architect.clone()).build().unwrap();
     let asked = json!({"question": "Which index?", "context": "A table of events.", "urgency": "high"});
-    let response = call(&provider, "ask_question", asked).await;
+    let response = call(&toolbox, "ask_question", asked).await;
     assert_eq!(response.text(), "Question: Which index?\nAnswer: B-trees");
     let seen = architect.0.lock().unwrap().remove(0);
     assert_eq!((seen.context.as_str(), seen.urgency.as_str()), ("A table of events.", "high"));
     // An answer that nobody gives is an answer to the call, too.
-    assert_eq!(call(&provider, "ask_question", json!({"question": "What day?"})).await.text(), "busy");
-    let why = call(&provider, "ask_question", json!({})).await.outcome.unwrap_err();
+    assert_eq!(call(&toolbox, "ask_question", json!({"question": "What day?"})).await.text(), "busy");
+    let why = call(&toolbox, "ask_question", json!({})).await.outcome.unwrap_err();
     assert_eq!(why.code(), "MISSING_PARAMETER");
 }

@@ -57,8 +57,8 @@ impl InputHandler for From {
     }
 }
 
-fn provider() -> ProviderBuilder {
-    Provider::builder(&Registry::new(toolset![order, insatiable, order_table]).unwrap())
+fn toolbox() -> ToolboxBuilder {
+    Toolbox::builder(&Registry::new(toolset![order, insatiable, order_table]).unwrap())
 }
 
 fn given(value: Value) -> InputAnswer {
@@ -68,16 +68,16 @@ fn given(value: Value) -> InputAnswer {
 #[tokio::test]
 async fn g21_a_tool_asks_in_steps_and_runs_with_all_answers() {
     let from = From::list(vec![given(json!({"size": 3.0})), given(json!("blue"))]);
-    let provider = provider().input_handler(from.clone()).build().unwrap();
-    assert_eq!(call(&provider, "order", json!({"what": "chair"})).await.text(), "chair 3 \"blue\"");
+    let toolbox = toolbox().input_handler(from.clone()).build().unwrap();
+    assert_eq!(call(&toolbox, "order", json!({"what": "chair"})).await.text(), "chair 3 \"blue\"");
     assert_eq!(*from.1.lock().unwrap(), ["Which size? 1 []", "Which colour? 1 []"]);
 }
 
 #[tokio::test]
 async fn answers_stay_with_the_call_that_asked() {
     let from = From::list(vec![given(json!({"size": 3})), given(json!("blue"))]);
-    let provider = provider().input_handler(from).build().unwrap();
-    assert_eq!(call(&provider, "order_table", json!({})).await.text(), "table 3 \"blue\"");
+    let toolbox = toolbox().input_handler(from).build().unwrap();
+    assert_eq!(call(&toolbox, "order_table", json!({})).await.text(), "table 3 \"blue\"");
 }
 
 #[tokio::test]
@@ -89,15 +89,15 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_all_that_is_wrong()
         given(json!("green")),
         given(json!("red")),
     ]);
-    let provider = provider().input_handler(from.clone()).build().unwrap();
-    assert_eq!(call(&provider, "order", json!({"what": "chair"})).await.text(), "chair 3 \"red\"");
+    let toolbox = toolbox().input_handler(from.clone()).build().unwrap();
+    assert_eq!(call(&toolbox, "order", json!({"what": "chair"})).await.text(), "chair 3 \"red\"");
     let asked = from.1.lock().unwrap().clone();
     assert!(asked[1].starts_with("Which size? 2 [\"/size\""), "{asked:?}");
     assert_eq!(asked[2..], ["Which size? 3 [\"\"]", "Which colour? 1 []", "Which colour? 2 [\"\"]"]);
 
     let from = From::list(vec![given(json!({"size": 0})); 9]);
-    let provider = super::input::provider().input_handler(from.clone()).build().unwrap();
-    let why = call(&provider, "order", json!({"what": "chair"})).await.outcome.unwrap_err();
+    let toolbox = super::input::toolbox().input_handler(from.clone()).build().unwrap();
+    let why = call(&toolbox, "order", json!({"what": "chair"})).await.outcome.unwrap_err();
     assert_eq!(why.code(), "INPUT_INVALID");
     assert_eq!(from.1.lock().unwrap().len(), 3);
 }
@@ -105,8 +105,8 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_all_that_is_wrong()
 #[tokio::test]
 async fn nobody_is_asked_without_end() {
     let from = From::list(vec![given(json!({})); 99]);
-    let provider = provider().input_handler(from.clone()).build().unwrap();
-    let why = call(&provider, "insatiable", json!({})).await.outcome.unwrap_err();
+    let toolbox = toolbox().input_handler(from.clone()).build().unwrap();
+    let why = call(&toolbox, "insatiable", json!({})).await.outcome.unwrap_err();
     assert_eq!(why.code(), "INPUT_ROUNDS");
     assert_eq!(from.1.lock().unwrap().len(), 8);
 }
@@ -123,17 +123,17 @@ async fn whoever_is_asked_may_decline_fail_or_panic() {
             panic!("secret")
         }
     }
-    async fn text(builder: ProviderBuilder) -> String {
+    async fn text(builder: ToolboxBuilder) -> String {
         call(&builder.build().unwrap(), "order", json!({"what": "chair"})).await.text()
     }
-    let declined = text(provider().input_handler(From::list(vec![InputAnswer::Declined]))).await;
+    let declined = text(toolbox().input_handler(From::list(vec![InputAnswer::Declined]))).await;
     assert_eq!(declined, "The tool needs input that was not given: Which size?");
-    assert_eq!(text(provider().input_handler(From::list(vec![]))).await, "nobody is there");
-    assert_eq!(text(provider().input_handler(Panics)).await, "asking for input failed");
+    assert_eq!(text(toolbox().input_handler(From::list(vec![]))).await, "nobody is there");
+    assert_eq!(text(toolbox().input_handler(Panics)).await, "asking for input failed");
 }
 
-async fn pending(provider: &Provider, turn: &ToolContext) -> PendingInput {
-    let response = provider.call(ToolCall::new("c1", "order", json!({"what": "chair"})), turn).await;
+async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInput {
+    let response = toolbox.call(ToolCall::new("c1", "order", json!({"what": "chair"})), turn).await;
     assert!(matches!(response.control(), Control::NeedInput(request) if request.message == "Which size?"));
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it ran") };
     *pending
@@ -141,20 +141,20 @@ async fn pending(provider: &Provider, turn: &ToolContext) -> PendingInput {
 
 #[tokio::test]
 async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
-    for builder in [provider(), provider().input_handler(From::list(vec![InputAnswer::Later]))] {
-        let provider = builder.build().unwrap();
+    for builder in [toolbox(), toolbox().input_handler(From::list(vec![InputAnswer::Later]))] {
+        let toolbox = builder.build().unwrap();
         let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
-        let waiting = pending(&provider, &turn).await;
+        let waiting = pending(&toolbox, &turn).await;
         assert!(!turn.session().unwrap().has_called("order"));
         let kept = serde_json::to_string(&waiting).unwrap();
         let waiting: PendingInput = serde_json::from_str(&kept).unwrap();
-        let wrong = provider.resume_with_input(waiting.clone(), json!({}), &turn).await.unwrap_err();
+        let wrong = toolbox.resume_with_input(waiting.clone(), json!({}), &turn).await.unwrap_err();
         assert_eq!(wrong.code(), "MISSING_PARAMETER");
         // With somebody to ask, they are asked the rest; here they are not there.
-        let next = provider.resume_with_input(waiting, json!({"size": 2}), &turn).await.unwrap();
+        let next = toolbox.resume_with_input(waiting, json!({"size": 2}), &turn).await.unwrap();
         let Err(ToolError::InputRequired(next)) = next.outcome else { continue };
         assert_eq!((next.request.message.as_str(), next.inputs.len()), ("Which colour?", 1));
-        let last = provider.resume_with_input(*next, json!("red"), &turn).await.unwrap();
+        let last = toolbox.resume_with_input(*next, json!("red"), &turn).await.unwrap();
         assert_eq!((last.id.as_str(), last.text().as_str()), ("c1", "chair 2 \"red\""));
         assert!(turn.session().unwrap().has_called("order"));
     }
@@ -162,7 +162,7 @@ async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
 
 #[tokio::test]
 async fn the_model_is_told_what_is_needed() {
-    let response = call(&provider().build().unwrap(), "order", json!({"what": "chair"})).await;
+    let response = call(&toolbox().build().unwrap(), "order", json!({"what": "chair"})).await;
     let text = response.text();
     assert!(text.starts_with("The call was not finished: it needs input. Which size? {"), "{text}");
     assert!(response.is_error() && text.contains("\"minimum\":1"));
@@ -171,7 +171,7 @@ async fn the_model_is_told_what_is_needed() {
 
 #[tokio::test]
 async fn a_call_whose_own_call_waits_has_failed() {
-    let response = call(&provider().build().unwrap(), "order_table", json!({})).await;
+    let response = call(&toolbox().build().unwrap(), "order_table", json!({})).await;
     let why = response.outcome.unwrap_err();
     assert!(!matches!(why, ToolError::InputRequired(_)));
     assert_eq!(why.code(), "INPUT_REQUIRED");
@@ -194,12 +194,12 @@ async fn waiting_for_input_is_not_time_of_the_tool_and_ends_with_the_turn() {
             })
         }
     }
-    let provider = provider().input_handler(Slow).build().unwrap();
-    assert_eq!(call(&provider, "order", json!({"what": "bed"})).await.text(), "bed 1 \"red\"");
+    let toolbox = toolbox().input_handler(Slow).build().unwrap();
+    assert_eq!(call(&toolbox, "order", json!({"what": "bed"})).await.text(), "bed 1 \"red\"");
     let turn = ToolContext::new("turn", "");
     let token = turn.cancel().clone();
     let (response, ()) =
-        tokio::join!(provider.call(ToolCall::new("c1", "order", json!({"what": "bed"})), &turn), async {
+        tokio::join!(toolbox.call(ToolCall::new("c1", "order", json!({"what": "bed"})), &turn), async {
             tokio::time::sleep(Duration::from_secs(90)).await;
             token.cancel();
         });

@@ -25,9 +25,9 @@ fn ring() -> Effect {
     Effect::new("bell", Value::Null)
 }
 
-fn provider(ran: &Ran) -> ProviderBuilder {
-    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
-    Provider::builder(&Registry::new(toolset![remove, ring]).unwrap()).context(context)
+fn toolbox(ran: &Ran) -> ToolboxBuilder {
+    let context = ToolboxContext::new().with_service(Arc::new(ran.clone()));
+    Toolbox::builder(&Registry::new(toolset![remove, ring]).unwrap()).context(context)
 }
 
 fn turn() -> ToolContext {
@@ -39,20 +39,20 @@ fn waits(response: ToolResponse) -> PendingInput {
     *pending
 }
 
-async fn asked(provider: &Provider) -> PendingInput {
-    waits(provider.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await)
+async fn asked(toolbox: &Toolbox) -> PendingInput {
+    waits(toolbox.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await)
 }
 
-async fn resumed(provider: &Provider, pending: PendingInput, turn: &ToolContext) -> String {
-    let response = provider.resume_with_input(pending, json!({"sure": true}), turn).await.unwrap();
+async fn resumed(toolbox: &Toolbox, pending: PendingInput, turn: &ToolContext) -> String {
+    let response = toolbox.resume_with_input(pending, json!({"sure": true}), turn).await.unwrap();
     response.outcome.map_or_else(|why| why.code().to_owned(), |result| result.to_text())
 }
 
 #[tokio::test]
 async fn what_was_changed_does_not_go_on() {
     let ran = Ran::default();
-    let provider = provider(&ran).build().unwrap();
-    let whole = serde_json::to_value(asked(&provider).await).unwrap();
+    let toolbox = toolbox(&ran).build().unwrap();
+    let whole = serde_json::to_value(asked(&toolbox).await).unwrap();
     for (key, value) in [
         ("arguments", json!({"name": "other"})),
         ("id", json!("c2")),
@@ -65,25 +65,25 @@ async fn what_was_changed_does_not_go_on() {
         let mut changed = whole.clone();
         changed[key] = value;
         let changed = serde_json::from_value::<PendingInput>(changed).unwrap();
-        assert_eq!(resumed(&provider, changed, &turn()).await, "INPUT_REQUEST_INVALID", "{key}");
+        assert_eq!(resumed(&toolbox, changed, &turn()).await, "INPUT_REQUEST_INVALID", "{key}");
     }
     let bob = turn().with_principal(Principal::new("bob").with_scopes(["write"]));
     let pending = || serde_json::from_value::<PendingInput>(whole.clone()).unwrap();
-    assert_eq!(resumed(&provider, pending(), &bob).await, "INPUT_REQUEST_INVALID");
+    assert_eq!(resumed(&toolbox, pending(), &bob).await, "INPUT_REQUEST_INVALID");
     assert_eq!(ran.0.load(Ordering::Relaxed), 0);
     // An answer that does not fit uses nothing up.
-    let why = provider.resume_with_input(pending(), json!({"sure": 1}), &turn()).await.unwrap_err();
+    let why = toolbox.resume_with_input(pending(), json!({"sure": 1}), &turn()).await.unwrap_err();
     assert_eq!(why.code(), "INVALID_PARAMS");
-    assert_eq!(resumed(&provider, pending(), &turn()).await, "main true");
-    assert_eq!(resumed(&provider, pending(), &turn()).await, "INPUT_REQUEST_USED");
+    assert_eq!(resumed(&toolbox, pending(), &turn()).await, "main true");
+    assert_eq!(resumed(&toolbox, pending(), &turn()).await, "INPUT_REQUEST_USED");
     assert_eq!(ran.0.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
 async fn what_waits_for_input_expires() {
-    let provider = provider(&Ran::default()).approval_expiry(Duration::ZERO).build().unwrap();
-    let pending = asked(&provider).await;
-    assert_eq!(resumed(&provider, pending, &turn()).await, "INPUT_REQUEST_EXPIRED");
+    let toolbox = toolbox(&Ran::default()).approval_expiry(Duration::ZERO).build().unwrap();
+    let pending = asked(&toolbox).await;
+    assert_eq!(resumed(&toolbox, pending, &turn()).await, "INPUT_REQUEST_EXPIRED");
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn an_approval_holds_for_the_answers_that_follow() {
         }
     }
     let ran = Ran::default();
-    let built = provider(&ran).middleware(Prefix).middleware(Asks).build().unwrap();
+    let built = toolbox(&ran).middleware(Prefix).middleware(Asks).build().unwrap();
     let response = built.call(ToolCall::new("c1", "remove", json!({"name": "main"})), &turn()).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it ran") };
     let pending = waits(built.resume(*request.clone(), &turn()).await);
@@ -117,7 +117,7 @@ async fn an_approval_holds_for_the_answers_that_follow() {
     assert_eq!(ran.0.load(Ordering::Relaxed), 1);
 
     // Without an approval the arguments are those of the model, and are modified as at first.
-    let built = provider(&ran).middleware(Prefix).build().unwrap();
+    let built = toolbox(&ran).middleware(Prefix).build().unwrap();
     let pending = asked(&built).await;
     assert_eq!(pending.arguments, json!({"name": "main"}));
     assert_eq!(resumed(&built, pending, &turn()).await, "team/main true");
@@ -135,7 +135,7 @@ async fn handlers_have_a_time_limit_if_it_is_set() {
             Box::pin(std::future::pending())
         }
     }
-    let built = provider(&Ran::default())
+    let built = toolbox(&Ran::default())
         .input_handler(Hangs)
         .effect("bell", |_: Effect, _: ToolContext| std::future::pending())
         .approval_timeout(Duration::from_secs(60))

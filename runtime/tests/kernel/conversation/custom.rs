@@ -69,8 +69,8 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-fn provider() -> Provider {
-    Registry::new(toolset![add]).unwrap().provider(Default::default())
+fn toolbox() -> Toolbox {
+    Registry::new(toolset![add]).unwrap().toolbox(Default::default())
 }
 
 fn reply() -> Value {
@@ -82,7 +82,7 @@ fn reply() -> Value {
 
 #[test]
 fn a_format_of_a_program_has_tools_calls_and_turns() {
-    let tools = FORMAT.tools(provider().specs()).unwrap();
+    let tools = FORMAT.tools(toolbox().specs()).unwrap();
     assert_eq!(
         (&tools["verbs"][0]["verb"], &tools["verbs"][0]["with"]["type"]),
         (&json!("add"), &json!("object"))
@@ -117,7 +117,7 @@ fn a_format_of_a_program_has_streams() {
 
 #[tokio::test]
 async fn a_format_of_a_program_has_conversations_and_loops() {
-    let provider = provider();
+    let toolbox = toolbox();
     let send = |request: Value| async move {
         let last = request["tape"].as_array().unwrap().last().unwrap().clone();
         Ok::<_, String>(match last.get("did") {
@@ -125,7 +125,7 @@ async fn a_format_of_a_program_has_conversations_and_loops() {
             Some(sum) => json!({ "lines": [{ "words": format!("SUM {} STOP", sum.as_str().unwrap()) }] }),
         })
     };
-    let run = Loop::new(&provider, FORMAT, send).unwrap().run("1 + 2?").await;
+    let run = Loop::new(&toolbox, FORMAT, send).unwrap().run("1 + 2?").await;
     let rendered = run.transcript.messages(FORMAT);
     assert_eq!(rendered.messages[1]["lines"], reply()["lines"]);
     assert_eq!(rendered.lost, []);

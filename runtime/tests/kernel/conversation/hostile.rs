@@ -1,4 +1,4 @@
-//! Streams that no provider sends: they are errors with a reason, and nothing panics or grows without limit.
+//! Streams that no toolbox sends: they are errors with a reason, and nothing panics or grows without limit.
 
 use proptest::prelude::*;
 use toolgen_runtime::wire::StreamError;

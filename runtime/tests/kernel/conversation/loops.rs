@@ -1,4 +1,4 @@
-//! The examples of each provider against a server on this machine that answers with recorded replies.
+//! The examples of each toolbox against a server on this machine that answers with recorded replies.
 
 use std::error::Error;
 use tokio_rustls::rustls::crypto::ring;
@@ -29,8 +29,8 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-fn provider() -> Provider {
-    Registry::new(toolset![add]).unwrap().provider(Default::default())
+fn toolbox() -> Toolbox {
+    Registry::new(toolset![add]).unwrap().toolbox(Default::default())
 }
 
 /// What the two requests of an example were, and what it gave.
@@ -43,7 +43,7 @@ struct Talk {
 
 async fn talk(
     replies: [Value; 2],
-    ask: impl AsyncFnOnce(&Provider, &str, &str) -> Result<String, Box<dyn Error>>,
+    ask: impl AsyncFnOnce(&Toolbox, &str, &str) -> Result<String, Box<dyn Error>>,
 ) -> Talk {
     let _ = ring::default_provider().install_default();
     let answers = replies.iter().map(|reply| match reply.as_array() {
@@ -53,7 +53,7 @@ async fn talk(
         None => http::json(reply),
     });
     let server = Server::in_turn(answers);
-    let given = ask(&provider(), &server.url, "k-1").await.unwrap();
+    let given = ask(&toolbox(), &server.url, "k-1").await.unwrap();
     let asked = server.seen();
     assert_eq!(asked.len(), 2);
     Talk {
@@ -189,13 +189,13 @@ async fn over(
     replies: Vec<Value>,
     limits: LoopOptions,
 ) -> (Result<String, LoopError<ModelError<String>>>, Transcript, Stop) {
-    let provider = provider();
+    let toolbox = toolbox();
     let mut replies = replies.into_iter();
     let send = |_: Value| {
         let reply = replies.next();
         async { reply.ok_or_else(|| "the server is gone".to_owned()) }
     };
-    let run = Loop::new(&provider, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
+    let run = Loop::new(&toolbox, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
     let (transcript, stop) = (run.transcript.clone(), run.stop());
     (run.text(), transcript, stop)
 }
@@ -218,7 +218,7 @@ async fn a_model_that_cannot_answer_has_failed() {
 
 #[tokio::test]
 async fn a_context_without_a_dialect_takes_none_away() {
-    let provider = Provider::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
     let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
     let end = json!({"content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"});
     let turn = ToolContext::new("turn", "");
@@ -230,7 +230,7 @@ async fn a_context_without_a_dialect_takes_none_away() {
             let reply = replies.next();
             async { reply.ok_or("nothing more") }
         };
-        let agent = Loop::new(&provider, WireFormat::Anthropic, send).unwrap();
+        let agent = Loop::new(&toolbox, WireFormat::Anthropic, send).unwrap();
         let run = { agent.with_context(context) }.run("Which?").await;
         let told = run.transcript.iter().find_map(|entry| match entry {
             Entry::Answer(answer) => Some(answer.text()),
@@ -291,7 +291,7 @@ async fn a_loop_fails_with_the_reason_of_the_function_or_the_provider() {
 
 #[tokio::test]
 async fn a_loop_over_streams_asks_for_them_and_merges_options() {
-    let provider = provider();
+    let toolbox = toolbox();
     let mut asked = Vec::new();
     let send = |request: Value, mut stream: toolgen_runtime::wire::Stream| {
         asked.push(request);
@@ -301,7 +301,7 @@ async fn a_loop_over_streams_asks_for_them_and_merges_options() {
         }
     };
     let options = json!({"temperature": 0, "stream_options": {"include_obfuscation": false}});
-    let mut agent = Loop::streaming(&provider, WireFormat::OpenAiChat, send).unwrap().with_options(options);
+    let mut agent = Loop::streaming(&toolbox, WireFormat::OpenAiChat, send).unwrap().with_options(options);
     assert_eq!(agent.run("Hello.").await.text().unwrap(), "Hi.");
     drop(agent);
     let options = json!({"include_usage": true, "include_obfuscation": false});
@@ -311,7 +311,7 @@ async fn a_loop_over_streams_asks_for_them_and_merges_options() {
     );
 
     let mcp =
-        Loop::new(&provider, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) }).unwrap();
+        Loop::new(&toolbox, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) }).unwrap();
     let why = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
     assert_eq!(why, "the format `mcp` has calls and answers, but no conversation with a model");
 }

@@ -1,4 +1,4 @@
-//! Streams as each provider writes them, and the reply that it would have sent whole: the files of `recorded/`.
+//! Streams as each toolbox writes them, and the reply that it would have sent whole: the files of `recorded/`.
 //!
 //! They have the events of the providers' own libraries (openai-python 3.54.0, anthropic-sdk-python 2.12.0, google-genai
 //! 3.4.0, botocore 1.44.5), against whose types `tests/conversation/validate.py` checks them.

@@ -112,7 +112,7 @@ fn a_stream_that_breaks_off_runs_no_call_that_may_be_incomplete() {
                 assert!(length == 0, "{name} {length}");
                 continue;
             };
-            // The provider has said why the model stopped, so nothing is missing but its cost.
+            // The toolbox has said why the model stopped, so nothing is missing but its cost.
             if !matches!(turn.stop, Stop::Interrupted) {
                 assert_eq!(turn.calls, expected.calls, "{name} {length}");
                 continue;

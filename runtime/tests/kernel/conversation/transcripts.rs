@@ -1,4 +1,4 @@
-//! Transcripts as the messages of each provider.
+//! Transcripts as the messages of each toolbox.
 
 use toolgen_runtime::wire::Request;
 
@@ -99,7 +99,7 @@ fn a_turn_goes_to_another_provider_as_text_and_calls_with_their_answers() {
             };
             let arguments: Vec<Value> = again.calls.iter().map(|call| parsed(&call.arguments)).collect();
             assert_eq!(arguments, [json!({ "a": 1, "b": 2 }), json!({})], "{about}");
-            // Every call has its answer, under an ID that every provider takes.
+            // Every call has its answer, under an ID that every toolbox takes.
             let text = Value::from(rendered.messages.clone()).to_string();
             for call in again.calls.iter() {
                 assert!(call.id.len() == 9 && call.id.chars().all(|c| c.is_ascii_alphanumeric()), "{about}");
@@ -136,7 +136,7 @@ fn a_turn_that_a_program_wrote_goes_to_every_provider() {
     transcript.push(Entry::Model(ModelTurn::default()));
     for format in TALKING {
         let rendered = transcript.messages(format);
-        // A turn that says nothing is left out: every provider refuses it.
+        // A turn that says nothing is left out: every toolbox refuses it.
         assert_eq!((rendered.messages.len(), rendered.lost.len()), (3, 0), "{format}");
     }
     let gemini = transcript.messages(WireFormat::Gemini).messages;

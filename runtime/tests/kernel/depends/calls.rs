@@ -1,10 +1,10 @@
-//! Requirements of calls through a provider.
+//! Requirements of calls through a toolbox.
 
 use super::{in_session, probe, registry};
 use crate::prelude::*;
 
-async fn call(provider: &Provider, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
-    provider.call(ToolCall::new("c1", name, arguments), turn).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
+    toolbox.call(ToolCall::new("c1", name, arguments), turn).await
 }
 
 fn code(response: &ToolResponse) -> &str {
@@ -15,19 +15,19 @@ fn code(response: &ToolResponse) -> &str {
 async fn a_tool_whose_requirements_do_not_hold_is_never_run() {
     let dependent = probe("dependent", [Requirement::tool("required")]);
     let tools = registry([probe("required", []), dependent.clone()]);
-    let provider = Provider::builder(&tools).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).build().unwrap();
     let session = Session::new("s");
     let turn = in_session(&session);
-    let refused = call(&provider, "dependent", json!({}), &turn).await;
+    let refused = call(&toolbox, "dependent", json!({}), &turn).await;
     assert_eq!((code(&refused), dependent.runs()), ("DEPENDENCY_NOT_MET", 0));
     assert!(refused.text().starts_with("Cannot execute 'dependent': prerequisites not met.\n\nMissing:\n"));
     assert!(!session.has_called("dependent"));
-    assert!(!call(&provider, "required", json!({}), &turn).await.is_error());
-    let answered = call(&provider, "dependent", json!({}), &turn).await;
+    assert!(!call(&toolbox, "required", json!({}), &turn).await.is_error());
+    let answered = call(&toolbox, "dependent", json!({}), &turn).await;
     assert_eq!((code(&answered), dependent.runs()), ("ok", 1));
     assert_eq!(session.called(), ["required", "dependent"]);
     let nobody = ToolContext::new("turn", "");
-    assert_eq!(code(&call(&provider, "dependent", json!({}), &nobody).await), "DEPENDENCY_NOT_MET");
+    assert_eq!(code(&call(&toolbox, "dependent", json!({}), &nobody).await), "DEPENDENCY_NOT_MET");
 }
 
 #[tokio::test]
@@ -38,12 +38,12 @@ async fn a_failed_call_does_not_open_the_way() {
         probe("tells", []).gives(told),
         probe("after", [Requirement::tool("fails"), Requirement::tool("tells")]),
     ]);
-    let provider = Provider::builder(&tools).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).build().unwrap();
     let session = Session::new("s");
     for name in ["fails", "tells"] {
-        assert!(call(&provider, name, json!({}), &in_session(&session)).await.is_error());
+        assert!(call(&toolbox, name, json!({}), &in_session(&session)).await.is_error());
     }
-    let refused = call(&provider, "after", json!({}), &in_session(&session)).await;
+    let refused = call(&toolbox, "after", json!({}), &in_session(&session)).await;
     let Err(ToolError::MissingDependencies(missing)) = refused.outcome else { panic!("{refused:?}") };
     assert_eq!(missing.suggested_order, ["fails", "tells"]);
 }
@@ -56,11 +56,11 @@ async fn a_call_cannot_replace_what_the_provider_vouches_for() {
         Box::pin(async move { Ok(mine) })
     });
     let context =
-        ProviderContext::new().with_values(ContextValues::default().with_trusted("workspace_id", 1));
-    let provider = Provider::builder(&tools).context(context).dependencies(mine).build().unwrap();
+        ToolboxContext::new().with_values(ContextValues::default().with_trusted("workspace_id", 1));
+    let toolbox = Toolbox::builder(&tools).context(context).dependencies(mine).build().unwrap();
     let claims = ContextValues::default().with_client("workspace_id", 2);
     let turn = ToolContext::new("turn", "").with_values(claims);
-    assert_eq!(code(&call(&provider, "t", json!({ "plan_slug": "x" }), &turn).await), "ok");
+    assert_eq!(code(&call(&toolbox, "t", json!({ "plan_slug": "x" }), &turn).await), "ok");
 }
 
 #[tokio::test]
@@ -70,11 +70,11 @@ async fn dependencies_are_told_before_wrong_arguments_and_entities_by_the_argume
         Box::pin(async move { Ok(exists) })
     });
     let tools = registry([probe("t", [Requirement::entity("plan", "plan_slug")])]);
-    let provider = Provider::builder(&tools).dependencies(seen).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).dependencies(seen).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let code_of = |arguments: Value| {
-        let (provider, turn) = (&provider, &turn);
-        async move { code(&call(provider, "t", arguments, turn).await).to_owned() }
+        let (toolbox, turn) = (&toolbox, &turn);
+        async move { code(&call(toolbox, "t", arguments, turn).await).to_owned() }
     };
     assert_eq!(code_of(json!({ "plan_slug": "launch" })).await, "ok");
     assert_eq!(code_of(json!("{\"plan_slug\": \"launch\"}")).await, "ok", "arguments sent as text");
@@ -93,12 +93,12 @@ async fn what_is_optional_is_told_to_the_program_in_the_details() {
         probe("text", requires.clone()),
         probe("list", requires).gives(Ok(ToolResult::json(json!([1])))),
     ]);
-    let provider = Provider::builder(&tools).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).build().unwrap();
     let session = Session::new("s");
     session.record_success("hard");
     let details = |name: &'static str| {
-        let (provider, session) = (&provider, &session);
-        async move { call(provider, name, json!({}), &in_session(session)).await.outcome.unwrap().details }
+        let (toolbox, session) = (&toolbox, &session);
+        async move { call(toolbox, name, json!({}), &in_session(session)).await.outcome.unwrap().details }
     };
     let object = details("object").await;
     assert_eq!((&object["id"], &object["unmet_dependencies"][0]["key"]), (&json!(7), &json!("soft")));
@@ -122,14 +122,14 @@ async fn what_is_looked_up_is_what_the_tool_gets() {
         Box::pin(async move { Ok(exists) })
     });
     let tools = Registry::new(toolset![phase_open]).unwrap();
-    let provider = Provider::builder(&tools).dependencies(second).build().unwrap();
+    let toolbox = Toolbox::builder(&tools).dependencies(second).build().unwrap();
     let turn = ToolContext::new("turn", "");
     for two in [json!({ "number": 2 }), json!({ "no": 2 }), json!({ "number": 2.0 })] {
-        let answered = call(&provider, "phase_open", two.clone(), &turn).await;
+        let answered = call(&toolbox, "phase_open", two.clone(), &turn).await;
         assert_eq!(answered.text(), "2", "{two}");
     }
     for other in [json!({ "number": 3 }), json!({ "no": 3 }), json!({ "number": 3, "no": 2 })] {
-        let refused = call(&provider, "phase_open", other.clone(), &turn).await;
+        let refused = call(&toolbox, "phase_open", other.clone(), &turn).await;
         assert_eq!(code(&refused), "DEPENDENCY_NOT_MET", "{other}");
     }
 }

@@ -103,10 +103,10 @@ async fn the_page_that_helps_is_the_programs() {
                 See: https://example.com/ai";
     assert_eq!(said(&place::tool(), &ctx).await.unwrap_err().to_string(), text);
     let registry = Registry::new(toolset![place]).unwrap();
-    let context = ProviderContext::new().with_service(Arc::new(HelpUrl::new("https://example.com/ai")));
-    let provider = Provider::builder(&registry).context(context).build().unwrap();
+    let context = ToolboxContext::new().with_service(Arc::new(HelpUrl::new("https://example.com/ai")));
+    let toolbox = Toolbox::builder(&registry).context(context).build().unwrap();
     let turn = ToolContext::new("turn", "");
-    assert_eq!(provider.call(ToolCall::new("1", "place", json!({})), &turn).await.text(), text);
+    assert_eq!(toolbox.call(ToolCall::new("1", "place", json!({})), &turn).await.text(), text);
 }
 
 #[test]

@@ -5,12 +5,12 @@ use toolgen_runtime::engine::executor::{Executor, ScriptedExecutor};
 use super::{in_session, probe, registry};
 use crate::prelude::*;
 
-async fn call(provider: &Provider, name: &str) -> ToolResponse {
-    provider.call(ToolCall::new("c1", name, json!({})), &ToolContext::new("turn", "")).await
+async fn call(toolbox: &Toolbox, name: &str) -> ToolResponse {
+    toolbox.call(ToolCall::new("c1", name, json!({})), &ToolContext::new("turn", "")).await
 }
 
-fn with_executor() -> ProviderContext {
-    ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::default()))
+fn with_executor() -> ToolboxContext {
+    ToolboxContext::new().with_executor(Arc::new(ScriptedExecutor::default()))
 }
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
     let chat = probe("chat_post", [Requirement::service("executor"), Requirement::service("chat service")]);
     let own = probe("own", [Requirement::service("mail").message("Ask for an account of the mail first.")]);
     let tools = registry([shell.clone(), chat.clone(), own.clone()]);
-    let bare = tools.provider(ProviderContext::new());
+    let bare = tools.toolbox(ToolboxContext::new());
     for (name, told) in [
         ("shell", "failed to create tool 'shell': shell tool requires an executor"),
         ("chat_post", "failed to create tool 'chat_post': chat_post tool requires an executor"),
@@ -32,9 +32,9 @@ async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
             (told, "SERVICE_UNAVAILABLE")
         );
         let remedy = answer.outcome.unwrap_err().operator_text().into_owned();
-        assert!(remedy.contains("`ProviderContext::with_service`"), "{remedy}");
+        assert!(remedy.contains("`ToolboxContext::with_service`"), "{remedy}");
     }
-    let lent = tools.provider(with_executor());
+    let lent = tools.toolbox(with_executor());
     assert_eq!(call(&lent, "shell").await.text(), "done");
     assert!(lent.get("shell").is_ok());
     let told = "failed to create tool 'chat_post': chat_post tool requires a chat service";
@@ -42,7 +42,7 @@ async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
     let named = with_executor()
         .with_named_service("chat service", Arc::new(()))
         .with_named_service("mail", Arc::new(()));
-    let named = tools.provider(named);
+    let named = tools.toolbox(named);
     assert_eq!(call(&named, "chat_post").await.text(), "done");
     assert_eq!(call(&named, "own").await.text(), "done");
     assert_eq!((shell.runs(), chat.runs(), own.runs()), (1, 1, 1));
@@ -51,23 +51,23 @@ async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
 #[tokio::test]
 async fn a_service_may_come_with_the_call() {
     let tools = registry([probe("shell", [Requirement::service("executor")])]);
-    let provider = tools.provider(ProviderContext::new());
+    let toolbox = tools.toolbox(ToolboxContext::new());
     let turn =
         ToolContext::new("turn", "").with_service::<dyn Executor>(Arc::new(ScriptedExecutor::default()));
-    let answer = provider.call(ToolCall::new("c1", "shell", json!({})), &turn).await;
+    let answer = toolbox.call(ToolCall::new("c1", "shell", json!({})), &turn).await;
     assert_eq!(answer.text(), "done");
     // The next call brings none.
-    assert!(call(&provider, "shell").await.text().ends_with("shell tool requires an executor"));
+    assert!(call(&toolbox, "shell").await.text().ends_with("shell tool requires an executor"));
 }
 
 #[tokio::test]
 async fn an_optional_service_that_is_not_there_is_told_and_blocks_nothing() {
     let tools = registry([probe("build", [Requirement::service("cache").optional()])]);
-    let provider = tools.provider(ProviderContext::new());
-    let answer = call(&provider, "build").await.outcome.unwrap();
+    let toolbox = tools.toolbox(ToolboxContext::new());
+    let answer = call(&toolbox, "build").await.outcome.unwrap();
     assert_eq!(answer.details["unmet_dependencies"][0]["description"], "Service 'cache' is required");
-    let provider = tools.provider(ProviderContext::new().with_named_service("cache", Arc::new(())));
-    assert_eq!(call(&provider, "build").await.outcome.unwrap().details, Value::Null);
+    let toolbox = tools.toolbox(ToolboxContext::new().with_named_service("cache", Arc::new(())));
+    assert_eq!(call(&toolbox, "build").await.outcome.unwrap().details, Value::Null);
 }
 
 /// Runs a line.
@@ -86,14 +86,14 @@ async fn through(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 async fn functions_nested_calls_found_tools_and_agents_are_held_to_it() {
     let tools = Registry::new(toolset![run_line, through]).unwrap();
     let told = "failed to create tool 'run_line': run_line tool requires an executor";
-    let bare = tools.provider(ProviderContext::new());
+    let bare = tools.toolbox(ToolboxContext::new());
     assert_eq!(call(&bare, "run_line").await.text(), told);
     assert_eq!(call(&bare, "through").await.text(), told);
-    let found = Provider::builder(&tools).discovery(Discovery::new()).build().unwrap();
+    let found = Toolbox::builder(&tools).discovery(Discovery::new()).build().unwrap();
     assert_eq!(call(&found, "run_line").await.text(), told);
     let of_agent = bare.builder_with(&tools).build().unwrap();
     assert_eq!(call(&of_agent, "run_line").await.text(), told);
-    let lent = tools.provider(with_executor());
+    let lent = tools.toolbox(with_executor());
     assert_eq!(call(&lent, "through").await.text(), "ran");
     assert_eq!(call(&lent.builder_with(&tools).build().unwrap(), "run_line").await.text(), "ran");
 }
@@ -103,13 +103,13 @@ async fn services_come_before_what_a_caller_could_do() {
     let requires = [Requirement::tool("first"), Requirement::service("executor")];
     let tools = registry([probe("first", []), probe("second", requires)]);
     let session = Session::new("s");
-    let ask = async |context: ProviderContext| {
+    let ask = async |context: ToolboxContext| {
         tools
-            .provider(context)
+            .toolbox(context)
             .call(ToolCall::new("c", "second", json!({})), &in_session(&session))
             .await
             .text()
     };
-    assert!(ask(ProviderContext::new()).await.ends_with("second tool requires an executor"));
+    assert!(ask(ToolboxContext::new()).await.ends_with("second tool requires an executor"));
     assert!(ask(with_executor()).await.starts_with("Cannot execute 'second': prerequisites not met."));
 }

@@ -100,8 +100,8 @@ async fn the_texts_of_a_page_are_those_of_the_errors() {
     has(&ToolError::Timeout { duration: Duration::from_millis(1500) }.to_string());
 
     let empty = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
-    let provider = Provider::builder(&empty).build().unwrap();
-    has(&provider.call(ToolCall::new("1", "task_update", json!({})), &nobody).await.text());
+    let toolbox = Toolbox::builder(&empty).build().unwrap();
+    has(&toolbox.call(ToolCall::new("1", "task_update", json!({})), &nobody).await.text());
 
     let breaker = CircuitBreaker::default();
     for _ in 0..5 {

@@ -3,18 +3,18 @@
 use super::{probe, registry};
 use crate::prelude::*;
 
-fn provider() -> Provider {
+fn toolbox() -> Toolbox {
     let tools = registry([probe("start", []), probe("go", [Requirement::tool("start")])]);
-    tools.provider(Default::default())
+    tools.toolbox(Default::default())
 }
 
 fn turn() -> ToolContext {
     ToolContext::new("turn", "").with_agent_id("agent-1")
 }
 
-async fn dispatched(provider: &Provider, names: &[&str], turn: &ToolContext) -> Vec<bool> {
+async fn dispatched(toolbox: &Toolbox, names: &[&str], turn: &ToolContext) -> Vec<bool> {
     let calls = names.iter().map(|name| ToolCall::new("c1", *name, json!({}))).collect();
-    let answers = provider.dispatch(calls, turn, &DispatchOptions::new()).await.responses;
+    let answers = toolbox.dispatch(calls, turn, &DispatchOptions::new()).await.responses;
     answers.iter().map(|answer| !answer.is_error()).collect()
 }
 
@@ -25,9 +25,9 @@ const MISSING: &str = "Cannot execute 'go': prerequisites not met.\n\nMissing:\n
 
 #[tokio::test]
 async fn a_call_of_its_own_says_that_it_has_no_session() {
-    let provider = provider();
+    let toolbox = toolbox();
     let turn = turn();
-    let call = |name| provider.call(ToolCall::new("c1", name, json!({})), &turn);
+    let call = |name| toolbox.call(ToolCall::new("c1", name, json!({})), &turn);
     assert_eq!(call("start").await.text(), "done");
     let refused = call("go").await;
     assert_eq!(refused.text(), MISSING);
@@ -39,17 +39,17 @@ async fn a_call_of_its_own_says_that_it_has_no_session() {
 
 #[tokio::test]
 async fn the_calls_of_a_turn_know_of_each_other_and_of_no_other_turn() {
-    let provider = provider();
-    assert_eq!(dispatched(&provider, &["start", "go"], &turn()).await, [true, true]);
+    let toolbox = toolbox();
+    assert_eq!(dispatched(&toolbox, &["start", "go"], &turn()).await, [true, true]);
     let stranger = turn().with_principal(Principal::new("p").with_scopes(["write"]));
     for turn in [turn(), stranger] {
-        assert_eq!(dispatched(&provider, &["go"], &turn).await, [false]);
+        assert_eq!(dispatched(&toolbox, &["go"], &turn).await, [false]);
     }
     let calls = vec![ToolCall::new("c1", "go", json!({}))];
-    let refused = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await.responses.remove(0);
+    let refused = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await.responses.remove(0);
     assert_eq!(refused.text(), MISSING);
     // A session of the program outlasts the turn.
     let lasting = turn().with_session(Session::new("s"));
-    assert_eq!(dispatched(&provider, &["start"], &lasting).await, [true]);
-    assert_eq!(dispatched(&provider, &["go"], &lasting).await, [true]);
+    assert_eq!(dispatched(&toolbox, &["start"], &lasting).await, [true]);
+    assert_eq!(dispatched(&toolbox, &["go"], &lasting).await, [true]);
 }

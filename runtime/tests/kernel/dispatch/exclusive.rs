@@ -61,11 +61,11 @@ async fn deep(depth: u32, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     ctx.call("deep", json!({"depth": depth - 1})).await
 }
 
-fn provider() -> (Provider, Arc<Crowd>) {
+fn toolbox() -> (Toolbox, Arc<Crowd>) {
     let crowd = Arc::<Crowd>::default();
-    let context = ProviderContext::new().with_service(Arc::clone(&crowd));
+    let context = ToolboxContext::new().with_service(Arc::clone(&crowd));
     let registry = Registry::new(toolset![migrate, read, both, deep]).unwrap();
-    (registry.provider(context), crowd)
+    (registry.toolbox(context), crowd)
 }
 
 fn calls(calls: &[(&str, Value)]) -> Vec<ToolCall> {
@@ -78,18 +78,18 @@ fn calls(calls: &[(&str, Value)]) -> Vec<ToolCall> {
 
 #[tokio::test(start_paused = true)]
 async fn exclusive_calls_run_alone_across_turns_and_below_other_tools() {
-    let (provider, crowd) = provider();
+    let (toolbox, crowd) = toolbox();
     let (turn, options) = (turn(), DispatchOptions::new());
     let mixed = json!({"first": "read", "second": "migrate"});
     let twice = json!({"first": "migrate", "second": "migrate"});
     let (one, two, three) = tokio::join!(
-        provider.dispatch(
+        toolbox.dispatch(
             calls(&[("read", json!({})), ("both", mixed.clone()), ("both", twice)]),
             &turn,
             &options
         ),
-        provider.dispatch(calls(&[("migrate", json!({})), ("read", json!({}))]), &turn, &options),
-        provider.dispatch(calls(&[("both", mixed), ("deep", json!({"depth": 3}))]), &turn, &options),
+        toolbox.dispatch(calls(&[("migrate", json!({})), ("read", json!({}))]), &turn, &options),
+        toolbox.dispatch(calls(&[("both", mixed), ("deep", json!({"depth": 3}))]), &turn, &options),
     );
     assert_eq!(texts(&one), ["read", "read migrated", "migrated migrated"]);
     assert_eq!(texts(&two), ["migrated", "read"]);
@@ -99,18 +99,18 @@ async fn exclusive_calls_run_alone_across_turns_and_below_other_tools() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_to_run_alone_can_be_cancelled() {
-    let (provider, crowd) = provider();
+    let (toolbox, crowd) = toolbox();
     let token = CancellationToken::new();
     let (free, cancelled) = (turn(), turn().with_cancel(token.clone()));
     let call = |name| ToolCall::new("1", name, json!({}));
     let (first, second, ()) =
-        tokio::join!(provider.call(call("read"), &free), provider.call(call("migrate"), &cancelled), async {
+        tokio::join!(toolbox.call(call("read"), &free), toolbox.call(call("migrate"), &cancelled), async {
             tokio::time::sleep(Duration::from_millis(5)).await;
             token.cancel();
         });
     assert_eq!((first.text().as_str(), second.outcome), ("read", Err(ToolError::Cancelled)));
     assert_eq!(crowd.alone.load(Ordering::SeqCst), 0);
-    assert_eq!(provider.call(call("read"), &free).await.text(), "read");
+    assert_eq!(toolbox.call(call("read"), &free).await.text(), "read");
 }
 
 /// Makes the calls it is told to make, one after the other or at once, and works between them.
@@ -181,11 +181,11 @@ proptest! {
                 Node { spec, crowd: Arc::clone(&crowd) }
             };
             let registry = Registry::builder().add(node("alone", true)).add(node("beside", false)).seal().unwrap();
-            let provider = registry.provider(ProviderContext::new());
+            let toolbox = registry.toolbox(ToolboxContext::new());
             let running: Vec<_> = turns.into_iter().map(|trees| {
                 let calls = trees.iter().map(|tree| ToolCall::new("1", tree["tool"].as_str().unwrap(), tree["args"].clone()));
-                let (provider, calls) = (provider.clone(), calls.collect());
-                tokio::spawn(async move { texts(&provider.dispatch(calls, &turn(), &DispatchOptions::new()).await) })
+                let (toolbox, calls) = (toolbox.clone(), calls.collect());
+                tokio::spawn(async move { texts(&toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await) })
             }).collect();
             for turn in running {
                 assert!(turn.await.unwrap().iter().all(|text| text == "done"));

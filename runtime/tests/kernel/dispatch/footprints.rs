@@ -28,10 +28,10 @@ fn files() -> Bench {
 /// How long the calls take all together, and what happened.
 async fn run(bench: Bench, calls: Vec<ToolCall>) -> (u128, Vec<String>) {
     let log = Arc::clone(&bench.log);
-    let provider = bench.builder().context(ProviderContext::new().with_work_dir("/base")).build().unwrap();
+    let toolbox = bench.builder().context(ToolboxContext::new().with_work_dir("/base")).build().unwrap();
     let start = Instant::now();
     let expected: Vec<String> = calls.iter().map(|call| call.id.to_string()).collect();
-    let done = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await;
+    let done = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await;
     assert_eq!(ids(&done), expected);
     (start.elapsed().as_millis(), steps(&log))
 }
@@ -134,11 +134,11 @@ async fn a_function_says_what_it_touches_by_the_names_the_model_knows() {
         (vec!["file:{from}".into()], vec!["file:{to}".into()])
     );
     assert_eq!(spec.service.as_str(), "disk");
-    let provider = Provider::builder(&Registry::builder().add(tool).seal().unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::builder().add(tool).seal().unwrap()).build().unwrap();
     let took = async |first: Value, second: Value| {
         let start = Instant::now();
         let calls = [first, second].map(|arguments| ToolCall::new("1", "copy_file", arguments)).to_vec();
-        let done = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await;
+        let done = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await;
         assert!(done.responses.iter().all(|response| !response.is_error()));
         start.elapsed().as_millis()
     };
@@ -223,9 +223,9 @@ proptest! {
         let (begins, done) = runtime.block_on(async {
             let bench = bench();
             let log = Arc::clone(&bench.log);
-            let provider = bench.provider();
+            let toolbox = bench.toolbox();
             let sent = calls.iter().enumerate().map(|(id, call)| call.call(id)).collect();
-            let done = provider.dispatch(sent, &turn(), &options(strategy)).await;
+            let done = toolbox.dispatch(sent, &turn(), &options(strategy)).await;
             (begins(&log, calls.len()), done)
         });
         let expected: Vec<String> = (0..calls.len()).map(|id| id.to_string()).collect();

@@ -56,16 +56,16 @@ fn event_line(event: &Event) -> String {
     }
 }
 
-fn watched(refuses: &'static [&'static str]) -> (Provider, Seen) {
+fn watched(refuses: &'static [&'static str]) -> (Toolbox, Seen) {
     let seen = Seen::default();
     let (hook, events) = (Arc::clone(&seen), Arc::clone(&seen));
-    let provider = Bench::new()
+    let toolbox = Bench::new()
         .builder()
         .hooks(Watcher { seen: hook, refuses })
         .on_event(move |event| events.lock().unwrap().push(event_line(&event)))
         .build()
         .unwrap();
-    (provider, seen)
+    (toolbox, seen)
 }
 
 fn seen(seen: &Seen) -> Vec<String> {
@@ -74,16 +74,16 @@ fn seen(seen: &Seen) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn the_order_is_hook_start_end_hook() {
-    let (provider, log) = watched(&[]);
-    provider.dispatch(vec![call(1, 1)], &turn(), &DispatchOptions::new()).await;
+    let (toolbox, log) = watched(&[]);
+    toolbox.dispatch(vec![call(1, 1)], &turn(), &DispatchOptions::new()).await;
     assert_eq!(seen(&log), ["before 1", "start 1 {\"ms\":1,\"id\":1}", "end 1", "after 1 false"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_says_no_leaves_no_events_and_no_hook_after() {
-    let (provider, log) = watched(&["2"]);
+    let (toolbox, log) = watched(&["2"]);
     let calls = vec![call(1, 0), call(2, 0), call(3, 0)];
-    let done = provider.dispatch(calls, &turn(), &options(Strategy::Sequential)).await;
+    let done = toolbox.dispatch(calls, &turn(), &options(Strategy::Sequential)).await;
     assert_eq!(texts(&done), ["1", "Tool execution skipped by before_tool_execution hook.", "3"]);
     assert!(done.responses[1].is_error() && done.responses[1].skipped);
     let of_second: Vec<String> = seen(&log).into_iter().filter(|line| line.contains(" 2")).collect();
@@ -92,9 +92,9 @@ async fn a_hook_that_says_no_leaves_no_events_and_no_hook_after() {
 
 #[tokio::test(start_paused = true)]
 async fn the_hook_is_asked_for_unknown_tools_too_and_their_error_is_an_event() {
-    let (provider, log) = watched(&[]);
+    let (toolbox, log) = watched(&[]);
     let call = ToolCall::new("1", "nothing_like_it", json!({}));
-    provider.dispatch(vec![call], &turn(), &DispatchOptions::new()).await;
+    toolbox.dispatch(vec![call], &turn(), &DispatchOptions::new()).await;
     assert_eq!(
         seen(&log),
         ["before 1", "start 1 {}", "error 1 Tool not found: nothing_like_it", "after 1 true"]
@@ -103,9 +103,9 @@ async fn the_hook_is_asked_for_unknown_tools_too_and_their_error_is_an_event() {
 
 #[tokio::test(start_paused = true)]
 async fn a_skipped_call_starts_and_ends_with_null_arguments_and_without_hooks() {
-    let (provider, log) = watched(&[]);
+    let (toolbox, log) = watched(&[]);
     let options = options(Strategy::Sequential).with_steering(|| true);
-    provider.dispatch(vec![call(1, 0), call(2, 0)], &turn(), &options).await;
+    toolbox.dispatch(vec![call(1, 0), call(2, 0)], &turn(), &options).await;
     assert_eq!(
         seen(&log)[4..],
         ["start 2 null", "error 2 Skipped due to queued user message."],
@@ -115,10 +115,10 @@ async fn a_skipped_call_starts_and_ends_with_null_arguments_and_without_hooks() 
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_cancelled_before_it_runs_starts_and_ends_too() {
-    let (provider, log) = watched(&[]);
+    let (toolbox, log) = watched(&[]);
     let token = CancellationToken::new();
     token.cancel();
-    provider.dispatch(vec![call(1, 0)], &turn().with_cancel(token), &DispatchOptions::new()).await;
+    toolbox.dispatch(vec![call(1, 0)], &turn().with_cancel(token), &DispatchOptions::new()).await;
     assert_eq!(seen(&log), ["start 1 null", "error 1 Cancelled"]);
 }
 
@@ -131,14 +131,14 @@ async fn an_update_the_hook_refuses_is_no_event_and_has_no_hook_after() {
         ready(Ok("done"))
     });
     let registry = Registry::builder().add(talker).seal().unwrap();
-    let provider = Provider::builder(&registry)
+    let toolbox = Toolbox::builder(&registry)
         .hooks(Watcher { seen: hook, refuses: &["two"] })
         .on_event(move |event| events.lock().unwrap().push(event_line(&event)))
         .build()
         .unwrap();
     let turn = turn().with_on_update(move |update| heard.lock().unwrap().push(update.to_text()));
     let call = ToolCall::new("1", "talk", json!({}));
-    provider.dispatch(vec![call], &turn, &DispatchOptions::new()).await;
+    toolbox.dispatch(vec![call], &turn, &DispatchOptions::new()).await;
     assert_eq!(
         seen(&log),
         [

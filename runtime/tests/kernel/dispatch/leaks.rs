@@ -16,11 +16,11 @@ async fn dropping_leaves_nothing(options: DispatchOptions) {
             std::future::pending::<Result<ToolResult, ToolError>>().await
         }
     });
-    let provider = Provider::builder(&Registry::builder().add(waiter).seal().unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::builder().add(waiter).seal().unwrap()).build().unwrap();
     let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
     let (turn, token) = (turn(), CancellationToken::new());
     let turn = turn.with_cancel(token.clone());
-    let running = provider.dispatch(calls, &turn, &options);
+    let running = toolbox.dispatch(calls, &turn, &options);
     assert!(tokio::time::timeout(Duration::from_millis(10), running).await.is_err());
     for _ in 0..100 {
         tokio::task::yield_now().await;

@@ -11,10 +11,10 @@ fn two_at_once() -> Strategy {
 
 #[tokio::test(start_paused = true)]
 async fn three_parallel_calls_of_50_ms_take_50_ms_and_parallel_is_the_default() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let start = Instant::now();
     let calls = (1..=3).map(|id| call(id, 50)).collect();
-    let done = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await;
+    let done = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await;
     assert_eq!(start.elapsed().as_millis(), 50);
     assert_eq!(texts(&done), ["1", "2", "3"]);
     assert!(!done.interrupted);
@@ -24,9 +24,9 @@ async fn three_parallel_calls_of_50_ms_take_50_ms_and_parallel_is_the_default() 
 async fn answers_come_in_the_order_of_the_calls_however_long_each_takes() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let calls = vec![call(1, 30), call(2, 20), call(3, 10)];
-    let done = provider.dispatch(calls, &turn(), &options(Strategy::Parallel)).await;
+    let done = toolbox.dispatch(calls, &turn(), &options(Strategy::Parallel)).await;
     assert_eq!(ids(&done), ["1", "2", "3"]);
     assert_eq!(steps(&log), ["begin 1", "begin 2", "begin 3", "end 3", "end 2", "end 1"]);
 }
@@ -35,10 +35,10 @@ async fn answers_come_in_the_order_of_the_calls_however_long_each_takes() {
 async fn sequential_calls_run_one_after_the_other() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let start = Instant::now();
     let done =
-        provider.dispatch(vec![call(1, 50), call(2, 50)], &turn(), &options(Strategy::Sequential)).await;
+        toolbox.dispatch(vec![call(1, 50), call(2, 50)], &turn(), &options(Strategy::Sequential)).await;
     assert_eq!(start.elapsed().as_millis(), 100);
     assert_eq!(ids(&done), ["1", "2"]);
     assert_eq!(steps(&log), ["begin 1", "end 1", "begin 2", "end 2"]);
@@ -48,10 +48,10 @@ async fn sequential_calls_run_one_after_the_other() {
 async fn four_calls_two_at_a_time_are_two_batches() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let start = Instant::now();
     let calls = vec![call(1, 50), call(2, 10), call(3, 50), call(4, 10)];
-    let done = provider.dispatch(calls, &turn(), &options(two_at_once())).await;
+    let done = toolbox.dispatch(calls, &turn(), &options(two_at_once())).await;
     assert_eq!(start.elapsed().as_millis(), 100);
     assert_eq!(ids(&done), ["1", "2", "3", "4"]);
     assert_eq!(steps(&log), ["begin 1", "begin 2", "end 2", "end 1", "begin 3", "begin 4", "end 4", "end 3"]);
@@ -59,22 +59,22 @@ async fn four_calls_two_at_a_time_are_two_batches() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_batch_may_be_smaller() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let start = Instant::now();
     let done =
-        provider.dispatch((1..=5).map(|id| call(id, 10)).collect(), &turn(), &options(two_at_once())).await;
+        toolbox.dispatch((1..=5).map(|id| call(id, 10)).collect(), &turn(), &options(two_at_once())).await;
     assert_eq!(start.elapsed().as_millis(), 30);
     assert_eq!(done.responses.len(), 5);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_without_calls_has_no_answers() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&asked);
         let options = options(strategy).with_steering(move || count.fetch_add(1, Ordering::SeqCst) > 0);
-        let done = provider.dispatch(Vec::new(), &turn(), &options).await;
+        let done = toolbox.dispatch(Vec::new(), &turn(), &options).await;
         assert!(done.responses.is_empty() && !done.interrupted);
         assert_eq!(asked.load(Ordering::SeqCst), 0);
     }
@@ -83,7 +83,7 @@ async fn a_turn_without_calls_has_no_answers() {
 #[tokio::test(start_paused = true)]
 async fn every_call_is_answered_whatever_happens_to_its_siblings() {
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
-        let provider = Bench::new().provider();
+        let toolbox = Bench::new().toolbox();
         let mut cut = call(6, 0);
         cut.blocked = Some(Blocked::Truncated);
         let calls = vec![
@@ -96,7 +96,7 @@ async fn every_call_is_answered_whatever_happens_to_its_siblings() {
             call_of("t", 7, json!({ "how": "never" })),
             call(7, 1),
         ];
-        let done = provider.dispatch(calls, &turn(), &options(strategy)).await;
+        let done = toolbox.dispatch(calls, &turn(), &options(strategy)).await;
         assert_eq!(ids(&done), ["1", "2", "3", "4", "5", "6", "7", "7"], "the same id twice is two calls");
         let codes: Vec<&str> = done
             .responses
@@ -131,10 +131,10 @@ fn steering(from: usize) -> (Arc<AtomicUsize>, impl Fn() -> bool + Send + Sync) 
 async fn a_message_skips_the_sequential_calls_after_it() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let (asked, steering) = steering(2);
     let options = options(Strategy::Sequential).with_steering(steering);
-    let done = provider.dispatch((1..=4).map(|id| call(id, 1)).collect(), &turn(), &options).await;
+    let done = toolbox.dispatch((1..=4).map(|id| call(id, 1)).collect(), &turn(), &options).await;
     assert_eq!(SKIPPED_BY_MESSAGE, "Skipped due to queued user message.");
     assert_eq!(texts(&done), ["1", "2", SKIPPED_BY_MESSAGE, SKIPPED_BY_MESSAGE]);
     let flags: Vec<_> =
@@ -147,10 +147,10 @@ async fn a_message_skips_the_sequential_calls_after_it() {
 
 #[tokio::test(start_paused = true)]
 async fn steering_is_asked_after_each_sequential_call_and_after_the_last() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let (asked, steering) = steering(3);
     let options = options(Strategy::Sequential).with_steering(steering);
-    let done = provider.dispatch((1..=3).map(|id| call(id, 1)).collect(), &turn(), &options).await;
+    let done = toolbox.dispatch((1..=3).map(|id| call(id, 1)).collect(), &turn(), &options).await;
     assert_eq!(asked.load(Ordering::SeqCst), 3);
     assert_eq!(texts(&done), ["1", "2", "3"]);
     assert!(done.interrupted, "the loop hears of it all the same");
@@ -160,7 +160,7 @@ async fn steering_is_asked_after_each_sequential_call_and_after_the_last() {
 async fn steering_is_asked_once_when_all_parallel_calls_are_answered() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let (seen, count) = (Arc::clone(&log), Arc::new(AtomicUsize::new(0)));
     let asked = Arc::clone(&count);
     let options = DispatchOptions::new().with_steering(move || {
@@ -168,26 +168,26 @@ async fn steering_is_asked_once_when_all_parallel_calls_are_answered() {
         assert_eq!(seen.lock().unwrap().len(), 6);
         true
     });
-    let done = provider.dispatch((1..=3).map(|id| call(id, 1)).collect(), &turn(), &options).await;
+    let done = toolbox.dispatch((1..=3).map(|id| call(id, 1)).collect(), &turn(), &options).await;
     assert_eq!((texts(&done), asked.load(Ordering::SeqCst)), (vec!["1".into(), "2".into(), "3".into()], 1));
     assert!(done.interrupted);
 }
 
 #[tokio::test(start_paused = true)]
 async fn steering_is_asked_between_batches_and_skips_the_batches_after() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let (asked, steering) = steering(2);
     let options = options(two_at_once()).with_steering(steering);
-    let done = provider.dispatch((1..=6).map(|id| call(id, 1)).collect(), &turn(), &options).await;
+    let done = toolbox.dispatch((1..=6).map(|id| call(id, 1)).collect(), &turn(), &options).await;
     let expected = ["1", "2", "3", "4", SKIPPED_BY_MESSAGE, SKIPPED_BY_MESSAGE];
     assert_eq!((texts(&done), asked.load(Ordering::SeqCst)), (expected.map(String::from).to_vec(), 2));
 }
 
 #[tokio::test(start_paused = true)]
 async fn steering_that_panics_has_no_message() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let options = options(Strategy::Sequential).with_steering(|| panic!("no"));
-    let done = provider.dispatch(vec![call(1, 1), call(2, 1)], &turn(), &options).await;
+    let done = toolbox.dispatch(vec![call(1, 1), call(2, 1)], &turn(), &options).await;
     assert_eq!(texts(&done), ["1", "2"]);
     assert!(!done.interrupted);
 }
@@ -205,13 +205,13 @@ async fn cancelling_a_turn_answers_all_that_is_left_with_cancelled() {
             tokio::time::sleep(Duration::from_millis(20)).await;
             stop.cancel();
         });
-        let provider = Bench::new().provider();
+        let toolbox = Bench::new().toolbox();
         let turn = turn().with_cancel(token);
         let (asked, steering) = steering(1_000);
         let options = options(strategy).with_steering(steering);
         let calls = vec![call(1, 10), call(2, 1_000), call(3, 1_000), call(4, 10)];
         let start = Instant::now();
-        let done = provider.dispatch(calls, &turn, &options).await;
+        let done = toolbox.dispatch(calls, &turn, &options).await;
         assert_eq!(start.elapsed().as_millis(), 20, "{strategy:?}");
         assert_eq!(texts(&done), expected, "{strategy:?}");
         assert!(!done.interrupted && asked.load(Ordering::SeqCst) <= 1);
@@ -224,12 +224,12 @@ async fn a_turn_that_is_cancelled_from_the_beginning_runs_nothing() {
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
         let bench = Bench::new();
         let log = Arc::clone(&bench.log);
-        let provider = bench.provider();
+        let toolbox = bench.toolbox();
         let token = CancellationToken::new();
         token.cancel();
         let turn = turn().with_cancel(token);
         let calls = vec![call(1, 1), ToolCall::new("2", "unknown", json!({})), call(3, 1)];
-        let done = provider.dispatch(calls, &turn, &options(strategy)).await;
+        let done = toolbox.dispatch(calls, &turn, &options(strategy)).await;
         assert_eq!(texts(&done), ["Cancelled", "Cancelled", "Cancelled"]);
         assert!(steps(&log).is_empty());
     }
@@ -241,11 +241,11 @@ async fn an_exclusive_call_runs_alone_and_in_its_place() {
     alone.exclusive = true;
     let bench = Bench::new().with(alone);
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let exclusive = |id, millis| call_of("alone", id, json!({ "ms": millis }));
     let calls = vec![call(1, 20), call(2, 10), exclusive(3, 5), exclusive(4, 5), call(5, 20), call(6, 10)];
     let start = Instant::now();
-    let done = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await;
+    let done = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await;
     assert_eq!(ids(&done), ["1", "2", "3", "4", "5", "6"]);
     assert_eq!(
         steps(&log),
@@ -269,16 +269,16 @@ async fn a_call_waits_for_the_calls_before_it_that_its_tool_requires() {
     let bench =
         Bench::new().with(ToolSpec { requires: vec![after].into(), ..spec("after") }).with(spec("free"));
     let log = Arc::clone(&bench.log);
-    let provider = bench.provider();
+    let toolbox = bench.toolbox();
     let turn = turn().with_session(Session::new("s"));
     let calls = vec![call(1, 50), call_of("after", 2, json!({})), call_of("free", 3, json!({}))];
-    let done = provider.dispatch(calls, &turn, &options(Strategy::Parallel)).await;
+    let done = toolbox.dispatch(calls, &turn, &options(Strategy::Parallel)).await;
     assert_eq!(texts(&done), ["1", "2", "3"]);
     assert_eq!(steps(&log), ["begin 1", "begin 3", "end 3", "end 1", "begin 2", "end 2"]);
 
     // One that comes later does not help, as it would not if the calls ran one after the other.
     let turn = self::turn().with_session(Session::new("other"));
     let calls = vec![call_of("after", 1, json!({})), call(2, 50)];
-    let done = provider.dispatch(calls, &turn, &options(Strategy::Parallel)).await;
+    let done = toolbox.dispatch(calls, &turn, &options(Strategy::Parallel)).await;
     assert!(done.responses[0].is_error() && !done.responses[1].is_error());
 }

@@ -77,12 +77,12 @@ impl Bench {
         self
     }
 
-    pub(crate) fn builder(self) -> ProviderBuilder {
+    pub(crate) fn builder(self) -> ToolboxBuilder {
         let builder = self.tools.into_iter().fold(Registry::builder(), |builder, tool| builder.add(tool));
-        Provider::builder(&builder.seal().unwrap())
+        Toolbox::builder(&builder.seal().unwrap())
     }
 
-    pub(crate) fn provider(self) -> Provider {
+    pub(crate) fn toolbox(self) -> Toolbox {
         self.builder().build().unwrap()
     }
 }

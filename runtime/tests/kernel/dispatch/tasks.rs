@@ -30,37 +30,37 @@ async fn calls_in_tasks_of_their_own_do_not_hold_up_each_other() {
             Ok("met")
         }
     });
-    let provider = Provider::builder(&Registry::builder().add(meeting).seal().unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::builder().add(meeting).seal().unwrap()).build().unwrap();
     let options = DispatchOptions::new().in_tasks();
-    let done = provider.dispatch(vec![meet(1), meet(2)], &turn(), &options).await;
+    let done = toolbox.dispatch(vec![meet(1), meet(2)], &turn(), &options).await;
     assert_eq!((texts(&done), ids(&done)), (vec!["met".to_owned(), "met".to_owned()], vec!["1", "2"]));
 }
 
 #[tokio::test]
 async fn blocking_tools_do_not_hold_up_each_other_in_one_task() {
     let registry = Registry::new(toolset![meet_on_the_pool]).unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
     let turn = turn().with_service(Arc::new(Barrier::new(2)));
-    let done = provider.dispatch(vec![meet(1), meet(2)], &turn, &DispatchOptions::new()).await;
+    let done = toolbox.dispatch(vec![meet(1), meet(2)], &turn, &DispatchOptions::new()).await;
     assert_eq!(texts(&done), ["met", "met"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn tasks_keep_order_strategy_and_answers() {
     for strategy in [Strategy::Sequential, Strategy::Parallel] {
-        let provider = Bench::new().provider();
+        let toolbox = Bench::new().toolbox();
         let calls = vec![call(1, 20), call_of("t", 2, json!({ "how": "panic" })), call(3, 10)];
-        let done = provider.dispatch(calls, &turn(), &options(strategy).in_tasks()).await;
+        let done = toolbox.dispatch(calls, &turn(), &options(strategy).in_tasks()).await;
         assert_eq!(texts(&done), ["1", "tool panicked", "3"]);
     }
 }
 
 #[test]
 fn without_a_runtime_calls_stay_in_one_task() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let call = call_of("t", 1, json!({}));
     let (turn, options) = (turn(), DispatchOptions::new().in_tasks());
-    let mut running = Box::pin(provider.dispatch(vec![call], &turn, &options));
+    let mut running = Box::pin(toolbox.dispatch(vec![call], &turn, &options));
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     let std::task::Poll::Ready(done) = running.as_mut().poll(&mut cx) else { panic!("nothing to wait for") };
     assert_eq!(texts(&done), ["1"]);

@@ -11,7 +11,7 @@ use crate::prelude::*;
 async fn every_answer_has_its_record_and_every_record_its_answer() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = Bench::new().builder().layer(auditor.clone()).build().unwrap();
+    let toolbox = Bench::new().builder().layer(auditor.clone()).build().unwrap();
     let (token, stop) = (CancellationToken::new(), CancellationToken::new());
     stop.cancel();
     for (token, calls) in [(token, 1..=3), (stop, 4..=6)] {
@@ -19,7 +19,7 @@ async fn every_answer_has_its_record_and_every_record_its_answer() {
         let options =
             options(Strategy::Sequential).with_steering(move || asked.fetch_add(1, Ordering::SeqCst) == 1);
         let calls = calls.map(|id| call(id, 0)).collect();
-        provider.dispatch(calls, &turn().with_cancel(token), &options).await;
+        toolbox.dispatch(calls, &turn().with_cancel(token), &options).await;
     }
     auditor.flush().await.unwrap();
     let rows: Vec<(String, Option<String>)> = sink
@@ -61,7 +61,7 @@ impl Hooks for Stuck {
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_is_cancelled_does_not_wait_for_layers_that_never_answer() {
-    for provider in [
+    for toolbox in [
         Bench::new().builder().middleware(Stuck).build().unwrap(),
         Bench::new().builder().hooks(Stuck).build().unwrap(),
     ] {
@@ -74,7 +74,7 @@ async fn a_turn_that_is_cancelled_does_not_wait_for_layers_that_never_answer() {
         let calls = vec![call(1, 0), call(2, 0)];
         let turn = turn().with_cancel(token);
         let options = DispatchOptions::new();
-        let running = provider.dispatch(calls, &turn, &options);
+        let running = toolbox.dispatch(calls, &turn, &options);
         let done = tokio::time::timeout(Duration::from_secs(1), running).await.expect("an answer");
         assert_eq!(texts(&done), ["Cancelled", "Cancelled"]);
     }
@@ -126,7 +126,7 @@ proptest! {
                 .with(ToolSpec { exclusive: true, ..spec("alone") })
                 .with(ToolSpec { writes: vec!["row".into()].into(), ..spec("write") });
             let log = Arc::clone(&bench.log);
-            let provider = bench.builder().default_timeout(Duration::from_millis(50)).build().unwrap();
+            let toolbox = bench.builder().default_timeout(Duration::from_millis(50)).build().unwrap();
             let asked = AtomicUsize::new(0);
             let mut options = options(strategy).with_steering(move || {
                 message_at.is_some_and(|at| asked.fetch_add(1, Ordering::SeqCst) + 1 >= at)
@@ -144,7 +144,7 @@ proptest! {
                 });
             }
             let start = Instant::now();
-            let done = provider.dispatch(sent.collect(), &turn().with_cancel(token), &options).await;
+            let done = toolbox.dispatch(sent.collect(), &turn().with_cancel(token), &options).await;
             (done, steps(&log), start.elapsed())
         });
         let expected: Vec<String> = (0..calls.len()).map(|id| id.to_string()).collect();
@@ -172,9 +172,9 @@ proptest! {
 
 #[tokio::test]
 async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
-    let provider = Bench::new().provider();
+    let toolbox = Bench::new().toolbox();
     let calls = |count| (1..=count).map(|id| call(id, 0)).collect::<Vec<ToolCall>>();
-    let dispatched = provider.dispatch(calls(130), &turn(), &DispatchOptions::new()).await;
+    let dispatched = toolbox.dispatch(calls(130), &turn(), &DispatchOptions::new()).await;
     assert_eq!(dispatched.responses.iter().filter(|response| !response.is_error()).count(), 128);
     let refused = &dispatched.responses[128..];
     assert_eq!(refused.len(), 2);
@@ -188,7 +188,7 @@ async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
         assert_eq!(response.outcome.as_ref().unwrap_err().code(), TOO_MANY_CALLS);
     }
     let two = options(Strategy::Sequential).with_max_calls(NonZeroUsize::new(2).unwrap());
-    let dispatched = provider.dispatch(calls(4), &turn(), &two).await;
+    let dispatched = toolbox.dispatch(calls(4), &turn(), &two).await;
     assert_eq!(texts(&dispatched)[..2], ["1", "2"]);
     assert!(dispatched.responses[2].is_error() && dispatched.responses[3].is_error());
 }
@@ -196,7 +196,7 @@ async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
 /// The time and the memory grow with the number of calls, not with its square.
 #[tokio::test]
 async fn many_exclusive_calls_take_no_longer_than_they_must() {
-    let provider = Bench::new().with(ToolSpec { exclusive: true, ..spec("alone") }).provider();
+    let toolbox = Bench::new().with(ToolSpec { exclusive: true, ..spec("alone") }).toolbox();
     let all = DispatchOptions::new().with_max_calls(NonZeroUsize::MAX);
     let mut taken = [Duration::MAX; 2];
     // The best of several runs, because other work on the machine counts, too.
@@ -204,7 +204,7 @@ async fn many_exclusive_calls_take_no_longer_than_they_must() {
         for (taken, count) in taken.iter_mut().zip([500, 10_000]) {
             let calls = (0..count).map(|id| call_of("alone", id, json!({}))).collect();
             let since = std::time::Instant::now();
-            let dispatched = provider.dispatch(calls, &turn(), &all).await;
+            let dispatched = toolbox.dispatch(calls, &turn(), &all).await;
             assert!(dispatched.responses.iter().all(|response| !response.is_error()));
             *taken = since.elapsed().min(*taken);
         }

@@ -48,7 +48,7 @@ pub(crate) fn all() -> Vec<Kind> {
         kind("written by hand", &[], |world| ready(vec![Arc::new(ByHand(spec(), world))])),
         kind("dynamic", &["DynamicTool"], |world| ready(vec![Arc::new(dynamic(world))])),
         kind("factory", &["ToolFactory"], |world| {
-            let create = move |_: &ProviderContext| Ok(ByHand(spec(), Arc::clone(&world)));
+            let create = move |_: &ToolboxContext| Ok(ByHand(spec(), Arc::clone(&world)));
             ready(vec![Arc::new(ToolFactory::new(spec(), create))])
         }),
         Kind {

@@ -17,8 +17,8 @@ use crate::prelude::*;
 
 /// What rows may change before the calls of a cell.
 pub(crate) struct Setup {
-    pub(crate) builder: ProviderBuilder,
-    pub(crate) context: ProviderContext,
+    pub(crate) builder: ToolboxBuilder,
+    pub(crate) context: ToolboxContext,
     pub(crate) turn: ToolContext,
     pub(crate) dependencies: Dependencies,
     pub(crate) world: Arc<World>,
@@ -43,7 +43,7 @@ pub(crate) const LONGEST: u64 = 600;
 pub(crate) const FAILURES: u32 = 2;
 
 impl Setup {
-    fn build(mut self, change: impl FnOnce(ProviderBuilder, &Arc<World>) -> ProviderBuilder) -> Setup {
+    fn build(mut self, change: impl FnOnce(ToolboxBuilder, &Arc<World>) -> ToolboxBuilder) -> Setup {
         self.builder = change(self.builder, &self.world);
         self
     }

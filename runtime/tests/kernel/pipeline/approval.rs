@@ -39,10 +39,10 @@ fn asks(_: &ToolRequest<'_>) -> Decision {
     Decision::NeedApproval("writes".to_owned())
 }
 
-fn provider(ran: &Journal, middleware: &[Decide]) -> ProviderBuilder {
+fn toolbox(ran: &Journal, middleware: &[Decide]) -> ToolboxBuilder {
     let registry = Registry::new(toolset![write, pay]).unwrap();
-    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
-    let builder = Provider::builder(&registry).context(context);
+    let context = ToolboxContext::new().with_service(Arc::new(ran.clone()));
+    let builder = Toolbox::builder(&registry).context(context);
     middleware.iter().fold(builder, |builder, decide| builder.middleware(*decide))
 }
 
@@ -55,8 +55,8 @@ fn waits(response: ToolResponse) -> ApprovalRequest {
     *request
 }
 
-async fn asked(provider: &Provider, name: &str, arguments: Value, turn: &ToolContext) -> ApprovalRequest {
-    waits(provider.call(ToolCall::new("c1", name, arguments), turn).await)
+async fn asked(toolbox: &Toolbox, name: &str, arguments: Value, turn: &ToolContext) -> ApprovalRequest {
+    waits(toolbox.call(ToolCall::new("c1", name, arguments), turn).await)
 }
 
 fn code(response: ToolResponse) -> String {
@@ -74,7 +74,7 @@ async fn closures_decide_and_approve() {
     let ran = Journal::default();
     let limit = 50;
     let builder = || {
-        provider(&ran, &[]).middleware(move |request: &ToolRequest<'_>| {
+        toolbox(&ran, &[]).middleware(move |request: &ToolRequest<'_>| {
             match request.arguments["amount"].as_i64() {
                 Some(amount) if amount > limit => Decision::NeedApproval(format!("It costs {amount}.")),
                 _ => Decision::Allow,
@@ -97,10 +97,10 @@ async fn closures_decide_and_approve() {
             Approval::Rejected("too much".to_owned())
         }
     }));
-    for provider in [at_once.build().unwrap(), waiting.build().unwrap()] {
+    for toolbox in [at_once.build().unwrap(), waiting.build().unwrap()] {
         for (amount, told) in [(50, "paid 50 to x"), (60, "paid 60 to x"), (70, "too much")] {
             let call = ToolCall::new("c1", "pay", json!({"to": "x", "amount": amount}));
-            let answer = provider.call(call, &turn()).await.text();
+            let answer = toolbox.call(call, &turn()).await.text();
             assert!(answer.contains(told), "{answer}");
         }
     }
@@ -111,10 +111,10 @@ async fn closures_decide_and_approve() {
 async fn arguments_are_modified_once_in_either_order() {
     for order in [[prefixed_once as Decide, asks], [asks, prefixed_once]] {
         let ran = Journal::default();
-        let provider = provider(&ran, &order).build().unwrap();
-        let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+        let toolbox = toolbox(&ran, &order).build().unwrap();
+        let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
         assert_eq!(request.arguments, json!({"path": "/tenant/x"}));
-        assert_eq!(provider.resume(stored(&request), &turn()).await.text(), "wrote /tenant/x");
+        assert_eq!(toolbox.resume(stored(&request), &turn()).await.text(), "wrote /tenant/x");
         assert_eq!(ran.lines(), ["/tenant/x"]);
     }
 }
@@ -122,7 +122,7 @@ async fn arguments_are_modified_once_in_either_order() {
 #[tokio::test]
 async fn middleware_may_refuse_what_was_approved_and_not_change_it() {
     let ran = Journal::default();
-    let built = provider(&ran, &[prefixed, asks]).build().unwrap();
+    let built = toolbox(&ran, &[prefixed, asks]).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     let response = built.resume(request, &turn()).await;
     assert!(response.text().contains("wants to change it"), "{}", response.text());
@@ -134,12 +134,12 @@ async fn middleware_may_refuse_what_was_approved_and_not_change_it() {
     fn same(request: &ToolRequest<'_>) -> Decision {
         Decision::Modify(request.arguments.clone())
     }
-    let built = provider(&ran, &[wary]).build().unwrap();
+    let built = toolbox(&ran, &[wary]).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!(built.resume(request, &turn()).await.text(), "too late");
     assert!(ran.lines().is_empty());
 
-    let built = provider(&ran, &[same, asks]).build().unwrap();
+    let built = toolbox(&ran, &[same, asks]).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!(built.resume(request, &turn()).await.text(), "wrote /x");
 }
@@ -163,7 +163,7 @@ async fn middleware_and_approvers_see_the_defaults_that_run() {
         }
     }
     let (ran, shown) = (Journal::default(), Journal::default());
-    let built = provider(&ran, &[large]).approver(Approves(shown.clone())).build().unwrap();
+    let built = toolbox(&ran, &[large]).approver(Approves(shown.clone())).build().unwrap();
     async fn text(response: impl Future<Output = ToolResponse>) -> String {
         response.await.text()
     }
@@ -172,7 +172,7 @@ async fn middleware_and_approvers_see_the_defaults_that_run() {
     assert_eq!(text(call(json!({"to": "x"}))).await, "paid 100 to x");
     assert_eq!(text(call(json!({"to": "x", "amount": 7}))).await, "paid 7 to x");
     assert_eq!(shown.lines(), [r#"{"to":"x","amount":100} c1 pays Some(100)"#]);
-    let later = provider(&ran, &[large]).build().unwrap();
+    let later = toolbox(&ran, &[large]).build().unwrap();
     let request = asked(&later, "pay", json!({"to": "y"}), &turn).await;
     assert_eq!(request.arguments, json!({"to": "y", "amount": 100}));
     assert_eq!(later.resume(request, &turn).await.text(), "paid 100 to y");
@@ -181,11 +181,11 @@ async fn middleware_and_approvers_see_the_defaults_that_run() {
 #[tokio::test]
 async fn a_request_runs_once() {
     let ran = Journal::default();
-    let provider = provider(&ran, &[asks]).build().unwrap();
-    let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    let toolbox = toolbox(&ran, &[asks]).build().unwrap();
+    let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
     let (context, other) = (turn(), turn());
     let both =
-        tokio::join!(provider.resume(request.clone(), &context), provider.resume(stored(&request), &other));
+        tokio::join!(toolbox.resume(request.clone(), &context), toolbox.resume(stored(&request), &other));
     let codes: Vec<String> = [both.0, both.1]
         .into_iter()
         .map(|response| response.outcome.map_or_else(|why| why.code().to_owned(), |_| "ok".to_owned()))
@@ -194,19 +194,19 @@ async fn a_request_runs_once() {
     assert!(codes.contains(&"APPROVAL_USED".to_owned()), "{codes:?}");
     for _ in 0..5 {
         // However often: what a guard against repeats says would hide why.
-        assert_eq!(code(provider.resume(request.clone(), &turn()).await), "APPROVAL_USED");
+        assert_eq!(code(toolbox.resume(request.clone(), &turn()).await), "APPROVAL_USED");
     }
     assert_eq!(ran.lines(), ["/x"]);
     // The same call made again is another one.
-    let again = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
-    assert_eq!(provider.resume(again, &turn()).await.text(), "wrote /x");
+    let again = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(toolbox.resume(again, &turn()).await.text(), "wrote /x");
 }
 
 #[tokio::test]
 async fn a_request_that_was_changed_runs_nothing() {
     let ran = Journal::default();
-    let provider = provider(&ran, &[asks]).build().unwrap();
-    let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    let toolbox = toolbox(&ran, &[asks]).build().unwrap();
+    let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
     let whole = serde_json::to_value(&request).unwrap();
     for (key, value) in [
         ("id", json!("c2")),
@@ -227,7 +227,7 @@ async fn a_request_that_was_changed_runs_nothing() {
         let mut changed = whole.clone();
         changed[key] = value;
         let changed: ApprovalRequest = serde_json::from_value(changed).unwrap();
-        let response = provider.resume(changed, &turn()).await;
+        let response = toolbox.resume(changed, &turn()).await;
         assert_eq!(code(response), "APPROVAL_INVALID", "{key}");
     }
     assert!(ran.lines().is_empty());
@@ -235,38 +235,38 @@ async fn a_request_that_was_changed_runs_nothing() {
     let fields: Vec<_> = whole.as_object().unwrap().clone().into_iter().rev().collect();
     let turned = Value::Object(fields.into_iter().collect());
     let turned = serde_json::from_value::<ApprovalRequest>(turned).unwrap().approved_by("Ada");
-    assert_eq!(provider.resume(turned, &turn()).await.text(), "wrote /x");
+    assert_eq!(toolbox.resume(turned, &turn()).await.text(), "wrote /x");
 }
 
 #[tokio::test]
 async fn nobody_else_can_resume_a_request() {
     let ran = Journal::default();
-    let provider = provider(&ran, &[asks]).build().unwrap();
+    let toolbox = toolbox(&ran, &[asks]).build().unwrap();
     let who = |name: &str| Principal::new(name.to_owned()).with_scopes(["write"]);
     let of = |name: &str, session: &str| {
         turn().with_principal(who(name)).with_session(Session::new(session.to_owned()))
     };
-    let request = asked(&provider, "write", json!({"path": "/x"}), &of("alice", "1")).await;
+    let request = asked(&toolbox, "write", json!({"path": "/x"}), &of("alice", "1")).await;
     assert_eq!(request.called_by.principal.as_deref(), Some("alice"));
     for other in [of("bob", "1"), of("alice", "2"), of("alice", "1").with_agent_id("other"), turn()] {
-        let response = provider.resume(stored(&request), &other).await;
+        let response = toolbox.resume(stored(&request), &other).await;
         assert!(response.text().contains("another"), "{}", response.text());
         assert_eq!(code(response), "APPROVAL_INVALID");
     }
     // What the principal may do is looked at again.
     let bare = turn().with_principal(Principal::new("alice")).with_session(Session::new("1"));
-    assert_eq!(code(provider.resume(stored(&request), &bare).await), "PERMISSION_DENIED");
+    assert_eq!(code(toolbox.resume(stored(&request), &bare).await), "PERMISSION_DENIED");
     assert!(ran.lines().is_empty());
-    assert_eq!(provider.resume(stored(&request), &of("alice", "1")).await.text(), "wrote /x");
+    assert_eq!(toolbox.resume(stored(&request), &of("alice", "1")).await.text(), "wrote /x");
 }
 
 #[tokio::test]
 async fn a_request_expires() {
     let ran = Journal::default();
-    let built = provider(&ran, &[asks]).approval_expiry(Duration::ZERO).build().unwrap();
+    let built = toolbox(&ran, &[asks]).approval_expiry(Duration::ZERO).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!(code(built.resume(request, &turn()).await), "APPROVAL_EXPIRED");
-    let built = provider(&ran, &[asks]).approval_expiry(Duration::MAX).build().unwrap();
+    let built = toolbox(&ran, &[asks]).approval_expiry(Duration::MAX).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     assert!(request.expires_at > SystemTime::now());
     assert_eq!(built.resume(stored(&request), &turn()).await.text(), "wrote /x");
@@ -276,7 +276,7 @@ async fn a_request_expires() {
 fn a_key_that_can_be_guessed_builds_no_provider() {
     let ran = Journal::default();
     for key in ["", "a key of thirty-one random byte"] {
-        let why = provider(&ran, &[asks]).approval_key(key).build().unwrap_err().to_string();
+        let why = toolbox(&ran, &[asks]).approval_key(key).build().unwrap_err().to_string();
         assert!(why.contains(&format!("has {} bytes and needs at least 32", key.len())), "{why}");
     }
 }
@@ -286,10 +286,10 @@ async fn with_a_key_requests_outlive_their_provider() {
     let (ran, table) = (Journal::default(), Approvals::on(MemoryStore::new()));
     let with_key = |key: &'static str| {
         let key = format!("{key}, of thirty-two bytes or more");
-        provider(&ran, &[asks]).approval_key(key).approval_store(table.clone()).build().unwrap()
+        toolbox(&ran, &[asks]).approval_key(key).approval_store(table.clone()).build().unwrap()
     };
     let request = asked(&with_key("secret"), "write", json!({"path": "/x"}), &turn()).await;
-    let without = provider(&ran, &[asks]).build().unwrap();
+    let without = toolbox(&ran, &[asks]).build().unwrap();
     for other in [with_key("other"), without] {
         assert_eq!(code(other.resume(stored(&request), &turn()).await), "APPROVAL_INVALID");
     }
@@ -352,13 +352,13 @@ impl Store for Broken {
 async fn a_store_that_does_not_answer_runs_nothing() {
     let ran = Journal::default();
     for how in ["fails", "panics", "hangs"] {
-        let provider = provider(&ran, &[asks])
+        let toolbox = toolbox(&ran, &[asks])
             .approval_store(Approvals::on(Broken(how)))
             .callback_timeout(Duration::from_millis(10))
             .build()
             .unwrap();
-        let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
-        let response = provider.resume(request, &turn()).await;
+        let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
+        let response = toolbox.resume(request, &turn()).await;
         assert!(!response.text().contains("disk"));
         assert_eq!(code(response), "APPROVAL_UNKNOWN", "{how}");
     }
@@ -373,14 +373,14 @@ fn fickle(request: &ToolRequest<'_>) -> Decision {
 #[tokio::test]
 async fn reasons_add_up_until_all_are_approved() {
     let ran = Journal::default();
-    let provider = provider(&ran, &[fickle]).build().unwrap();
-    let first = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
+    let toolbox = toolbox(&ran, &[fickle]).build().unwrap();
+    let first = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!((first.reasons.clone(), first.approved.len()), (vec!["A".to_owned()], 0));
-    let second = waits(provider.resume(stored(&first), &turn()).await);
+    let second = waits(toolbox.resume(stored(&first), &turn()).await);
     assert_eq!((second.reasons.join(" "), second.approved.join(" ")), ("B".to_owned(), "A".to_owned()));
     // The second has taken the place of the first.
-    assert_eq!(code(provider.resume(first, &turn()).await), "APPROVAL_USED");
-    assert_eq!(provider.resume(stored(&second), &turn()).await.text(), "wrote /x");
+    assert_eq!(code(toolbox.resume(first, &turn()).await), "APPROVAL_USED");
+    assert_eq!(toolbox.resume(stored(&second), &turn()).await.text(), "wrote /x");
     assert_eq!(ran.lines(), ["/x"]);
 }
 
@@ -399,11 +399,11 @@ async fn what_was_approved_at_once_cannot_be_resumed_as_well() {
         }
     }
     let (ran, keeps) = (Journal::default(), Keeps::default());
-    let provider = provider(&ran, &[asks]).approver(keeps.clone()).build().unwrap();
+    let toolbox = toolbox(&ran, &[asks]).approver(keeps.clone()).build().unwrap();
     let call = ToolCall::new("c1", "write", json!({"path": "/x"}));
-    assert_eq!(provider.call(call, &turn()).await.text(), "wrote /x");
+    assert_eq!(toolbox.call(call, &turn()).await.text(), "wrote /x");
     let kept = keeps.0.lock().unwrap().take().unwrap();
-    assert_eq!(code(provider.resume(kept, &turn()).await), "APPROVAL_USED");
+    assert_eq!(code(toolbox.resume(kept, &turn()).await), "APPROVAL_USED");
     assert_eq!(ran.lines(), ["/x"]);
 }
 
@@ -411,11 +411,11 @@ async fn what_was_approved_at_once_cannot_be_resumed_as_well() {
 async fn records_say_who_approved() {
     let (ran, sink) = (Journal::default(), MemorySink::new());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let built = provider(&ran, &[asks]).layer(auditor.clone()).build().unwrap();
+    let built = toolbox(&ran, &[asks]).layer(auditor.clone()).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     built.resume(request.clone().approved_by("Eve"), &turn()).await;
     built.resume(request.approved_by("Eve"), &turn()).await;
-    let built = provider(&ran, &[asks])
+    let built = toolbox(&ran, &[asks])
         .approver(Approves(Journal::default()))
         .layer(auditor.clone())
         .build()
@@ -455,19 +455,19 @@ fn writes_need_approval(request: &ToolRequest<'_>) -> Decision {
     if request.spec.name.as_str() == "write" { asks(request) } else { Decision::Allow }
 }
 
-fn relaying(ran: &Journal) -> ProviderBuilder {
+fn relaying(ran: &Journal) -> ToolboxBuilder {
     let registry = Registry::new(toolset![write, relay, relay_twice]).unwrap();
-    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
-    Provider::builder(&registry).context(context).middleware(writes_need_approval)
+    let context = ToolboxContext::new().with_service(Arc::new(ran.clone()));
+    Toolbox::builder(&registry).context(context).middleware(writes_need_approval)
 }
 
 #[tokio::test]
 async fn a_call_that_a_tool_makes_asks_the_approver_like_any_other() {
     let (ran, asked) = (Journal::default(), Journal::default());
-    let provider = relaying(&ran).approver(Approves(asked.clone())).build().unwrap();
+    let toolbox = relaying(&ran).approver(Approves(asked.clone())).build().unwrap();
     for (name, path) in [("relay", "/x"), ("relay_twice", "/y")] {
         let call = ToolCall::new("c1", name, json!({ "path": path }));
-        assert_eq!(provider.call(call, &turn()).await.text(), format!("relayed: wrote {path}"));
+        assert_eq!(toolbox.call(call, &turn()).await.text(), format!("relayed: wrote {path}"));
     }
     assert_eq!(ran.lines(), ["/x", "/y"]);
     assert_eq!(asked.lines().len(), 2);
@@ -476,10 +476,10 @@ async fn a_call_that_a_tool_makes_asks_the_approver_like_any_other() {
 #[tokio::test]
 async fn without_an_approver_the_answer_names_the_inner_call_and_nothing_runs() {
     let ran = Journal::default();
-    let provider = relaying(&ran).build().unwrap();
+    let toolbox = relaying(&ran).build().unwrap();
     for name in ["relay", "relay_twice"] {
         let call = ToolCall::new("c1", name, json!({"path": "/x"}));
-        let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+        let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
         // What could be resumed is the inner call alone, and not the one that the model made.
         assert!(matches!(why, ToolError::Failed { .. }), "{why:?}");
         assert_eq!(why.code(), "APPROVAL_REQUIRED");
@@ -491,21 +491,21 @@ async fn without_an_approver_the_answer_names_the_inner_call_and_nothing_runs() 
     }
     assert!(ran.lines().is_empty());
     // And there is a way.
-    let request = asked(&provider, "write", json!({"path": "/x"}), &turn()).await;
-    assert_eq!(provider.resume(request, &turn()).await.text(), "wrote /x");
+    let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
+    assert_eq!(toolbox.resume(request, &turn()).await.text(), "wrote /x");
 }
 
 #[tokio::test]
 async fn events_say_for_whom_and_who_approved() {
     let (ran, seen) = (Journal::default(), Arc::new(Mutex::new(Vec::new())));
     let events = seen.clone();
-    let provider = provider(&ran, &[asks])
+    let toolbox = toolbox(&ran, &[asks])
         .approver(Approves(Journal::default()))
         .on_event(move |event| events.lock().unwrap().push(event))
         .build()
         .unwrap();
     let turn = turn().with_principal(Principal::new("eve").with_scopes(["read", "write"]));
-    provider.call(ToolCall::new("c1", "write", json!({"path": "/x"})), &turn).await;
+    toolbox.call(ToolCall::new("c1", "write", json!({"path": "/x"})), &turn).await;
     let said: Vec<_> = seen
         .lock()
         .unwrap()
@@ -534,7 +534,7 @@ impl Middleware for Late {
 async fn an_approval_that_expires_on_the_way_to_the_tool_runs_nothing() {
     let ran = Journal::default();
     let late =
-        provider(&ran, &[]).middleware(Late).approval_expiry(Duration::from_millis(200)).build().unwrap();
+        toolbox(&ran, &[]).middleware(Late).approval_expiry(Duration::from_millis(200)).build().unwrap();
     let request = asked(&late, "write", json!({"path": "/x"}), &turn()).await;
     assert_eq!(code(late.resume(request, &turn()).await), "APPROVAL_EXPIRED");
     assert!(ran.lines().is_empty());

@@ -2,30 +2,30 @@
 
 use std::future::pending;
 
-use super::{call, provider, watching};
+use super::{call, toolbox, watching};
 use crate::prelude::*;
 
 #[tokio::test]
 async fn a_panic_of_whoever_watches_is_not_the_tools() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let events = Arc::clone(&heard);
-    let watched = provider()
+    let watched = toolbox()
         .on_event(move |event| {
             events.lock().unwrap().push(event.type_name());
             panic!("secret")
         })
         .build()
         .unwrap();
-    let plain = provider().build().unwrap();
-    for provider in [watched, plain] {
+    let plain = toolbox().build().unwrap();
+    for toolbox in [watched, plain] {
         let turn = ToolContext::new("turn", "")
             .with_on_update(|_| panic!("secret"))
             .with_on_progress(|_| panic!("secret"));
-        let response = provider.call(ToolCall::new("c1", "slow", json!({})), &turn).await;
+        let response = toolbox.call(ToolCall::new("c1", "slow", json!({})), &turn).await;
         assert_eq!(response.text(), "all");
     }
     assert_eq!(*heard.lock().unwrap(), ["tool_call", "progress", "update", "tool_response"]);
-    // Nor outside of a provider.
+    // Nor outside of a toolbox.
     let turn = ToolContext::new("c1", "slow").with_on_progress(|_| panic!("secret"));
     let registry = Registry::new(toolset![watching::slow]).unwrap();
     assert_eq!(registry.call_without_layers("slow", json!({}), &turn).await.unwrap().to_text(), "all");
@@ -48,11 +48,11 @@ impl Approver for Hangs {
 #[tokio::test(start_paused = true)]
 async fn a_middleware_that_does_not_answer_has_denied_the_call() {
     let since = Instant::now();
-    let built = provider().middleware(Hangs).build().unwrap();
+    let built = toolbox().middleware(Hangs).build().unwrap();
     let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(response.outcome, Err(ToolError::denied("tool middleware did not answer in time")));
     assert_eq!(since.elapsed().as_secs(), 30);
-    let built = provider().middleware(Hangs).callback_timeout(Duration::from_secs(2)).build().unwrap();
+    let built = toolbox().middleware(Hangs).callback_timeout(Duration::from_secs(2)).build().unwrap();
     call(&built, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(since.elapsed().as_secs(), 32);
 }
@@ -65,7 +65,7 @@ async fn an_approver_that_does_not_answer_leaves_the_call_waiting() {
             Box::pin(ready(Decision::NeedApproval("it adds".to_owned())))
         }
     }
-    let built = provider()
+    let built = toolbox()
         .middleware(Asks)
         .approver(Hangs)
         .approval_timeout(Duration::from_secs(3600))
@@ -102,11 +102,11 @@ impl Hooks for Hanging {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_hangs_does_not_hold_the_answer() {
     let since = Instant::now();
-    let built = provider().hooks(Hanging { before: false }).build().unwrap();
+    let built = toolbox().hooks(Hanging { before: false }).build().unwrap();
     assert_eq!(call(&built, "add", json!({"a": 1, "b": 2})).await.text(), "3");
     assert_eq!(since.elapsed().as_secs(), 30);
     let built =
-        provider().hooks(Hanging { before: true }).callback_timeout(Duration::from_secs(1)).build().unwrap();
+        toolbox().hooks(Hanging { before: true }).callback_timeout(Duration::from_secs(1)).build().unwrap();
     let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
     assert!(response.skipped && response.text().contains("in time"), "{}", response.text());
     assert_eq!(since.elapsed().as_secs(), 31);
@@ -122,7 +122,7 @@ async fn a_panic_of_the_host_does_not_keep_updates_from_hooks() {
         }
     }
     let after = After::default();
-    let built = provider().hooks(after.clone()).build().unwrap();
+    let built = toolbox().hooks(after.clone()).build().unwrap();
     let turn = ToolContext::new("turn", "").with_on_update(|_| panic!("secret"));
     assert_eq!(built.call(ToolCall::new("c1", "slow", json!({})), &turn).await.text(), "all");
     assert_eq!(*after.0.lock().unwrap(), ["so far"]);
@@ -139,7 +139,7 @@ impl Drop for Bomb {
 
 #[tokio::test]
 async fn a_payload_that_panics_when_dropped_stays_in_the_call() {
-    let provider = provider().on_event(|_| std::panic::panic_any(Bomb)).build().unwrap();
-    let response = call(&provider, "add", serde_json::json!({"a": 1, "b": 2})).await;
+    let toolbox = toolbox().on_event(|_| std::panic::panic_any(Bomb)).build().unwrap();
+    let response = call(&toolbox, "add", serde_json::json!({"a": 1, "b": 2})).await;
     assert_eq!(response.text(), "3");
 }

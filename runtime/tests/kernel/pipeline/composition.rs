@@ -1,6 +1,6 @@
 //! Tools that call tools.
 
-use super::{call, provider};
+use super::{call, toolbox};
 use crate::prelude::*;
 
 /// Adds a number to itself, with another tool.
@@ -19,7 +19,7 @@ pub(crate) async fn deeper(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 async fn a_tool_calls_another_through_the_same_layers() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
-    let watched = provider()
+    let watched = toolbox()
         .on_event(move |event| events.lock().unwrap().push(format!("{} {}", event.type_name(), event.id)))
         .build()
         .unwrap();
@@ -28,14 +28,14 @@ async fn a_tool_calls_another_through_the_same_layers() {
         *seen.lock().unwrap(),
         ["tool_call c1", "tool_call c1.1", "tool_response c1.1", "tool_response c1"]
     );
-    let without = provider().allow(["twice"]).build().unwrap();
+    let without = toolbox().allow(["twice"]).build().unwrap();
     let refused = call(&without, "twice", json!({"number": 4})).await;
     assert_eq!(refused.text(), "tool 'add' not allowed in this context");
 }
 
 #[tokio::test]
 async fn tools_do_not_call_each_other_for_ever() {
-    let response = call(&provider().build().unwrap(), "deeper", Value::Null).await;
+    let response = call(&toolbox().build().unwrap(), "deeper", Value::Null).await;
     assert_eq!(response.outcome.unwrap_err().code(), "DEPTH_EXCEEDED");
 }
 

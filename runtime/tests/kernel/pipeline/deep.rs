@@ -60,10 +60,10 @@ fn on_a_thread<F: Future<Output = ()>>(run: impl FnOnce() -> F + Send + 'static)
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }
 
-fn provider() -> ProviderBuilder {
+fn toolbox() -> ToolboxBuilder {
     let registry = Registry::new(toolset![anything, dig, ask]).unwrap();
     let auditor = Auditor::builder(MemorySink::new()).start().unwrap();
-    Provider::builder(&registry).layer(auditor).on_event(drop)
+    Toolbox::builder(&registry).layer(auditor).on_event(drop)
 }
 
 const TOO_DEEP: &str = "The call was not executed: its arguments are nested more than 128 levels deep.";
@@ -71,13 +71,13 @@ const TOO_DEEP: &str = "The call was not executed: its arguments are nested more
 #[test]
 fn arguments_that_are_nested_too_deeply_are_refused() {
     on_a_thread(|| async {
-        let (provider, turn) = (provider().build().unwrap(), ToolContext::new("turn", ""));
+        let (toolbox, turn) = (toolbox().build().unwrap(), ToolContext::new("turn", ""));
         let call = || ToolCall::new("c1", "anything", under("value", deep()));
-        let response = provider.call(call(), &turn).await;
+        let response = toolbox.call(call(), &turn).await;
         assert_eq!(response.text(), TOO_DEEP);
-        let dispatched = provider.dispatch(vec![call(), call()], &turn, &DispatchOptions::new()).await;
+        let dispatched = toolbox.dispatch(vec![call(), call()], &turn, &DispatchOptions::new()).await;
         assert!(dispatched.responses.iter().all(|response| response.text() == TOO_DEEP));
-        let response = provider.call(ToolCall::new("c2", "dig", json!({})), &turn).await;
+        let response = toolbox.call(ToolCall::new("c2", "dig", json!({})), &turn).await;
         assert_eq!(response.text(), TOO_DEEP);
         let registry = Registry::new(toolset![anything]).unwrap();
         let why = registry.call_without_layers("anything", under("value", deep()), &turn).await.unwrap_err();
@@ -86,7 +86,7 @@ fn arguments_that_are_nested_too_deeply_are_refused() {
         assert_eq!(why.code(), "TOOL_NOT_FOUND");
         // A hundred levels are fine.
         let some = (0..100).fold(json!(1), |value, _| json!([value]));
-        let response = provider.call(ToolCall::new("c3", "anything", json!({ "value": some })), &turn).await;
+        let response = toolbox.call(ToolCall::new("c3", "anything", json!({ "value": some })), &turn).await;
         assert!(response.text().starts_with("[[["), "{}", response.text());
     });
 }
@@ -94,7 +94,7 @@ fn arguments_that_are_nested_too_deeply_are_refused() {
 #[test]
 fn a_model_that_digs_is_answered() {
     on_a_thread(|| async {
-        let (provider, turn) = (provider().build().unwrap(), ToolContext::new("turn", ""));
+        let (toolbox, turn) = (toolbox().build().unwrap(), ToolContext::new("turn", ""));
         let mut first = true;
         let mut model = move |_: Transcript| {
             let call = ToolCall::new("c1", "anything", under("value", deep()));
@@ -102,7 +102,7 @@ fn a_model_that_digs_is_answered() {
             first = false;
             async { Ok::<_, String>(turn) }
         };
-        let run = run_loop(&provider, &mut model, &turn, Transcript::user("dig"), &LoopOptions::new()).await;
+        let run = run_loop(&toolbox, &mut model, &turn, Transcript::user("dig"), &LoopOptions::new()).await;
         let answers: Vec<String> = run.transcript.last_answers().map(ToolResponse::text).collect();
         assert_eq!(answers, [TOO_DEEP]);
     });
@@ -112,13 +112,13 @@ fn a_model_that_digs_is_answered() {
 fn what_middleware_and_people_say_is_no_deeper() {
     on_a_thread(|| async {
         let turn = ToolContext::new("turn", "");
-        let digs = provider().middleware(Digs).build().unwrap();
+        let digs = toolbox().middleware(Digs).build().unwrap();
         let response = digs.call(ToolCall::new("c1", "anything", json!({"value": 1})), &turn).await;
         assert_eq!(response.outcome.unwrap_err().code(), "INVALID_INPUT");
-        let digs = provider().input_handler(Digs).build().unwrap();
+        let digs = toolbox().input_handler(Digs).build().unwrap();
         let response = digs.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
         assert_eq!(response.outcome.unwrap_err().code(), "INPUT_INVALID");
-        let waits = provider().build().unwrap();
+        let waits = toolbox().build().unwrap();
         let response = waits.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
         let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it waits") };
         let why = waits.resume_with_input(*pending, deep(), &turn).await.unwrap_err();

@@ -37,10 +37,10 @@ fn asks(request: &ToolRequest<'_>) -> Decision {
     if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow }
 }
 
-fn builder(ran: &Journal) -> ProviderBuilder {
+fn builder(ran: &Journal) -> ToolboxBuilder {
     let registry = Registry::new(toolset![pay, remove_account, get_balance]).unwrap();
-    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
-    Provider::builder(&registry).context(context).discovery(Discovery::new())
+    let context = ToolboxContext::new().with_service(Arc::new(ran.clone()));
+    Toolbox::builder(&registry).context(context).discovery(Discovery::new())
 }
 
 #[test]
@@ -55,22 +55,22 @@ fn a_tool_of_the_provider_itself_cannot_be_excluded_in_vain() {
             continue;
         }
         // Without a discovery there is no such tool, with one of other names it is another.
-        let none = Provider::builder(&Registry::new(toolset![pay]).unwrap()).rules(rules()).build();
+        let none = Toolbox::builder(&Registry::new(toolset![pay]).unwrap()).rules(rules()).build();
         assert!(none.unwrap_err().to_string().contains("fits no tool"));
     }
     let rules = Rules::builder().exclude(["*_account"]).build().unwrap();
-    let provider = builder(&Journal::default()).rules(rules).build().unwrap();
-    assert_eq!(provider.specs().count(), 3);
+    let toolbox = builder(&Journal::default()).rules(rules).build().unwrap();
+    assert_eq!(toolbox.specs().count(), 3);
 }
 
 /// The tool that reads on is there once there is something to read.
 #[tokio::test]
 async fn what_nobody_listed_is_listed_once_it_is_of_use() {
     let registry = Registry::new(toolset![pay, get_balance, tell]).unwrap();
-    let provider = Provider::builder(&registry).allow(["tell"]).build().unwrap();
-    let names = || provider.specs().map(|spec| spec.name.to_string()).collect::<Vec<_>>();
+    let toolbox = Toolbox::builder(&registry).allow(["tell"]).build().unwrap();
+    let names = || toolbox.specs().map(|spec| spec.name.to_string()).collect::<Vec<_>>();
     assert_eq!(names(), ["tell"]);
-    provider.call(ToolCall::new("c", "tell", json!({})), &turn()).await;
+    toolbox.call(ToolCall::new("c", "tell", json!({})), &turn()).await;
     assert_eq!(names(), ["read_result", "tell"]);
 }
 
@@ -88,63 +88,63 @@ fn through(name: &str, arguments: impl Into<Value>) -> ToolCall {
     ToolCall::new("c1", "call_tool", json!({"name": name, "arguments": arguments.into()}))
 }
 
-async fn search(provider: &Provider, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("s", "search_tools", arguments), &turn()).await
+async fn search(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("s", "search_tools", arguments), &turn()).await
 }
 
-async fn describe(provider: &Provider, names: Value) -> ToolResponse {
-    provider.call(ToolCall::new("d", "describe_tool", json!({ "names": names })), &turn()).await
+async fn describe(toolbox: &Toolbox, names: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("d", "describe_tool", json!({ "names": names })), &turn()).await
 }
 
-fn listed(provider: &Provider) -> Vec<&str> {
-    provider.specs().map(|spec| spec.name.as_str()).collect()
+fn listed(toolbox: &Toolbox) -> Vec<&str> {
+    toolbox.specs().map(|spec| spec.name.as_str()).collect()
 }
 
 #[tokio::test]
 async fn a_model_searches_reads_and_calls() {
-    let provider = builder(&Journal::default()).build().unwrap();
-    assert_eq!(listed(&provider), ["call_tool", "describe_tool", "search_tools"]);
-    assert_eq!(provider.list().len(), 3);
-    let found = search(&provider, json!({"query": "send money to a person", "limit": 1})).await;
+    let toolbox = builder(&Journal::default()).build().unwrap();
+    assert_eq!(listed(&toolbox), ["call_tool", "describe_tool", "search_tools"]);
+    assert_eq!(toolbox.list().len(), 3);
+    let found = search(&toolbox, json!({"query": "send money to a person", "limit": 1})).await;
     assert_eq!(
         found.text(),
         "pay(to: string, amount?: integer, pin?: string) - Pays somebody an amount of money.\n"
     );
-    let told = describe(&provider, json!(["pay", "get_balnce"])).await.text();
+    let told = describe(&toolbox, json!(["pay", "get_balnce"])).await.text();
     assert!(
         told.starts_with("## pay\nPays somebody an amount of money.\nArguments: {\"type\":\"object\""),
         "{told}"
     );
     assert!(told.ends_with("Tool 'get_balnce' not found; did you mean 'get_balance'?\n"), "{told}");
-    let response = provider.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    let response = toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
     assert_eq!((&*response.id, &*response.name, response.text().as_str()), ("c1", "call_tool", "a: 7"));
     // By its own name, as text, and through itself.
     let named = ToolCall::new("c1", "get_balance", json!({"account": "a"}));
-    assert_eq!(provider.call(named, &turn()).await.name, *"get_balance");
-    assert_eq!(provider.call(through("get_balance", r#"{"account":"b"}"#), &turn()).await.text(), "b: 7");
+    assert_eq!(toolbox.call(named, &turn()).await.name, *"get_balance");
+    assert_eq!(toolbox.call(through("get_balance", r#"{"account":"b"}"#), &turn()).await.text(), "b: 7");
     let twice = json!({"name": "get_balance", "arguments": {"account": "c"}});
-    assert_eq!(provider.call(through("call_tool", twice), &turn()).await.text(), "c: 7");
+    assert_eq!(toolbox.call(through("call_tool", twice), &turn()).await.text(), "c: 7");
 }
 
 #[tokio::test]
 async fn mistakes_are_told_as_for_a_direct_call() {
-    let provider = builder(&Journal::default()).build().unwrap();
+    let toolbox = builder(&Journal::default()).build().unwrap();
     for (name, arguments) in
         [("get_balance", json!({"acount": "a"})), ("get_balnce", json!({})), ("get_balance", json!("{"))]
     {
-        let direct = provider.call(ToolCall::new("c1", name, arguments.clone()), &turn()).await;
-        let response = provider.call(through(name, arguments), &turn()).await;
+        let direct = toolbox.call(ToolCall::new("c1", name, arguments.clone()), &turn()).await;
+        let response = toolbox.call(through(name, arguments), &turn()).await;
         assert_eq!(response.outcome, direct.outcome);
         assert!(response.is_error());
     }
     let flat = ToolCall::new("c1", "call_tool", json!({"name": "get_balance", "account": "a"}));
-    let told = provider.call(flat, &turn()).await;
+    let told = toolbox.call(flat, &turn()).await;
     assert!(told.text().contains("account"), "{}", told.text());
-    let nameless = provider.call(ToolCall::new("c1", "call_tool", json!({"arguments": {}})), &turn()).await;
+    let nameless = toolbox.call(ToolCall::new("c1", "call_tool", json!({"arguments": {}})), &turn()).await;
     assert!(nameless.text().contains("name"), "{}", nameless.text());
     assert_eq!(nameless.name, *"call_tool");
     // A request of MCP that names an unknown tool in its arguments is a request that is right.
-    let unknown = provider.call(through("get_balnce", json!({})), &turn()).await;
+    let unknown = toolbox.call(through("get_balnce", json!({})), &turn()).await;
     let answer = &WireFormat::Mcp.answers_with(&[unknown], &AnswerOptions::default())[0];
     assert_eq!(answer["result"]["isError"], true, "{answer}");
 }
@@ -166,7 +166,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&events);
-    let provider = builder(&ran)
+    let toolbox = builder(&ran)
         .middleware(asks)
         .approver(Approves(Arc::clone(&asked)))
         .layer(auditor.clone())
@@ -174,7 +174,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
         .build()
         .unwrap();
     let turn = turn().with_principal(Principal::new("ada").with_scopes(["pay"]));
-    let response = provider.call(through("pay", json!({"to": "Bo", "pin": "s3cr3t-9"})), &turn).await;
+    let response = toolbox.call(through("pay", json!({"to": "Bo", "pin": "s3cr3t-9"})), &turn).await;
     assert_eq!((&*response.name, response.text().as_str()), ("call_tool", "paid 100 to Bo with s3cr3t-9"));
     assert_eq!(ran.lines(), ["100 to Bo"]);
     let (name, arguments, shown) = asked.lock().unwrap()[0].clone();
@@ -192,8 +192,8 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
 #[tokio::test]
 async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
     let ran = Journal::default();
-    let provider = builder(&ran).middleware(asks).build().unwrap();
-    let response = provider.call(through("pay", json!({"to": "Bo"})), &turn()).await;
+    let toolbox = builder(&ran).middleware(asks).build().unwrap();
+    let response = toolbox.call(through("pay", json!({"to": "Bo"})), &turn()).await;
     assert_eq!(response.name, *"call_tool");
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("{}", response.text()) };
     assert_eq!((&*request.name, request.via.as_deref()), ("pay", Some("call_tool")));
@@ -201,8 +201,8 @@ async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
     let stored: ApprovalRequest = serde_json::from_str(&text).unwrap();
     let mut forged = stored.clone();
     forged.call.via = None;
-    assert_eq!(provider.resume(forged, &turn()).await.outcome.unwrap_err().code(), "APPROVAL_INVALID");
-    let response = provider.resume(stored, &turn()).await;
+    assert_eq!(toolbox.resume(forged, &turn()).await.outcome.unwrap_err().code(), "APPROVAL_INVALID");
+    let response = toolbox.resume(stored, &turn()).await;
     assert_eq!((&*response.name, response.text().as_str()), ("call_tool", "paid 100 to Bo with "));
     assert_eq!(ran.lines(), ["100 to Bo"]);
 }
@@ -210,37 +210,37 @@ async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
 #[tokio::test]
 async fn what_is_not_allowed_is_neither_found_nor_described_nor_known() {
     let read_only = Limits { read_only: true, ..Limits::ANY };
-    let context = ProviderContext::new().with_limits(read_only);
+    let context = ToolboxContext::new().with_limits(read_only);
     let by_limits = builder(&Journal::default()).context(context).build().unwrap();
     let by_list = builder(&Journal::default()).allow(["get_balance"]).build().unwrap();
-    for provider in [by_limits, by_list] {
-        assert_eq!(listed(&provider).len(), 3);
-        let found = search(&provider, json!({"query": "delete account, balance"})).await.text();
+    for toolbox in [by_limits, by_list] {
+        assert_eq!(listed(&toolbox).len(), 3);
+        let found = search(&toolbox, json!({"query": "delete account, balance"})).await.text();
         assert!(found.contains("get_balance") && !found.contains("remove_account"), "{found}");
-        let hidden = provider.call(through("remove_account", json!({"name": "a"})), &turn()).await;
-        let unknown = provider.call(through("remove_accountt", json!({"name": "a"})), &turn()).await;
+        let hidden = toolbox.call(through("remove_account", json!({"name": "a"})), &turn()).await;
+        let unknown = toolbox.call(through("remove_accountt", json!({"name": "a"})), &turn()).await;
         assert_eq!(hidden.text(), "Tool not found: remove_account");
         assert_eq!(unknown.text(), "Tool not found: remove_accountt");
-        let told = describe(&provider, json!(["remove_account"])).await.text();
+        let told = describe(&toolbox, json!(["remove_account"])).await.text();
         assert_eq!(told, "Tool 'remove_account' not found");
         let direct = ToolCall::new("c1", "remove_account", json!({"name": "a"}));
-        assert_eq!(provider.call(direct, &turn()).await.text(), "Tool not found: remove_account");
+        assert_eq!(toolbox.call(direct, &turn()).await.text(), "Tool not found: remove_account");
     }
     // A principal without the scope does not find the tool, and is told the scope if it calls it.
-    let provider = builder(&Journal::default()).build().unwrap();
+    let toolbox = builder(&Journal::default()).build().unwrap();
     let bo = turn().with_principal(Principal::new("bo").with_scopes(["read"]));
     let query = ToolCall::new("s", "search_tools", json!({"query": "pay", "limit": 9}));
-    assert!(!provider.call(query, &bo).await.text().contains("pay("));
-    let told = provider.call(through("pay", json!({"to": "Bo"})), &bo).await;
-    let direct = provider.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
+    assert!(!toolbox.call(query, &bo).await.text().contains("pay("));
+    let told = toolbox.call(through("pay", json!({"to": "Bo"})), &bo).await;
+    let direct = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
     assert_eq!(told.outcome, direct.outcome);
     // The three tools are everybody's; those that are not on the list of a principal are not known to it.
     let cy = Principal::new("cy").with_scopes(["read"]).with_tools(["get_balance"]);
-    let shown: Vec<&str> = provider.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
+    let shown: Vec<&str> = toolbox.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
     assert_eq!(shown, ["call_tool", "describe_tool", "search_tools"]);
     let cy = turn().with_principal(cy);
-    assert_eq!(provider.call(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
-    assert_eq!(provider.call(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
+    assert_eq!(toolbox.call(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
+    assert_eq!(toolbox.call(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
 }
 
 #[tokio::test]
@@ -251,16 +251,16 @@ async fn a_call_is_counted_once() {
         counts.lock().unwrap().push(spec.name.to_string());
         counts.lock().unwrap().len() < 2
     };
-    let provider = builder(&Journal::default()).rate_limit(limit).build().unwrap();
-    provider.call(through("get_balance", json!({"account": "a"})), &turn()).await;
-    let refused = provider.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    let toolbox = builder(&Journal::default()).rate_limit(limit).build().unwrap();
+    toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
+    let refused = toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
     assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED");
     assert_eq!(*counted.lock().unwrap(), ["get_balance", "get_balance"]);
 }
 
 #[tokio::test]
 async fn exclusive_calls_of_a_turn_keep_their_order() {
-    let provider = builder(&Journal::default()).build().unwrap();
+    let toolbox = builder(&Journal::default()).build().unwrap();
     let calls = vec![
         through("get_balance", json!({"account": "a"})),
         ToolCall::new(
@@ -270,7 +270,7 @@ async fn exclusive_calls_of_a_turn_keep_their_order() {
         ),
     ];
     let options = DispatchOptions::new().with_strategy(Strategy::Parallel);
-    let done = provider.dispatch(calls, &turn(), &options).await;
+    let done = toolbox.dispatch(calls, &turn(), &options).await;
     let told: Vec<(String, String)> =
         done.responses.iter().map(|response| (response.name.to_string(), response.text())).collect();
     let of = |text: &str| ("call_tool".to_owned(), text.to_owned());
@@ -280,16 +280,16 @@ async fn exclusive_calls_of_a_turn_keep_their_order() {
 #[tokio::test]
 async fn groups_pins_and_names() {
     let registry = Registry::new(toolset![pay, remove_account, get_balance]).unwrap();
-    let with = |discovery| Provider::builder(&registry).discovery(discovery).build();
+    let with = |discovery| Toolbox::builder(&registry).discovery(discovery).build();
     let set = Toolset::new("accounts", ["remove_account", "get_balance"]);
     let discovery =
         Discovery::new().names("find", "explain", "run").pin(["get_balance"]).group(set).about("a bank");
-    let provider = with(discovery).unwrap();
-    assert_eq!(listed(&provider), ["explain", "find", "get_balance", "run"]);
+    let toolbox = with(discovery).unwrap();
+    assert_eq!(listed(&toolbox), ["explain", "find", "get_balance", "run"]);
     let query = |group: &str| ToolCall::new("s", "find", json!({"query": "account money", "group": group}));
-    assert!(provider.call(query("money"), &turn()).await.text().starts_with("pay("));
-    assert!(!provider.call(query("accounts"), &turn()).await.text().contains("pay("));
-    let none = provider.call(query("x"), &turn()).await.text();
+    assert!(toolbox.call(query("money"), &turn()).await.text().starts_with("pay("));
+    assert!(!toolbox.call(query("accounts"), &turn()).await.text().contains("pay("));
+    let none = toolbox.call(query("x"), &turn()).await.text();
     assert!(none.contains("The groups are: accounts, money."), "{none}");
     let told = |discovery| with(discovery).unwrap_err().to_string();
     assert_eq!(
@@ -307,8 +307,8 @@ async fn groups_pins_and_names() {
 
 #[tokio::test]
 async fn calls_are_read_in_the_dialect_in_which_the_three_tools_were_shown() {
-    let provider = builder(&Journal::default()).build().unwrap();
-    let call_tool = provider.specs().find(|spec| spec.name.as_str() == "call_tool").unwrap();
+    let toolbox = builder(&Journal::default()).build().unwrap();
+    let call_tool = toolbox.specs().find(|spec| spec.name.as_str() == "call_tool").unwrap();
     let pay = toolset![pay];
     for dialect in Dialect::ALL {
         // The arguments of the tool as `describe_tool` shows them, within those of `call_tool`.
@@ -317,32 +317,32 @@ async fn calls_are_read_in_the_dialect_in_which_the_three_tools_were_shown() {
         let given = json!({"name": "pay", "arguments": arguments});
         let given = encode(&given, &call_tool.input, &call_tool.defs, dialect);
         let call = ToolCall::new("c", "call_tool", given.clone());
-        let told = provider.call(call, &turn().with_dialect(dialect)).await.text();
+        let told = toolbox.call(call, &turn().with_dialect(dialect)).await.text();
         assert_eq!(told, "paid 5 to Ann with ", "{}: {given}", dialect.name);
     }
 }
 
 #[tokio::test]
 async fn descriptions_are_in_the_dialect_of_the_call() {
-    let provider = builder(&Journal::default()).build().unwrap();
+    let toolbox = builder(&Journal::default()).build().unwrap();
     let call = ToolCall::new("d", "describe_tool", json!({"names": ["pay"]}));
-    let plain = provider.call(call.clone(), &turn()).await.text();
-    let gemini = provider.call(call, &turn().with_dialect(&GEMINI)).await.text();
+    let plain = toolbox.call(call.clone(), &turn()).await.text();
+    let gemini = toolbox.call(call, &turn().with_dialect(&GEMINI)).await.text();
     assert!(plain.contains("additionalProperties") && !gemini.contains("additionalProperties"), "{gemini}");
 }
 
 #[tokio::test]
 async fn hostile_questions_are_answered_quickly() {
-    let provider = builder(&Journal::default()).build().unwrap();
+    let toolbox = builder(&Journal::default()).build().unwrap();
     let long = "account ".repeat(1 << 17);
     for query in
         [long.as_str(), ".*(a+)+$[", "удалить аккаунт", "删除账户", "\u{0}\u{202e}", "  ", "'; DROP TABLE"]
     {
         let start = std::time::Instant::now();
-        let response = search(&provider, json!({"query": query})).await;
+        let response = search(&toolbox, json!({"query": query})).await;
         assert!(!response.is_error(), "{}", response.text());
         assert!(response.text().len() < 1000, "{}", response.text());
         assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
     }
-    assert!(search(&provider, json!({"query": ""})).await.is_error());
+    assert!(search(&toolbox, json!({"query": ""})).await.is_error());
 }

@@ -39,11 +39,11 @@ async fn wait() {
 
 type Seen = Arc<Mutex<Vec<Event>>>;
 
-fn provider(leaked: &Leaked) -> (Provider, Seen) {
+fn toolbox(leaked: &Leaked) -> (Toolbox, Seen) {
     let (seen, registry) = (Seen::default(), Registry::new(toolset![leak, chatter, wait, add]).unwrap());
     let events = Arc::clone(&seen);
-    let context = ProviderContext::new().with_service(Arc::new(leaked.clone()));
-    let builder = Provider::builder(&registry).context(context);
+    let context = ToolboxContext::new().with_service(Arc::new(leaked.clone()));
+    let builder = Toolbox::builder(&registry).context(context);
     (builder.on_event(move |event| events.lock().unwrap().push(event)).build().unwrap(), seen)
 }
 
@@ -54,11 +54,11 @@ fn types(seen: &Seen) -> Vec<&'static str> {
 #[tokio::test]
 async fn a_context_that_was_left_behind_is_of_no_use() {
     let leaked = Leaked::default();
-    let (provider, seen) = provider(&leaked);
+    let (toolbox, seen) = toolbox(&leaked);
     let updates = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&updates);
     let turn = ToolContext::new("turn", "").with_on_update(move |_| *counted.lock().unwrap() += 1);
-    assert_eq!(provider.call(ToolCall::new("c1", "leak", json!({})), &turn).await.text(), "done");
+    assert_eq!(toolbox.call(ToolCall::new("c1", "leak", json!({})), &turn).await.text(), "done");
     let left = leaked.0.lock().unwrap().clone();
     assert_eq!(left.len(), 2);
     for ctx in left {
@@ -70,14 +70,14 @@ async fn a_context_that_was_left_behind_is_of_no_use() {
     assert_eq!(types(&seen), ["tool_call", "progress", "tool_response"]);
     assert_eq!(*updates.lock().unwrap(), 0);
     // The turn goes on.
-    assert_eq!(provider.call(ToolCall::new("c2", "leak", json!({})), &turn).await.text(), "done");
+    assert_eq!(toolbox.call(ToolCall::new("c2", "leak", json!({})), &turn).await.text(), "done");
 }
 
 #[tokio::test]
 async fn the_answer_is_the_last_event_whichever_thread_reports() {
-    let (provider, seen) = provider(&Leaked::default());
+    let (toolbox, seen) = toolbox(&Leaked::default());
     for _ in 0..50 {
-        provider.call(ToolCall::new("c1", "chatter", json!({})), &ToolContext::new("turn", "")).await;
+        toolbox.call(ToolCall::new("c1", "chatter", json!({})), &ToolContext::new("turn", "")).await;
         let types = std::mem::take(&mut *seen.lock().unwrap());
         let types: Vec<_> = types.iter().map(Event::type_name).collect();
         assert_eq!((types[0], *types.last().unwrap()), ("tool_call", "tool_response"), "{types:?}");
@@ -88,10 +88,10 @@ async fn the_answer_is_the_last_event_whichever_thread_reports() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_has_an_end() {
     for options in [DispatchOptions::new(), DispatchOptions::new().in_tasks()] {
-        let (provider, seen) = provider(&Leaked::default());
+        let (toolbox, seen) = toolbox(&Leaked::default());
         let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
         let turn = ToolContext::new("turn", "");
-        let running = provider.dispatch(calls, &turn, &options);
+        let running = toolbox.dispatch(calls, &turn, &options);
         assert!(tokio::time::timeout(Duration::from_millis(10), running).await.is_err());
         for _ in 0..100 {
             tokio::task::yield_now().await;
@@ -106,11 +106,11 @@ async fn a_call_that_is_dropped_has_an_end() {
 
 #[tokio::test]
 async fn events_say_for_whom_and_in_which_session() {
-    let (provider, seen) = provider(&Leaked::default());
+    let (toolbox, seen) = toolbox(&Leaked::default());
     let turn = ToolContext::new("turn", "")
         .with_principal(Principal::new("alice").with_scopes(["read", "write"]))
         .with_session(Session::new("s-1"));
-    provider.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn).await;
+    toolbox.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn).await;
     let seen = seen.lock().unwrap();
     assert_eq!(seen.len(), 2);
     for event in seen.iter() {

@@ -4,7 +4,7 @@ use toolgen_runtime::engine::dynamic::DynamicTool;
 use crate::prelude::*;
 
 /// A tool that fails as long as it is told to, and counts.
-fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
+fn flaky(service: &'static str) -> (ToolboxBuilder, Arc<AtomicU32>) {
     let open = toolgen_runtime::Shape::of(toolgen_runtime::schema::shape::Kind::Object(
         toolgen_runtime::schema::shape::ObjectRules::ANY,
     ));
@@ -17,34 +17,34 @@ fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
         ready(params["fails"].as_str().map_or(Ok("good"), |why| Err(ToolError::failed(why))))
     });
     let registry = Registry::builder().add(tool).seal().unwrap();
-    (Provider::builder(&registry), ran)
+    (Toolbox::builder(&registry), ran)
 }
 
-async fn call(provider: &Provider, arguments: Value, turn: &ToolContext) -> String {
-    provider.call(ToolCall::new("c", "flaky", arguments), turn).await.text()
+async fn call(toolbox: &Toolbox, arguments: Value, turn: &ToolContext) -> String {
+    toolbox.call(ToolCall::new("c", "flaky", arguments), turn).await.text()
 }
 
 #[tokio::test]
 async fn an_identical_call_that_failed_three_times_is_not_run_again() {
     let (builder, ran) = flaky("");
-    let provider = builder.build().unwrap();
+    let toolbox = builder.build().unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("a");
     let stopped = "⚠️ Tool circuit breaker: 'flaky' has failed 3 consecutive times with the same error.\n\
                    Execution skipped. Try a different approach or tool.\nLast error: no";
     for expected in ["no", "no", "no", stopped, stopped] {
-        assert_eq!(call(&provider, json!({"fails": "no", "x": 1}), &turn).await, expected);
+        assert_eq!(call(&toolbox, json!({"fails": "no", "x": 1}), &turn).await, expected);
     }
     assert_eq!(ran.load(Ordering::SeqCst), 3);
-    assert_eq!(call(&provider, json!({"fails": "no", "x": 2}), &turn).await, "no");
+    assert_eq!(call(&toolbox, json!({"fails": "no", "x": 2}), &turn).await, "no");
     // Another session knows nothing of it.
     let other = ToolContext::new("turn", "").with_session(Session::new("s"));
-    assert_eq!(call(&provider, json!({"x": 1, "fails": "no"}), &other).await, "no");
+    assert_eq!(call(&toolbox, json!({"x": 1, "fails": "no"}), &other).await, "no");
 }
 
 #[tokio::test]
 async fn failures_count_for_one_principal_and_agent_in_one_session() {
     let (builder, ran) = flaky("");
-    let provider = builder.build().unwrap();
+    let toolbox = builder.build().unwrap();
     let (session, turn) = (Session::new("s"), || ToolContext::new("turn", ""));
     let known = || turn().with_session(session.clone());
     let callers = [
@@ -58,19 +58,19 @@ async fn failures_count_for_one_principal_and_agent_in_one_session() {
     ];
     for (place, caller) in callers.iter().enumerate() {
         for _ in 0..5 {
-            call(&provider, json!({"fails": "no"}), caller).await;
+            call(&toolbox, json!({"fails": "no"}), caller).await;
         }
         assert_eq!(ran.swap(0, Ordering::SeqCst), 3, "caller {place}");
     }
     // Strangers, of whom nothing is known, share nothing.
     for _ in 0..5 {
-        assert_eq!(call(&provider, json!({"fails": "no"}), &turn()).await, "no");
+        assert_eq!(call(&toolbox, json!({"fails": "no"}), &turn()).await, "no");
     }
     // A session of one turn is too short to count in, if there is anything else.
     let calls = || vec![ToolCall::new("c", "flaky", json!({"fails": "again"}))];
     ran.store(0, Ordering::SeqCst);
     for _ in 0..5 {
-        provider.dispatch(calls(), &turn().with_agent_id("a"), &DispatchOptions::new()).await;
+        toolbox.dispatch(calls(), &turn().with_agent_id("a"), &DispatchOptions::new()).await;
     }
     assert_eq!(ran.load(Ordering::SeqCst), 3);
 }
@@ -78,7 +78,7 @@ async fn failures_count_for_one_principal_and_agent_in_one_session() {
 #[tokio::test]
 async fn a_call_is_the_same_however_it_is_written() {
     let (builder, ran) = flaky("");
-    let provider = builder.build().unwrap();
+    let toolbox = builder.build().unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("a");
     let written = [
         json!(r#"{"fails":"no","x":1}"#),
@@ -87,18 +87,18 @@ async fn a_call_is_the_same_however_it_is_written() {
         json!(r#"{"fails":"no", "x":1}"#),
     ];
     for arguments in written {
-        call(&provider, arguments, &turn).await;
+        call(&toolbox, arguments, &turn).await;
     }
     assert_eq!(ran.load(Ordering::SeqCst), 3, "the fourth is refused");
-    assert_eq!(call(&provider, json!(r#"{"x":1}"#), &turn).await, "good");
+    assert_eq!(call(&toolbox, json!(r#"{"x":1}"#), &turn).await, "good");
 }
 
 #[tokio::test]
 async fn failures_are_not_counted_where_that_is_not_wanted() {
     let (builder, ran) = flaky("");
-    let provider = builder.repeat_limit(None).build().unwrap();
+    let toolbox = builder.repeat_limit(None).build().unwrap();
     for _ in 0..5 {
-        call(&provider, json!({"fails": "no"}), &ToolContext::new("turn", "")).await;
+        call(&toolbox, json!({"fails": "no"}), &ToolContext::new("turn", "")).await;
     }
     assert_eq!(ran.load(Ordering::SeqCst), 5);
 }
@@ -106,19 +106,19 @@ async fn failures_are_not_counted_where_that_is_not_wanted() {
 #[tokio::test(start_paused = true)]
 async fn a_service_that_is_down_is_left_alone() {
     let (builder, ran) = flaky("search");
-    let provider = builder.build().unwrap();
+    let toolbox = builder.build().unwrap();
     let turn = ToolContext::new("turn", "");
     for number in 0..5 {
-        assert_eq!(call(&provider, json!({"fails": "down", "n": number}), &turn).await, "down");
+        assert_eq!(call(&toolbox, json!({"fails": "down", "n": number}), &turn).await, "down");
     }
     let text = "Service 'search' is temporarily unavailable. Please try again later.";
     for _ in 0..5 {
-        let response = provider.call(ToolCall::new("c", "flaky", json!({})), &turn).await;
+        let response = toolbox.call(ToolCall::new("c", "flaky", json!({})), &turn).await;
         assert_eq!(response.text(), text);
         assert_eq!(response.outcome.unwrap_err().code(), "SERVICE_UNAVAILABLE");
     }
     assert_eq!(ran.load(Ordering::SeqCst), 5);
     tokio::time::advance(Duration::from_secs(61)).await;
-    assert_eq!(call(&provider, json!({}), &turn).await, "good");
-    assert_eq!(call(&provider, json!({"fails": "once"}), &turn).await, "once");
+    assert_eq!(call(&toolbox, json!({}), &turn).await, "good");
+    assert_eq!(call(&toolbox, json!({"fails": "once"}), &turn).await, "once");
 }

@@ -6,7 +6,7 @@ use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::layers::redact::Secrets;
 use toolgen_runtime::layers::{Called, Invocation, Layer, Next, Observer, Outcome, Stage};
 
-use super::{Journal, call, provider};
+use super::{Journal, call, toolbox};
 use crate::prelude::*;
 
 /// The stages whose layers stand before and after what lies further in.
@@ -65,7 +65,7 @@ impl Layer for Noting {
 #[tokio::test]
 async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() {
     let journal = Journal::default();
-    let mut builder = provider();
+    let mut builder = toolbox();
     // The other way round: stages order them.
     let rest = [Stage::Record, Stage::Trace, Stage::Decide];
     assert!(Stage::ALL.iter().all(|stage| BETWEEN.contains(stage) != rest.contains(stage)));
@@ -76,8 +76,8 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
             builder = builder.layer(Noting::new(name, stage, &journal));
         }
     }
-    let provider = builder.build().unwrap();
-    assert_eq!(call(&provider, "add", json!({"a": 1, "b": 2})).await.text(), "3");
+    let toolbox = builder.build().unwrap();
+    assert_eq!(call(&toolbox, "add", json!({"a": 1, "b": 2})).await.text(), "3");
     let after = |name: &str| format!("{name} after 3, started: true");
     let expected = [
         "Admit first before add".to_owned(),
@@ -105,7 +105,7 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
     ];
     assert_eq!(journal.lines(), expected);
     // They have no part in the calls of a tool that does not concern them.
-    call(&provider, "fail", json!({})).await;
+    call(&toolbox, "fail", json!({})).await;
     assert_eq!(journal.lines().len(), expected.len());
 }
 
@@ -117,9 +117,9 @@ async fn a_layer_that_refuses_a_call_answers_it_and_those_further_out_see_the_an
         let refusing = Noting { refuses: true, ..Noting::new("refusing", stage, &journal) };
         let inner = Noting::new("inner", Stage::Around, &journal);
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
-        let builder = provider().layer(auditor.clone());
-        let provider = builder.layer(outer).layer(refusing).layer(inner).build().unwrap();
-        let response = call(&provider, "add", json!({"a": 1, "b": 2})).await;
+        let builder = toolbox().layer(auditor.clone());
+        let toolbox = builder.layer(outer).layer(refusing).layer(inner).build().unwrap();
+        let response = call(&toolbox, "add", json!({"a": 1, "b": 2})).await;
         assert_eq!(response.outcome.unwrap_err().code(), "NO", "{stage:?}");
         let lines = journal.lines();
         assert_eq!(lines[..2], ["outer before add", "refusing before add"], "{stage:?}");
@@ -151,8 +151,8 @@ impl Layer for Instead {
 #[tokio::test]
 async fn a_layer_may_answer_in_place_of_the_tool_and_change_an_answer() {
     let fail = |stage| async move {
-        let provider = provider().layer(Instead(stage)).build().unwrap();
-        call(&provider, "fail", json!({})).await.text()
+        let toolbox = toolbox().layer(Instead(stage)).build().unwrap();
+        call(&toolbox, "fail", json!({})).await.text()
     };
     assert_eq!(fail(Stage::Around).await, "instead");
     assert_eq!(fail(Stage::Admit).await, "changed");
@@ -191,7 +191,7 @@ async fn a_layer_reads_arguments_if_it_wants_to_and_keeps_of_them_what_it_needs_
     let run = |reads: &'static [bool], arguments: &'static str| async move {
         let journal = Journal::default();
         let layer = |reads| Reading { journal: journal.clone(), reads };
-        let builder = reads.iter().fold(provider(), |builder, reads| builder.layer(layer(*reads)));
+        let builder = reads.iter().fold(toolbox(), |builder, reads| builder.layer(layer(*reads)));
         call(&builder.build().unwrap(), "add", Value::from(arguments)).await;
         journal.lines()
     };
@@ -249,10 +249,10 @@ async fn a_layer_that_breaks_fails_its_call_and_no_other() {
                 continue;
             }
             let cancel = CancellationToken::new();
-            let provider = provider().layer(Broken(how, stage, cancel.clone())).build().unwrap();
+            let toolbox = toolbox().layer(Broken(how, stage, cancel.clone())).build().unwrap();
             let turn = ToolContext::new("turn", "").with_cancel(cancel);
             let sum = ToolCall::new("c1", "add", json!({"a": 1, "b": 2}));
-            let response = provider.call(sum, &turn).await;
+            let response = toolbox.call(sum, &turn).await;
             assert_eq!(response.outcome.unwrap_err().code(), code, "{how} at {stage:?}");
         }
     }
@@ -267,10 +267,10 @@ async fn what_a_layer_refuses_says_nothing_about_the_service_of_the_tool() {
     let breaker = Arc::new(CircuitBreaker::new().with_settings(settings));
     let journal = Journal::default();
     let refusing = Noting { refuses: true, ..Noting::new("refusing", Stage::Around, &journal) };
-    let builder = Provider::builder(&registry).breaker(Arc::clone(&breaker));
-    let provider = builder.layer(refusing).build().unwrap();
+    let builder = Toolbox::builder(&registry).breaker(Arc::clone(&breaker));
+    let toolbox = builder.layer(refusing).build().unwrap();
     for _ in 0..3 {
-        assert_eq!(call(&provider, "reach", json!({})).await.outcome.unwrap_err().code(), "NO");
+        assert_eq!(call(&toolbox, "reach", json!({})).await.outcome.unwrap_err().code(), "NO");
     }
     assert!(breaker.is_available("s"));
 }
@@ -337,9 +337,9 @@ impl Observer for Watched {
 async fn what_observes_calls_sees_each_from_its_name_to_its_answer_and_may_answer_it() {
     let run = |how: &'static str, tool: &'static str| async move {
         let journal = Journal::default();
-        let provider = provider().layer(Watching(journal.clone(), how)).build().unwrap();
+        let toolbox = toolbox().layer(Watching(journal.clone(), how)).build().unwrap();
         let arguments = if tool == "fail" { json!({}) } else { json!({"a": 1, "b": 2}) };
-        let response = call(&provider, tool, arguments).await;
+        let response = call(&toolbox, tool, arguments).await;
         (
             response.outcome.map(|result| result.to_text()).map_err(|why| why.code().to_owned()),
             journal.lines(),

@@ -1,6 +1,6 @@
 //! Layers of a program's own, and approvals.
 
-use super::{Journal, call, provider};
+use super::{Journal, call, toolbox};
 use crate::prelude::*;
 
 /// Decides by a function, and notes what it was asked.
@@ -16,19 +16,19 @@ impl Middleware for By {
 #[tokio::test]
 async fn a_later_middleware_sees_what_an_earlier_one_made_of_the_arguments() {
     let journal = Journal::default();
-    let provider = provider()
+    let toolbox = toolbox()
         .middleware(By(journal.clone(), |_| Decision::Modify(json!({"a": 10, "b": 20}))))
         .middleware(By(journal.clone(), |_| Decision::Allow))
         .build()
         .unwrap();
-    assert_eq!(call(&provider, "add", json!({"a": 1, "b": 2})).await.text(), "30");
+    assert_eq!(call(&toolbox, "add", json!({"a": 1, "b": 2})).await.text(), "30");
     assert_eq!(journal.lines(), [r#"{"a":1,"b":2}"#, r#"{"a":10,"b":20}"#]);
 }
 
 #[tokio::test]
 async fn the_first_no_ends_the_call() {
     let journal = Journal::default();
-    let denied = provider()
+    let denied = toolbox()
         .middleware(By(journal.clone(), |_| Decision::Deny("not today".to_owned())))
         .middleware(By(journal.clone(), |_| Decision::Allow))
         .build()
@@ -44,15 +44,15 @@ async fn the_first_no_ends_the_call() {
     assert_eq!(journal.lines().len(), 1);
 
     let modified =
-        provider().middleware(By(journal, |_| Decision::Modify(json!({"a": "x"})))).build().unwrap();
+        toolbox().middleware(By(journal, |_| Decision::Modify(json!({"a": "x"})))).build().unwrap();
     let response = call(&modified, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(response.outcome.unwrap_err().code(), "INVALID_PARAMS");
 }
 
 #[tokio::test]
 async fn a_middleware_that_panics_has_denied_the_call() {
-    let provider = provider().middleware(By(Journal::default(), |_| panic!("secret"))).build().unwrap();
-    let response = call(&provider, "add", json!({"a": 1, "b": 2})).await;
+    let toolbox = toolbox().middleware(By(Journal::default(), |_| panic!("secret"))).build().unwrap();
+    let response = call(&toolbox, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(response.outcome, Err(ToolError::denied("tool middleware panicked")));
 }
 
@@ -83,13 +83,13 @@ async fn all_reasons_are_put_to_one_who_approves() {
         (Approval::Later, "The call was not executed: it needs an approval. first second"),
     ] {
         let journal = Journal::default();
-        let provider = provider()
+        let toolbox = toolbox()
             .middleware(By(Journal::default(), wary("first")))
             .middleware(By(Journal::default(), wary("second")))
             .approver(Says(journal.clone(), approval))
             .build()
             .unwrap();
-        assert_eq!(call(&provider, "add", json!({"a": 1, "b": 2})).await.text(), text);
+        assert_eq!(call(&toolbox, "add", json!({"a": 1, "b": 2})).await.text(), text);
         assert_eq!(
             journal.lines(),
             [r#"{"id":"c1","name":"add","arguments":{"a":1,"b":2},"reasons":["first","second"]}"#]
@@ -99,16 +99,16 @@ async fn all_reasons_are_put_to_one_who_approves() {
 
 #[tokio::test]
 async fn a_call_can_be_approved_of_later() {
-    let provider = provider().middleware(By(Journal::default(), wary("first"))).build().unwrap();
+    let toolbox = toolbox().middleware(By(Journal::default(), wary("first"))).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let Err(ToolError::ApprovalRequired(request)) =
-        call(&provider, "add", json!({"a": 1, "b": 2})).await.outcome
+        call(&toolbox, "add", json!({"a": 1, "b": 2})).await.outcome
     else {
         panic!("it ran");
     };
     let kept = serde_json::to_string(&request).unwrap();
     let request: ApprovalRequest = serde_json::from_str(&kept).unwrap();
-    assert_eq!(provider.resume(request, &turn).await.text(), "3");
+    assert_eq!(toolbox.resume(request, &turn).await.text(), "3");
 }
 
 #[tokio::test]
@@ -123,11 +123,11 @@ async fn waiting_for_an_approval_ends_with_the_turn() {
             Box::pin(std::future::pending())
         }
     }
-    let provider =
-        provider().middleware(By(Journal::default(), wary("first"))).approver(Never).build().unwrap();
+    let toolbox =
+        toolbox().middleware(By(Journal::default(), wary("first"))).approver(Never).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let token = turn.cancel().clone();
-    let asked = provider.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
+    let asked = toolbox.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
     let (response, ()) = tokio::join!(asked, async { token.cancel() });
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
 }

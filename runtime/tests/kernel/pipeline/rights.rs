@@ -65,13 +65,13 @@ async fn wrap(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
     toolgen_runtime::testing::call_in(&whose::tool(), json!({}), &lent).await
 }
 
-fn provider() -> Provider {
-    let context = ProviderContext::new()
+fn toolbox() -> Toolbox {
+    let context = ToolboxContext::new()
         .with_agent_id("agent-1")
         .with_root("data", "/data")
         .with_values(ContextValues::default().with_trusted("tenant", 7))
         .with_service(Arc::new(1_u8));
-    Registry::new(toolset![wipe, whose, climb, humble, outlive, wrap]).unwrap().provider(context)
+    Registry::new(toolset![wipe, whose, climb, humble, outlive, wrap]).unwrap().toolbox(context)
 }
 
 fn reader() -> ToolContext {
@@ -82,7 +82,7 @@ fn reader() -> ToolContext {
 }
 
 async fn call(name: &str, arguments: Value, turn: &ToolContext) -> Result<ToolResult, ToolError> {
-    provider().call(ToolCall::new("c1", name, arguments), turn).await.outcome
+    toolbox().call(ToolCall::new("c1", name, arguments), turn).await.outcome
 }
 
 #[tokio::test]
@@ -120,13 +120,13 @@ async fn code_that_reads_a_copy_sees_what_was_set_on_it() {
 
 #[tokio::test]
 async fn another_provider_gives_no_more_rights_than_the_first() {
-    /// Calls through a provider that it was lent.
+    /// Calls through a toolbox that it was lent.
     #[tool(read_only, undocumented)]
-    async fn elsewhere(ctx: &ToolContext, other: Service<Provider>) -> String {
+    async fn elsewhere(ctx: &ToolContext, other: Service<Toolbox>) -> String {
         other.call(ToolCall::new("c2", "wipe", json!({})), &raised(ctx)).await.text()
     }
-    let context = ProviderContext::new().with_service(Arc::new(provider()));
-    let outer = Registry::new(toolset![elsewhere]).unwrap().provider(context);
+    let context = ToolboxContext::new().with_service(Arc::new(toolbox()));
+    let outer = Registry::new(toolset![elsewhere]).unwrap().toolbox(context);
     let response = outer.call(ToolCall::new("c1", "elsewhere", json!({})), &reader()).await;
     assert_eq!(response.text(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
 }
@@ -140,12 +140,12 @@ fn impostor() -> String {
 #[tokio::test]
 async fn a_name_gives_a_tool_no_rights() {
     let registry = Registry::new(toolset![impostor]).unwrap();
-    let limits = ProviderContext::new().with_limits(Limits::NONE);
+    let limits = ToolboxContext::new().with_limits(Limits::NONE);
     let turn = ToolContext::new("turn", "");
     let call = || ToolCall::new("c1", "read_result", json!({}));
-    assert!(registry.provider(limits).call(call(), &turn).await.is_error());
+    assert!(registry.toolbox(limits).call(call(), &turn).await.is_error());
     let nobody = turn.clone().with_principal(Principal::new("nobody").with_tools([""; 0]));
-    let free = registry.provider(ProviderContext::new());
+    let free = registry.toolbox(ToolboxContext::new());
     assert!(free.call(call(), &nobody).await.is_error());
     // What would read the rest is not there, so nothing is cut.
     assert_eq!(free.call(call(), &turn).await.text().len(), 90_000);
@@ -159,12 +159,12 @@ fn long() -> String {
 
 #[tokio::test]
 async fn a_provider_of_all_tools_lets_a_model_read_on() {
-    let provider = Registry::new(toolset![long]).unwrap().provider(ProviderContext::new());
+    let toolbox = Registry::new(toolset![long]).unwrap().toolbox(ToolboxContext::new());
     let turn = ToolContext::new("turn", "").with_principal(Principal::new("ann").with_scopes(["read"]));
-    let text = provider.call(ToolCall::new("c1", "long", json!({})), &turn).await.text();
+    let text = toolbox.call(ToolCall::new("c1", "long", json!({})), &turn).await.text();
     let (_, rest) = text.split_once("read_result with ").unwrap();
     let arguments = serde_json::Deserializer::from_str(rest).into_iter().next().unwrap().unwrap();
-    let rest = provider.call(ToolCall::new("c2", "read_result", arguments), &turn).await;
+    let rest = toolbox.call(ToolCall::new("c2", "read_result", arguments), &turn).await;
     assert!(rest.text().contains("long long"), "{}", rest.text());
 }
 
@@ -173,7 +173,7 @@ fn limits_name_hosts_and_not_urls() {
     let registry = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
     let built = |host: &'static str| {
         let limits = Limits { network: Network::Hosts(vec![host.into()].into()), ..Limits::ANY };
-        Provider::builder(&registry).context(ProviderContext::new().with_limits(limits)).build()
+        Toolbox::builder(&registry).context(ToolboxContext::new().with_limits(limits)).build()
     };
     let why = built("https://api.example.com/v1").unwrap_err().to_string();
     assert!(

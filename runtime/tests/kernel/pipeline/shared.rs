@@ -1,11 +1,11 @@
-//! A registry that threads fill until the first provider is made of it.
+//! A registry that threads fill until the first toolbox is made of it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 
 use toolgen_runtime::RegistryProblem;
-use toolgen_runtime::provider::ProviderError;
-use toolgen_runtime::provider::SharedRegistry;
+use toolgen_runtime::toolbox::ToolboxError;
+use toolgen_runtime::toolbox::SharedRegistry;
 
 use super::{add, fail};
 use crate::prelude::*;
@@ -26,12 +26,12 @@ fn the_first_provider_seals_and_late_tools_are_refused_with_the_exact_text() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
     assert!(!tools.is_sealed());
-    let provider = tools.provider(ProviderContext::new(), ["add"]).unwrap();
+    let toolbox = tools.toolbox(ToolboxContext::new(), ["add"]).unwrap();
     assert!(tools.is_sealed());
     assert_eq!(panic_text(|| tools.register(fail::tool())), "tool registry sealed - cannot register");
     assert_eq!(tools.try_register(fail::tool()).unwrap_err().problems, [RegistryProblem::Sealed]);
     // A panic on the way leaves it as usable as before.
-    assert_eq!(tools.provider(ProviderContext::new(), ["add"]).unwrap().list(), provider.list());
+    assert_eq!(tools.toolbox(ToolboxContext::new(), ["add"]).unwrap().list(), toolbox.list());
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_name_that_is_taken_stays_with_the_first_tool() {
 fn unknown_names_are_told_all_at_once() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
-    let Err(ProviderError::UnknownTools(unknown)) = tools.provider(ProviderContext::new(), ["b", "add", "a"])
+    let Err(ToolboxError::UnknownTools(unknown)) = tools.toolbox(ToolboxContext::new(), ["b", "add", "a"])
     else {
         panic!("there are no such tools");
     };
@@ -73,9 +73,9 @@ fn a_registry_that_cannot_be_sealed_stays_open_for_what_is_missing() {
     let spec = ToolSpec { name: ToolName::new("go"), requires: vec![requirement].into(), ..ToolSpec::EMPTY };
     let tools = SharedRegistry::new();
     tools.register(ToolFactory::new(spec, |_| Ok(add::tool())));
-    let refused = tools.provider(ProviderContext::new(), ["go"]).unwrap_err();
+    let refused = tools.toolbox(ToolboxContext::new(), ["go"]).unwrap_err();
     assert!(
-        matches!(refused, ProviderError::NotSealed(_)) && refused.to_string().contains("start"),
+        matches!(refused, ToolboxError::NotSealed(_)) && refused.to_string().contains("start"),
         "{refused}"
     );
     tools.register(named("start"));
@@ -107,7 +107,7 @@ fn threads_that_register_are_in_the_set_or_told_that_they_are_late() {
                 scope.spawn(move || {
                     start.wait();
                     std::thread::yield_now();
-                    tools.provider(ProviderContext::new(), ["add"]).unwrap();
+                    tools.toolbox(ToolboxContext::new(), ["add"]).unwrap();
                     tools.seal().unwrap().len()
                 })
             });
@@ -125,7 +125,7 @@ fn the_order_of_registration_is_not_seen() {
         for index in order {
             tools.register(named(names[index]));
         }
-        format!("{:?}", tools.provider(ProviderContext::new(), names).unwrap().list())
+        format!("{:?}", tools.toolbox(ToolboxContext::new(), names).unwrap().list())
     };
     assert_eq!(list([0, 1, 2]), list([2, 1, 0]));
     assert_eq!(list([0, 1, 2]), list([1, 0, 2]));

@@ -22,32 +22,32 @@ fn turn() -> ToolContext {
     ToolContext::new("turn", "")
 }
 
-async fn said(provider: &Provider, name: &str, turn: &ToolContext) -> String {
-    provider.call(ToolCall::new("c1", name, json!({})), turn).await.text()
+async fn said(toolbox: &Toolbox, name: &str, turn: &ToolContext) -> String {
+    toolbox.call(ToolCall::new("c1", name, json!({})), turn).await.text()
 }
 
 #[tokio::test]
 async fn a_similar_name_is_suggested_on_every_way() {
-    let provider = registry().provider(Default::default());
+    let toolbox = registry().toolbox(Default::default());
     let told = "Tool not found: pya; did you mean 'pay'?";
-    assert_eq!(said(&provider, "pya", &turn()).await, told);
+    assert_eq!(said(&toolbox, "pya", &turn()).await, told);
     let calls = vec![ToolCall::new("c1", "pya", json!({}))];
-    let dispatched = provider.dispatch(calls, &turn(), &DispatchOptions::new()).await;
+    let dispatched = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await;
     assert_eq!(dispatched.responses[0].text(), told);
     assert_eq!(dispatched.responses[0].content()[0].to_json()["text"], told);
-    assert!(said(&provider, "misspell", &turn()).await.contains("[did you mean 'pay'?]"));
+    assert!(said(&toolbox, "misspell", &turn()).await.contains("[did you mean 'pay'?]"));
 }
 
 #[tokio::test]
 async fn what_a_caller_may_not_use_is_not_suggested() {
     let bare = "Tool not found: pya";
-    let listed = Provider::builder(&registry()).allow(["misspell"]).build().unwrap();
+    let listed = Toolbox::builder(&registry()).allow(["misspell"]).build().unwrap();
     assert_eq!(said(&listed, "pya", &turn()).await, bare);
-    let provider = registry().provider(Default::default());
+    let toolbox = registry().toolbox(Default::default());
     let reader = turn().with_principal(Principal::new("r").with_scopes(["read"]));
-    assert_eq!(said(&provider, "pya", &reader).await, bare);
+    assert_eq!(said(&toolbox, "pya", &reader).await, bare);
     let writer = turn().with_principal(Principal::new("w").with_scopes(["write"]));
-    assert_eq!(said(&provider, "pya", &writer).await, format!("{bare}; did you mean 'pay'?"));
+    assert_eq!(said(&toolbox, "pya", &writer).await, format!("{bare}; did you mean 'pay'?"));
 }
 
 #[tokio::test]
@@ -56,21 +56,21 @@ async fn a_long_name_is_cut_wherever_it_appears() {
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = Arc::<Mutex<Vec<String>>>::default();
     let seen = Arc::clone(&events);
-    let provider = Provider::builder(&registry())
+    let toolbox = Toolbox::builder(&registry())
         .layer(auditor.clone())
         .on_event(move |event| seen.lock().unwrap().push(event.to_json().to_string()))
         .hide_forbidden()
         .build()
         .unwrap();
     let name = "ä".repeat(500_000);
-    let open = registry().provider(Default::default());
+    let open = registry().toolbox(Default::default());
     let short = format!("{}…", "ä".repeat(32));
     assert_eq!(said(&open, &name, &turn()).await, format!("Tool not found: {short}"));
-    assert_eq!(said(&provider, &name, &turn()).await, format!("tool '{short}' not allowed in this context"));
+    assert_eq!(said(&toolbox, &name, &turn()).await, format!("tool '{short}' not allowed in this context"));
     let options = DispatchOptions::new().with_steering(|| true);
     let options = options.with_strategy(toolgen_runtime::agent::dispatch::Strategy::Sequential);
     let calls = (0..2).map(|id| ToolCall::new(id.to_string(), name.as_str(), json!({}))).collect();
-    let dispatched = provider.dispatch(calls, &turn(), &options).await;
+    let dispatched = toolbox.dispatch(calls, &turn(), &options).await;
     assert!(dispatched.responses.iter().all(|response| response.name == *short));
     auditor.flush().await.unwrap();
     let rows = sink.rows();

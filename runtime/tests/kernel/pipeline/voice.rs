@@ -22,13 +22,13 @@ fn run(
 
 async fn told(voice: Option<Voice>, arguments: Value) -> ToolError {
     let registry = Registry::new(toolset![run]).unwrap();
-    let builder = Provider::builder(&registry);
+    let builder = Toolbox::builder(&registry);
     let builder = match voice {
         Some(voice) => builder.voice(voice),
         None => builder,
     };
-    let provider = builder.build().unwrap();
-    provider
+    let toolbox = builder.build().unwrap();
+    toolbox
         .call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", ""))
         .await
         .outcome

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::Progress;
 
-use super::{Journal, call, provider};
+use super::{Journal, call, toolbox};
 use crate::prelude::*;
 
 /// Tells how far it is.
@@ -48,12 +48,12 @@ impl Hooks for Noting {
 async fn noted(name: &str, runs: bool, updates: bool) -> (Vec<String>, String) {
     let journal = Journal::default();
     let events = journal.clone();
-    let provider = provider()
+    let toolbox = toolbox()
         .hooks(Noting { journal: journal.clone(), runs, updates })
         .on_event(move |event| events.note(format!("event {}", event.type_name())))
         .build()
         .unwrap();
-    let response = call(&provider, name, json!({})).await;
+    let response = call(&toolbox, name, json!({})).await;
     (journal.lines(), response.text())
 }
 
@@ -99,7 +99,7 @@ async fn a_hook_keeps_an_update_to_itself() {
 async fn events_are_plain_data() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
-    let provider = provider()
+    let toolbox = toolbox()
         .on_event(move |event| {
             let mut event = serde_json::to_value(event).unwrap();
             event["timestamp"] = json!(0);
@@ -110,8 +110,8 @@ async fn events_are_plain_data() {
         })
         .build()
         .unwrap();
-    call(&provider, "add", json!({"a": 1, "b": 2})).await;
-    call(&provider, "fail", json!({})).await;
+    call(&toolbox, "add", json!({"a": 1, "b": 2})).await;
+    call(&toolbox, "fail", json!({})).await;
     assert_eq!(
         *seen.lock().unwrap(),
         [
@@ -150,12 +150,12 @@ pub(crate) async fn login(
 async fn events_hold_no_secrets() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
-    let provider = provider()
+    let toolbox = toolbox()
         .on_event(move |event| events.lock().unwrap().push(serde_json::to_string(&event).unwrap()))
         .build()
         .unwrap();
     for word in ["open sesame", "open sesame!"] {
-        let response = call(&provider, "login", json!({ "word": word })).await;
+        let response = call(&toolbox, "login", json!({ "word": word })).await;
         assert!(response.text().contains("open sesame"), "the model sees what the tool says");
     }
     let seen = seen.lock().unwrap();

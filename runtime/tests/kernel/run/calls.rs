@@ -63,11 +63,11 @@ async fn a_tool_can_require_another_within_a_loop_and_not_beyond_it() {
 #[tokio::test]
 async fn a_session_of_the_context_is_kept() {
     let ran = Ran::default();
-    let provider = builder(&ran).build().unwrap();
+    let toolbox = builder(&ran).build().unwrap();
     let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
-    run_in(&provider, [shell_call("ls")], &turn, &LoopOptions::new()).await;
+    run_in(&toolbox, [shell_call("ls")], &turn, &LoopOptions::new()).await;
     assert!(turn.session().unwrap().has_called("shell"));
-    let run = run_in(&provider, [calls([("report", json!({}))])], &turn, &LoopOptions::new()).await;
+    let run = run_in(&toolbox, [calls([("report", json!({}))])], &turn, &LoopOptions::new()).await;
     assert_eq!(answers(&run), ["reported"]);
 }
 
@@ -86,14 +86,14 @@ impl Answerer for Architect {
 #[tokio::test]
 async fn m37_a_question_is_answered_among_its_siblings() {
     let ran = Ran::default();
-    let provider = builder(&ran).questions(Architect).build().unwrap();
+    let toolbox = builder(&ran).questions(Architect).build().unwrap();
     let turn = calls([
         ("shell", json!({"cmd": "a"})),
         ("ask_question", json!({"question": "Ready?"})),
         ("shell", json!({"cmd": "b"})),
     ]);
     let context = ToolContext::new("turn", "");
-    let run = run_in(&provider, [turn, ModelTurn::text("ok")], &context, &LoopOptions::new()).await;
+    let run = run_in(&toolbox, [turn, ModelTurn::text("ok")], &context, &LoopOptions::new()).await;
     assert_eq!(answers(&run)[1], "Question: Ready?\nAnswer: yes");
     assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("ok".to_owned())), 2));
 }
@@ -117,15 +117,15 @@ fn nothing() {}
 
 #[tokio::test]
 async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed() {
-    let provider = Provider::builder(&Registry::new(toolset![greet, nothing]).unwrap()).build().unwrap();
+    let toolbox = Toolbox::builder(&Registry::new(toolset![greet, nothing]).unwrap()).build().unwrap();
     let context = ToolContext::new("turn", "");
     let turns = || [calls([("greet", json!({})), ("nothing", json!({}))]), ModelTurn::text("ok")];
-    let unaware = run_in(&provider, turns(), &context, &LoopOptions::new()).await;
+    let unaware = run_in(&toolbox, turns(), &context, &LoopOptions::new()).await;
     assert_eq!(unaware.outcome, Ok(LoopEnd::Text("ok".to_owned())));
     assert!(answers(&unaware)[0].contains("Who?"));
 
     let options = LoopOptions::new().stop_when_waiting();
-    let waiting = run_in(&provider, turns(), &context, &options).await;
+    let waiting = run_in(&toolbox, turns(), &context, &options).await;
     assert_eq!(waiting.outcome, Ok(LoopEnd::Waiting));
     let mut transcript = waiting.transcript;
     let pending: Vec<PendingInput> = transcript
@@ -136,14 +136,14 @@ async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed(
         })
         .collect();
     for pending in pending {
-        let answer = provider.resume_with_input(pending, json!({"name": "Ada"}), &context).await.unwrap();
+        let answer = toolbox.resume_with_input(pending, json!({"name": "Ada"}), &context).await.unwrap();
         assert!(transcript.answer_again(answer));
     }
     assert_answered(&transcript);
     let said: Vec<String> = transcript.last_answers().map(ToolResponse::text).collect();
     assert_eq!(said, ["Hello \"Ada\"", ""]);
     let rest = &mut Script::new([ModelTurn::text("greeted")]);
-    let run = run_loop(&provider, rest, &context, transcript, &options).await;
+    let run = run_loop(&toolbox, rest, &context, transcript, &options).await;
     assert_eq!(run.outcome, Ok(LoopEnd::Text("greeted".to_owned())));
 }
 
@@ -161,8 +161,8 @@ async fn a_turn_may_say_something_beside_its_calls() {
 
 #[tokio::test]
 async fn a_loop_and_a_dispatch_run_in_tasks_of_their_own() {
-    let provider = builder(&Ran::default()).build().unwrap();
-    let looped = provider.clone();
+    let toolbox = builder(&Ran::default()).build().unwrap();
+    let looped = toolbox.clone();
     let run = tokio::spawn(async move {
         let turns = [shell_call("ls"), ModelTurn::text("ok")];
         run_in(&looped, turns, &ToolContext::new("turn", ""), &LoopOptions::new()).await.outcome
@@ -170,7 +170,7 @@ async fn a_loop_and_a_dispatch_run_in_tasks_of_their_own() {
     assert_eq!(run.await.unwrap(), Ok(LoopEnd::Text("ok".to_owned())));
     let dispatched = tokio::spawn(async move {
         let options = DispatchOptions::new();
-        provider
+        toolbox
             .dispatch(shell_call("ls").calls, &ToolContext::new("turn", ""), &options)
             .await
             .responses

@@ -62,9 +62,9 @@ async fn a_completion_tool_that_failed_lets_the_model_try_again() {
 #[tokio::test]
 async fn m36_the_signal_leads_to_a_state() {
     let ran = Ran::default();
-    let provider = builder(&ran).build().unwrap();
+    let toolbox = builder(&ran).build().unwrap();
     let states =
-        StateMap::builder().on("PLAN_REVIEW", 1).on("PREPARE_MERGE", 2).build(provider.specs()).unwrap();
+        StateMap::builder().on("PLAN_REVIEW", 1).on("PREPARE_MERGE", 2).build(toolbox.specs()).unwrap();
     let (run, _) = run([calls([("done", json!({}))])]).await;
     let Ok(LoopEnd::Completed(completed)) = run.outcome else { panic!() };
     assert_eq!(states.next(&completed.signal), Ok(&2));
@@ -77,9 +77,9 @@ async fn m35_the_model_is_asked_ten_times_unless_set() {
     assert_eq!(LoopError::<String>::MaxIterations(10).to_string(), "maximum tool iterations (10) exceeded");
     assert_eq!((run.iterations, ran.len()), (MAX_ITERATIONS, 10));
     let options = LoopOptions::new().with_max_iterations(2);
-    let provider = builder(&Ran::default()).build().unwrap();
+    let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = ToolContext::new("turn", "");
-    let run = run_in(&provider, (0..9).map(|_| shell_call("x")), &turn, &options).await;
+    let run = run_in(&toolbox, (0..9).map(|_| shell_call("x")), &turn, &options).await;
     assert_eq!(run.outcome.unwrap_err().to_string(), "maximum tool iterations (2) exceeded");
     // The last answers are there all the same.
     assert_eq!(run.transcript.len(), 5);
@@ -95,40 +95,40 @@ async fn a_model_that_cannot_answer_ends_the_loop_and_what_was_said_is_kept() {
 #[tokio::test]
 async fn a_model_that_uses_no_tool_twice_is_given_up() {
     let ran = Ran::default();
-    let provider = builder(&ran).build().unwrap();
+    let toolbox = builder(&ran).build().unwrap();
     let options = LoopOptions::new().with_nudge("Use a tool.");
     let turn = ToolContext::new("turn", "");
     let text = || ModelTurn::text("hm");
-    let run = run_in(&provider, [text(), text()], &turn, &options).await;
+    let run = run_in(&toolbox, [text(), text()], &turn, &options).await;
     assert_eq!((run.outcome, run.iterations), (Err(LoopError::NoToolTwice), 2));
     // A tool in between makes it the first time again.
     let turns = [text(), shell_call("a"), text(), calls([("done", json!({}))])];
-    assert_eq!(signal(run_in(&provider, turns, &turn, &options).await.outcome), "c1 PREPARE_MERGE");
+    assert_eq!(signal(run_in(&toolbox, turns, &turn, &options).await.outcome), "c1 PREPARE_MERGE");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_token_ends_the_loop_while_the_model_thinks() {
     let token = CancellationToken::new();
-    let provider = builder(&Ran::default()).build().unwrap();
+    let toolbox = builder(&Ran::default()).build().unwrap();
     let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
     let (context, options) = (stopped_by(&token), LoopOptions::new());
-    let looped = run_loop(&provider, &mut thinking, &context, Transcript::new(), &options);
+    let looped = run_loop(&toolbox, &mut thinking, &context, Transcript::new(), &options);
     let (run, ()) = tokio::join!(looped, async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         token.cancel();
     });
     assert_eq!(run.outcome, Err(LoopError::Cancelled));
-    let again = run_loop(&provider, &mut thinking, &context, Transcript::new(), &options).await;
+    let again = run_loop(&toolbox, &mut thinking, &context, Transcript::new(), &options).await;
     assert_eq!((again.outcome, again.iterations), (Err(LoopError::Cancelled), 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_token_ends_the_loop_while_tools_run_and_each_call_is_answered() {
     let token = CancellationToken::new();
-    let provider = builder(&Ran::default()).build().unwrap();
+    let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = calls([("shell", json!({"cmd": "a"})), ("hang", json!({})), ("hang", json!({}))]);
     let (context, options) = (stopped_by(&token), LoopOptions::new());
-    let looped = run_in(&provider, [turn], &context, &options);
+    let looped = run_in(&toolbox, [turn], &context, &options);
     let (run, ()) = tokio::join!(looped, async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         token.cancel();
@@ -147,46 +147,46 @@ fn cost(mut turn: ModelTurn, input: u64, output: u64) -> ModelTurn {
 #[tokio::test]
 async fn tokens_limit_how_often_the_model_is_asked() {
     let ran = Ran::default();
-    let provider = builder(&ran).build().unwrap();
+    let toolbox = builder(&ran).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let options = LoopOptions::new().with_max_tokens(100);
     let turns = || (1..9).map(|number| cost(shell_call(&number.to_string()), 30, 10));
-    let run = run_in(&provider, turns(), &turn, &options).await;
+    let run = run_in(&toolbox, turns(), &turn, &options).await;
     assert_eq!(run.outcome, Err(LoopError::MaxTokens(100)));
     assert_eq!(LoopError::<String>::MaxTokens(100).to_string(), "maximum tokens (100) exceeded");
     // The turn that reached the limit was paid for: its calls are run and answered.
     assert_eq!((run.iterations, ran.all().len(), run.transcript.usage().total()), (3, 3, 120));
     // What was said before the run does not count, and a text ends the loop whatever it cost.
     let mut model = super::Script::new([cost(shell_call("a"), 90, 9), cost(ModelTurn::text("done"), 200, 1)]);
-    let again = run_loop(&provider, &mut model, &turn, run.transcript, &options).await;
+    let again = run_loop(&toolbox, &mut model, &turn, run.transcript, &options).await;
     assert_eq!((again.outcome, again.iterations), (Ok(LoopEnd::Text("done".to_owned())), 2));
 }
 
 #[tokio::test(start_paused = true)]
 async fn time_limits_the_model_and_the_tools_and_each_call_is_answered() {
-    let provider = builder(&Ran::default()).build().unwrap();
+    let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let most = Duration::from_secs(5);
     let options = LoopOptions::new().with_max_time(most);
     let begin = Instant::now();
     let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
-    let run = run_loop(&provider, &mut thinking, &turn, Transcript::user("?"), &options).await;
+    let run = run_loop(&toolbox, &mut thinking, &turn, Transcript::user("?"), &options).await;
     assert_eq!((run.outcome, begin.elapsed()), (Err(LoopError::MaxTime(most)), most));
     assert_eq!(LoopError::<String>::MaxTime(most).to_string(), "maximum time (5s) exceeded");
     let calls = calls([("shell", json!({"cmd": "a"})), ("hang", json!({}))]);
-    let run = run_in(&provider, [calls], &turn, &options).await;
+    let run = run_in(&toolbox, [calls], &turn, &options).await;
     assert_eq!((&run.outcome, begin.elapsed()), (&Err(LoopError::MaxTime(most)), 2 * most));
     assert_eq!(answers(&run)[1..], ["Cancelled"]);
     assert_answered(&run.transcript);
     // The caller's token is still the caller's, and fires before the time is up.
     let token = CancellationToken::new();
     let context = stopped_by(&token);
-    let looped = run_loop(&provider, &mut thinking, &context, Transcript::new(), &options);
+    let looped = run_loop(&toolbox, &mut thinking, &context, Transcript::new(), &options);
     let (run, ()) = tokio::join!(looped, async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         token.cancel();
     });
     assert_eq!(run.outcome, Err(LoopError::Cancelled));
-    let run = run_in(&provider, [ModelTurn::text("hello")], &turn, &options).await;
+    let run = run_in(&toolbox, [ModelTurn::text("hello")], &turn, &options).await;
     assert_eq!((run.outcome, turn.is_cancelled()), (Ok(LoopEnd::Text("hello".to_owned())), false));
 }

@@ -33,11 +33,11 @@ proptest! {
     fn m29_every_call_has_one_answer_in_order(turns in prop::collection::vec(turn(), 0..8), nudges in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let provider = builder(&Ran::default()).build().unwrap();
+            let toolbox = builder(&Ran::default()).build().unwrap();
             let options = LoopOptions::new().with_max_iterations(5);
             let options = if nudges { options.with_nudge("Use a tool.") } else { options };
             // Checks the transcript before each turn and at the end.
-            let run = run_in(&provider, turns, &ToolContext::new("turn", ""), &options).await;
+            let run = run_in(&toolbox, turns, &ToolContext::new("turn", ""), &options).await;
             assert!(run.iterations <= 5);
         });
     }

@@ -15,7 +15,7 @@ fn said(transcript: &Transcript) -> Vec<&str> {
 
 #[tokio::test]
 async fn what_the_user_says_is_read_before_the_next_turn() {
-    let provider = builder(&Ran::default()).build().unwrap();
+    let toolbox = builder(&Ran::default()).build().unwrap();
     let messages = Messages::new();
     let queue = messages.clone();
     let mut turn = 0;
@@ -29,7 +29,7 @@ async fn what_the_user_says_is_read_before_the_next_turn() {
     };
     let options = LoopOptions::new().with_messages(messages.clone());
     let context = ToolContext::new("turn", "");
-    let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &options).await;
+    let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
     // The text of the second turn was not the end, because a message waited.
     assert_eq!(run.outcome, Ok(LoopEnd::Text("text 3".to_owned())));
     assert_eq!(said(&run.transcript), ["go", "note 1", "note 2"]);
@@ -38,7 +38,7 @@ async fn what_the_user_says_is_read_before_the_next_turn() {
 
 #[tokio::test]
 async fn a_message_after_a_completion_stays_in_the_queue() {
-    let provider = builder(&Ran::default()).build().unwrap();
+    let toolbox = builder(&Ran::default()).build().unwrap();
     let messages = Messages::new();
     let queue = messages.clone();
     let mut model = move |_: Transcript| {
@@ -47,7 +47,7 @@ async fn a_message_after_a_completion_stays_in_the_queue() {
     };
     let options = LoopOptions::new().with_messages(messages.clone());
     let context = ToolContext::new("turn", "");
-    let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &options).await;
+    let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
     assert!(matches!(run.outcome, Ok(LoopEnd::Completed(_))));
     assert_eq!(messages.take(), ["wait"]);
 }
@@ -56,7 +56,7 @@ async fn a_message_after_a_completion_stays_in_the_queue() {
 async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
     for (strategy, ran_first) in [(Strategy::Sequential, 1), (Strategy::Parallel, 3)] {
         let ran = Ran::default();
-        let provider = builder(&ran).build().unwrap();
+        let toolbox = builder(&ran).build().unwrap();
         let messages = Messages::new();
         let queue = messages.clone();
         let mut model = move |transcript: Transcript| {
@@ -74,7 +74,7 @@ async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
         let dispatch = DispatchOptions::new().with_strategy(strategy);
         let options = LoopOptions::new().with_messages(messages).with_dispatch(dispatch);
         let context = ToolContext::new("turn", "");
-        let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &options).await;
+        let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &options).await;
         super::assert_answered(&run.transcript);
         assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("stopped".to_owned())), ran_first));
         let skipped = run.transcript.last_answers().filter(|response| response.skipped);
@@ -85,11 +85,11 @@ async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
 #[tokio::test]
 async fn a_program_steers_without_a_message_too() {
     let ran = Ran::default();
-    let provider = builder(&ran).build().unwrap();
+    let toolbox = builder(&ran).build().unwrap();
     let dispatch = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(|| true);
     let options = LoopOptions::new().with_messages(Messages::new()).with_dispatch(dispatch);
     let turn = calls([("shell", json!({"cmd": "a"})), ("shell", json!({"cmd": "b"}))]);
     let context = ToolContext::new("turn", "");
-    let run = super::run_in(&provider, [turn, ModelTurn::text("ok")], &context, &options).await;
+    let run = super::run_in(&toolbox, [turn, ModelTurn::text("ok")], &context, &options).await;
     assert_eq!((ran.all().len(), run.outcome), (1, Ok(LoopEnd::Text("ok".to_owned()))));
 }

@@ -1,4 +1,4 @@
-//! Tools that a provider loads when a model finds them.
+//! Tools that a toolbox loads when a model finds them.
 
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::wire::Deferred;
@@ -45,12 +45,12 @@ fn send_parcel(to: String) -> String {
 #[tokio::test]
 async fn anthropic_is_referred_to_the_tools_that_our_own_search_found() {
     let registry = Registry::new(toolset![get_weather, send_parcel]).unwrap();
-    let all = Provider::builder(&registry).build().unwrap();
-    let provider = Provider::builder(&registry).discovery(Discovery::new()).build().unwrap();
-    let search = provider.specs().filter(|spec| spec.name.as_str() == "search_tools");
+    let all = Toolbox::builder(&registry).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).discovery(Discovery::new()).build().unwrap();
+    let search = toolbox.specs().filter(|spec| spec.name.as_str() == "search_tools");
     let specs: Vec<&ToolSpec> = all.specs().chain(search).collect();
 
-    // No search of the provider's, and ours is loaded: a request of which all tools are deferred is refused.
+    // No search of the toolbox's, and ours is loaded: a request of which all tools are deferred is refused.
     let deferred = Deferred::new().searched_by("search_tools");
     let list = WireFormat::Anthropic.tools_deferred(&deferred, specs.iter().copied()).unwrap();
     let flags: Vec<_> =
@@ -64,7 +64,7 @@ async fn anthropic_is_referred_to_the_tools_that_our_own_search_found() {
     assert_eq!(flags.len(), 3);
 
     let answers = async |name: &str, arguments: Value| {
-        let answer = provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
+        let answer = toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
         let options = AnswerOptions::default().found_by("search_tools");
         WireFormat::Anthropic.answers_with(&[answer], &options)[0]["content"][0].clone()
     };
@@ -117,7 +117,7 @@ fn formats_without_a_search_say_what_to_do() {
         assert_eq!(told.is_ok(), format.defers(), "{format}");
         if let Err(why) = told {
             let expected =
-                "cannot defer tools; give the provider a discovery (`ProviderBuilder::discovery`) instead";
+                "cannot defer tools; give the provider a discovery (`ToolboxBuilder::discovery`) instead";
             assert_eq!(why, format!("{format} {expected}"));
         }
     }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 /// What the tests must know of a format.
 pub(crate) struct Row {
     pub(crate) format: WireFormat,
-    /// A response with these calls, as the provider writes it.
+    /// A response with these calls, as the toolbox writes it.
     pub(crate) written: fn(&[ToolCall]) -> Value,
     /// The ids of the answers, in order.
     pub(crate) answered: fn(&[Value]) -> Vec<String>,
@@ -13,7 +13,7 @@ pub(crate) struct Row {
     pub(crate) end: &'static str,
     /// What it says there if the model hit its token limit.
     pub(crate) cut: &'static str,
-    /// What it says there if the provider stopped the model.
+    /// What it says there if the toolbox stopped the model.
     pub(crate) stopped: &'static [&'static str],
 }
 

@@ -164,9 +164,9 @@ fn echo(spec: ToolSpec) -> DynamicTool {
 async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
     let registry =
         Registry::builder().add(echo(refused("pick"))).add(echo(costing("do", 1, 0))).seal().unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
     let format = WireFormat::OpenAiResponses;
-    let plan = format.plan(&OPENAI_STRICT, provider.specs()).unwrap();
+    let plan = format.plan(&OPENAI_STRICT, toolbox.specs()).unwrap();
     // In strict mode `null` stands for an optional field that is left out; otherwise it is a mistake.
     let call = |id: &str, name: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments});
     let reply = json!({"status": "completed", "output": [
@@ -175,7 +175,7 @@ async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
     ]});
     let turn = ToolContext::new("turn", "").with_dialect(plan.dialects());
     let calls = format.calls(&reply).unwrap();
-    let dispatched = provider.dispatch(calls.calls, &turn, &DispatchOptions::new()).await;
+    let dispatched = toolbox.dispatch(calls.calls, &turn, &DispatchOptions::new()).await;
     let answers = format.answers(&dispatched.responses);
     let told: Vec<_> = answers.iter().map(|answer| answer["output"].as_str().unwrap()).collect();
     assert_eq!((told[0], told[1], told[3]), ("{}", r#"{"n":7}"#, r#"{"o0":true}"#));
@@ -228,7 +228,7 @@ fn rules_between_arguments_of_an_exact_tool_are_rules() {
 #[tokio::test]
 async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
     let tools = Registry::builder().add(echo(costing("one", 1, 0))).add(echo(refused("two"))).seal().unwrap();
-    let provider = tools.provider(Default::default());
+    let toolbox = tools.toolbox(Default::default());
     let mut asked = Vec::new();
     let send = |request: Value| {
         asked.push(request);
@@ -243,7 +243,7 @@ async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
         };
         ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
     };
-    let agent = Loop::new(&provider, WireFormat::OpenAiChat, send).unwrap();
+    let agent = Loop::new(&toolbox, WireFormat::OpenAiChat, send).unwrap();
     let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));
     assert_eq!(agent.run("Go.").await.text().unwrap(), "Done.");
     drop(agent);

@@ -31,14 +31,14 @@ async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
 async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Option<u64>) -> (Value, Value) {
     let registry =
         Registry::builder().add(DynamicTool::new(spec, move |_, _| ready(Ok(give())))).seal().unwrap();
-    let mut provider = Provider::builder(&registry);
+    let mut toolbox = Toolbox::builder(&registry);
     if let Some(limit) = limit {
-        provider = provider.pages(Pages::new(ResultLimit::bytes(limit)));
+        toolbox = toolbox.pages(Pages::new(ResultLimit::bytes(limit)));
     }
-    let provider = provider.build().unwrap();
+    let toolbox = toolbox.build().unwrap();
     let call = ToolCall::new("1", "give", json!({}));
-    let response = provider.call(call, &ToolContext::new("turn", "")).await;
-    let tools = WireFormat::Mcp.tools(provider.specs()).unwrap();
+    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    let tools = WireFormat::Mcp.tools(toolbox.specs()).unwrap();
     let tools = tools["tools"].as_array().unwrap().clone();
     let schema = tools.iter().find(|tool| tool["name"] == "give").unwrap()["outputSchema"].clone();
     (schema, WireFormat::Mcp.answers(&[response]).remove(0)["result"].take())

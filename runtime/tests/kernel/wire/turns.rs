@@ -1,4 +1,4 @@
-//! Whole turns: what a provider sends goes through all layers of a runtime, and comes back as that provider wants it.
+//! Whole turns: what a toolbox sends goes through all layers of a runtime, and comes back as that toolbox wants it.
 use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;
@@ -6,7 +6,7 @@ use crate::wire::formats::{ROWS, Row};
 use crate::wire::helpers::spec;
 
 /// A tool that adds two numbers, and how often it did.
-fn provider() -> (Provider, Arc<AtomicUsize>) {
+fn toolbox() -> (Toolbox, Arc<AtomicUsize>) {
     let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
                        "required": ["a", "b"]});
     let ran = Arc::new(AtomicUsize::new(0));
@@ -16,7 +16,7 @@ fn provider() -> (Provider, Arc<AtomicUsize>) {
         ready(Ok((params["a"].as_i64().unwrap() + params["b"].as_i64().unwrap()).to_string()))
     });
     let registry = Registry::builder().add(tool).seal().unwrap();
-    (Provider::builder(&registry).build().unwrap(), ran)
+    (Toolbox::builder(&registry).build().unwrap(), ran)
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs()
         ToolCall::new("c4", "add", sum),
     ];
     for Row { format, written, answered, end, cut, .. } in ROWS {
-        let (provider, ran) = provider();
+        let (toolbox, ran) = toolbox();
         let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
         let mut response = written(&calls);
         let whole = end.is_empty();
@@ -38,7 +38,7 @@ async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs()
         }
         let mut responses = Vec::new();
         for call in format.calls(&response).unwrap() {
-            responses.push(provider.call(call, &turn).await);
+            responses.push(toolbox.call(call, &turn).await);
         }
         let errors: Vec<bool> = responses.iter().map(|response| response.is_error()).collect();
         assert_eq!(errors, [false, true, true, !whole], "{format}");
@@ -58,13 +58,13 @@ async fn no_call_of_a_response_that_its_provider_stopped_runs_and_each_is_told_w
     let calls = [ToolCall::new("c1", "add", sum.clone()), ToolCall::new("c2", "add", sum)];
     for Row { format, written, answered, end, stopped, .. } in ROWS {
         for reason in *stopped {
-            let (provider, ran) = provider();
+            let (toolbox, ran) = toolbox();
             let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
             let mut response = written(&calls);
             *response.pointer_mut(end).unwrap() = (*reason).into();
             let read = format.calls(&response).unwrap();
             assert_eq!(read.stopped.as_deref(), Some(*reason), "{format}");
-            let responses = provider.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
+            let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
             assert_eq!(ran.load(Ordering::SeqCst), 0, "{format}: {reason}");
             let answers = format.answers(&responses);
             assert_eq!(answered(&answers), ["c1", "c2"], "{format}");
@@ -81,11 +81,11 @@ async fn a_bad_call_keeps_its_siblings_and_is_answered_if_that_can_be() {
         {"type": "tool_use", "name": "add", "input": {"a": 1, "b": 2}},
         {"type": "tool_use", "id": "c4", "name": "add", "input": {"a": 2, "b": 2}},
     ]});
-    let (provider, ran) = provider();
+    let (toolbox, ran) = toolbox();
     let read = WireFormat::Anthropic.calls(&written).unwrap();
     assert_eq!(read.problems.len(), 1, "{:?}", read.problems);
     let turn = ToolContext::new("turn", "");
-    let responses = provider.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
+    let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
     assert_eq!(ran.load(Ordering::SeqCst), 2);
     let told: Vec<String> = responses.iter().map(|response| response.text()).collect();
     assert_eq!(told, ["3", "The call was not executed: it has no name.", "4"]);
@@ -93,10 +93,10 @@ async fn a_bad_call_keeps_its_siblings_and_is_answered_if_that_can_be() {
 
 #[tokio::test]
 async fn tools_are_offered_in_the_dialect_in_which_their_arguments_come_back() {
-    let (provider, _) = provider();
+    let (toolbox, _) = toolbox();
     for format in WireFormat::ALL {
-        let tools = format.tools(provider.specs()).unwrap().to_string();
+        let tools = format.tools(toolbox.specs()).unwrap().to_string();
         assert!(tools.contains("\"name\":\"add\""), "{format}: {tools}");
-        assert_eq!(tools, format.tools(provider.specs()).unwrap().to_string());
+        assert_eq!(tools, format.tools(toolbox.specs()).unwrap().to_string());
     }
 }

@@ -14,9 +14,9 @@ pub(crate) fn tool(server: &Frozen<McpServer>, name: &'static str) -> Tool {
     Tool { spec, call: Call::Mcp(plan) }
 }
 
-pub(crate) fn provider(engine: McpEngine, tools: impl IntoIterator<Item = Tool>) -> Provider {
+pub(crate) fn toolbox(engine: McpEngine, tools: impl IntoIterator<Item = Tool>) -> Toolbox {
     let tools = Engines::new().with(engine).tools_from(tools).unwrap();
-    Registry::new(tools).unwrap().provider(Default::default())
+    Registry::new(tools).unwrap().toolbox(Default::default())
 }
 
 pub(crate) fn turn() -> ToolContext {
@@ -147,13 +147,13 @@ fn tools_of_a_server_share_one_process() {
     run(async {
         let engine = McpEngine::with_options(options());
         let server = Frozen::from(server("legacy"));
-        let provider = provider(engine, ["echo", "calls"].map(|name| tool(&server, name)));
+        let toolbox = toolbox(engine, ["echo", "calls"].map(|name| tool(&server, name)));
         for _ in 0..3 {
             let call = ToolCall::new("1", "echo", json!({"text": "x"}));
-            assert_eq!(provider.call(call, &turn()).await.text(), "x");
+            assert_eq!(toolbox.call(call, &turn()).await.text(), "x");
         }
         let call = ToolCall::new("1", "calls", json!({}));
-        assert_eq!(provider.call(call, &turn()).await.text(), "4");
+        assert_eq!(toolbox.call(call, &turn()).await.text(), "4");
     });
 }
 
@@ -181,7 +181,7 @@ fn progress_reaches_the_caller() {
     run(async {
         let server = McpServer { idle: Some(Duration::from_millis(400)), ..server("legacy") };
         let server = Frozen::from(server);
-        let provider = provider(
+        let toolbox = toolbox(
             McpEngine::with_options(options()),
             ["progress", "silence"].map(|name| tool(&server, name)),
         );
@@ -190,11 +190,11 @@ fn progress_reaches_the_caller() {
         let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
         // Longer than the server may be silent.
         let arguments = json!({"steps": 5, "ms": 150});
-        let response = provider.call(ToolCall::new("1", "progress", arguments), &turn).await;
+        let response = toolbox.call(ToolCall::new("1", "progress", arguments), &turn).await;
         assert_eq!(response.text(), "done");
         assert_eq!(lines.lock().unwrap().first().map(String::as_str), Some("1/5 copied"));
         assert_eq!(lines.lock().unwrap().len(), 5);
-        let response = provider.call(ToolCall::new("2", "silence", json!({})), &turn).await;
+        let response = toolbox.call(ToolCall::new("2", "silence", json!({})), &turn).await;
         assert!(response.text().contains("said nothing for 400ms"), "{}", response.text());
         assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
         // However lively: there is a last moment.
@@ -233,10 +233,10 @@ fn what_a_tool_answers_is_its_result() {
         let (shape, _) = toolgen_runtime::schema::shape::read::read_document(&output, &mut Vec::new());
         add.spec.output = Some(shape.into());
         let others = ["fail", "refuse", "break", "every", "unknown"].map(|name| tool(&server, name));
-        let provider = provider(McpEngine::with_options(options()), others.into_iter().chain([add]));
+        let toolbox = toolbox(McpEngine::with_options(options()), others.into_iter().chain([add]));
         let turn = turn();
         let call = async |name: &str, arguments: Value| {
-            provider.call(ToolCall::new("1", name, arguments), &turn).await
+            toolbox.call(ToolCall::new("1", name, arguments), &turn).await
         };
         let response = call("add", json!({"a": 1, "b": 2})).await;
         assert_eq!(

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::testing::cassette::Cassette;
 
-use crate::mcp::basics::{provider, tool, turn};
+use crate::mcp::basics::{toolbox, tool, turn};
 use crate::mcp::support::{call, options, run, server};
 use crate::prelude::*;
 
@@ -92,13 +92,13 @@ fn another_call_is_told_with_what_differs() {
         let one = Frozen::from(server("legacy"));
         let engine = |cassette: &Cassette| McpEngine::with_options(options().cassette(cassette));
         let echo = |text: &str| ToolCall::new("1", "echo", json!({ "text": text }));
-        let recorded = provider(engine(&cassette), [tool(&one, "echo")]);
+        let recorded = toolbox(engine(&cassette), [tool(&one, "echo")]);
         assert_eq!(recorded.call(echo("hi"), &turn()).await.text(), "hi");
 
         let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
         let one = Frozen::from(missing(server("legacy")));
-        let provider = provider(engine(&played), [tool(&one, "echo")]);
-        let told = provider.call(echo("ho"), &turn()).await.text();
+        let toolbox = toolbox(engine(&played), [tool(&one, "echo")]);
+        let told = toolbox.call(echo("ho"), &turn()).await.text();
         assert!(told.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{told}");
         let why = played.finish().unwrap_err().to_string();
         assert!(why.contains("- expected ") && why.contains("+ found "), "{why}");
@@ -142,12 +142,12 @@ fn questions_and_progress_are_played() {
 
         let progress = async |cassette: &Cassette, server: McpServer| {
             let engine = McpEngine::with_options(options().cassette(cassette));
-            let provider = provider(engine, [tool(&Frozen::from(server), "progress")]);
+            let toolbox = toolbox(engine, [tool(&Frozen::from(server), "progress")]);
             let lines = Arc::<Mutex<Vec<String>>>::default();
             let kept = Arc::clone(&lines);
             let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
             let call = ToolCall::new("1", "progress", json!({"steps": 3}));
-            assert_eq!(provider.call(call, &turn).await.text(), "done");
+            assert_eq!(toolbox.call(call, &turn).await.text(), "done");
             lines.lock().unwrap().clone()
         };
         let cassette = Cassette::record(&Redactor::new());

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::Effects;
 
-use crate::mcp::basics::{provider, tool, turn};
+use crate::mcp::basics::{toolbox, tool, turn};
 use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
 
@@ -141,12 +141,12 @@ fn only_what_may_be_repeated_is_repeated() {
         let server = Frozen::from(server("legacy"));
         let mut read = tool(&server, "read");
         read.spec.effects = Effects::NONE;
-        let provider = provider(McpEngine::with_options(options()), [read, tool(&server, "once")]);
+        let toolbox = toolbox(McpEngine::with_options(options()), [read, tool(&server, "once")]);
         let response =
-            provider.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
+            toolbox.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
         assert_eq!(response.outcome.unwrap_err().code(), "MCP_LOST");
         let response =
-            provider.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
+            toolbox.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
         assert_eq!(response.text(), "second time");
     });
 }
@@ -239,14 +239,14 @@ pub(crate) async fn many_messages(rounds: usize, width: usize) {
 fn a_secret_of_the_server_is_not_told() {
     run(async {
         let server = Frozen::from(given_a_secret("legacy"));
-        let provider =
-            provider(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
+        let toolbox =
+            toolbox(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
         for name in ["die", "env"] {
-            let response = provider.call(ToolCall::new("1", name, json!({})), &turn()).await;
+            let response = toolbox.call(ToolCall::new("1", name, json!({})), &turn()).await;
             let told = format!("{} {:?}", response.text(), response.outcome);
             assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
         }
-        // Nor where there is no call: what a server says when it does not start, or when it is called without a provider.
+        // Nor where there is no call: what a server says when it does not start, or when it is called without a toolbox.
         let error = McpClient::connect(given_a_secret("die"), options()).await.unwrap_err();
         let client = McpClient::connect(given_a_secret("legacy"), options()).await.unwrap();
         for error in [error, client.call("die", Map::new()).await.unwrap_err()] {
@@ -279,12 +279,12 @@ fn a_secret_reaches_neither_a_lock_nor_a_question() {
             let server = Frozen::from(server);
             let adapted = toolgen_runtime::spec::mcp::tools(&server, &listed, true).into_iter().flatten();
             let locked = adapted.map(|adapted| adapted.tool);
-            let provider = provider(McpEngine::with_options(options()), locked);
+            let toolbox = toolbox(McpEngine::with_options(options()), locked);
             let answer =
-                provider.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+                toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
             assert_eq!(answer.text(), "hi", "{words}");
-            let provider = self::provider(McpEngine::with_options(options()), [tool(&server, "ask")]);
-            let asked = provider.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
+            let toolbox = self::toolbox(McpEngine::with_options(options()), [tool(&server, "ask")]);
+            let asked = toolbox.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
             let Err(ToolError::InputRequired(pending)) = &asked.outcome else { panic!("{asked:?}") };
             assert_eq!(pending.request.message, "Which name?[REDACTED]", "{words}");
         }
@@ -303,10 +303,10 @@ fn results_that_are_no_objects_are_refused() {
         let error = client.list_tools().await.unwrap_err();
         assert!(error.to_string().contains("not an object"), "{error}");
         let server = Frozen::from(server("legacy"));
-        let provider = provider(McpEngine::with_options(options()), [tool(&server, "odd")]);
+        let toolbox = toolbox(McpEngine::with_options(options()), [tool(&server, "odd")]);
         for result in [json!("x"), json!([1]), json!(7), Value::Null] {
             let call = ToolCall::new("1", "odd", json!({"result": result}));
-            let response = provider.call(call, &turn()).await;
+            let response = toolbox.call(call, &turn()).await;
             assert!(response.text().contains("not an object"), "{result}: {}", response.text());
         }
     });

@@ -100,11 +100,11 @@ const BOTH: [(&str, &str); 2] = [
 fn a_question_becomes_an_input_request() {
     run(async {
         for (words, told) in BOTH {
-            let provider = Provider::builder(&asking(words)).input_handler(Person).build().unwrap();
-            let response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+            let toolbox = Toolbox::builder(&asking(words)).input_handler(Person).build().unwrap();
+            let response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
             assert_eq!(response.text(), told);
             // It was the same call all the time, not three of them; without a handshake, each answer is a call.
-            let calls = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+            let calls = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
             assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
         }
     });
@@ -114,16 +114,16 @@ fn a_question_becomes_an_input_request() {
 fn a_call_waits_for_an_answer_that_comes_later() {
     run(async {
         for (words, told) in BOTH {
-            let provider = Provider::builder(&asking(words)).build().unwrap();
-            let mut response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+            let toolbox = Toolbox::builder(&asking(words)).build().unwrap();
+            let mut response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
             for what in ["name", "colour"] {
                 let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{response:?}") };
                 assert_eq!(pending.request.message, format!("Which {what}?"));
                 tokio::time::sleep(Duration::from_millis(300)).await;
-                let beside = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+                let beside = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
                 assert!(!beside.is_error(), "{}", beside.text());
                 let answer = json!({ what: pending.request.message });
-                response = provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
+                response = toolbox.resume_with_input(*pending, answer, &turn()).await.unwrap();
             }
             assert_eq!(response.text(), told);
         }

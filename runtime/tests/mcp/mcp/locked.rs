@@ -2,7 +2,7 @@
 
 use toolgen_runtime::spec::mcp;
 
-use crate::mcp::basics::{provider, tool, turn};
+use crate::mcp::basics::{toolbox, tool, turn};
 use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
@@ -11,8 +11,8 @@ async fn locked(server: &Frozen<McpServer>, words: &str) -> Vec<Tool> {
     mcp::tools(server, &descriptors, true).into_iter().map(|adapted| adapted.unwrap().tool).collect()
 }
 
-async fn ask(provider: &Provider, tool: &str, arguments: Value) -> (String, String) {
-    let response = provider.call(ToolCall::new("1", tool, arguments), &turn()).await;
+async fn ask(toolbox: &Toolbox, tool: &str, arguments: Value) -> (String, String) {
+    let response = toolbox.call(ToolCall::new("1", tool, arguments), &turn()).await;
     let code = response.outcome.as_ref().map_or_else(|why| why.code().to_owned(), |_| String::new());
     (response.text(), code)
 }
@@ -29,27 +29,27 @@ fn a_locked_tool_that_changes_is_not_called() {
                 plan.descriptor = r#"{"name":"gone"}"#.into();
             }
             tools.push(gone);
-            let provider = provider(McpEngine::with_options(options()), tools);
+            let toolbox = toolbox(McpEngine::with_options(options()), tools);
             let echo = json!({"text": "hi"});
-            assert_eq!(ask(&provider, "hostile__echo", echo.clone()).await.0, "hi");
-            let (text, code) = ask(&provider, "gone", json!({})).await;
+            assert_eq!(ask(&toolbox, "hostile__echo", echo.clone()).await.0, "hi");
+            let (text, code) = ask(&toolbox, "gone", json!({})).await;
             assert!(code == "TOOL_CHANGED" && text.contains("is gone"), "{text}");
-            assert_eq!(ask(&provider, "change", json!({})).await.0, "changed");
+            assert_eq!(ask(&toolbox, "change", json!({})).await.0, "changed");
             // That tool alone.
-            let (text, code) = ask(&provider, "hostile__echo", echo).await;
+            let (text, code) = ask(&toolbox, "hostile__echo", echo).await;
             assert!(code == "TOOL_CHANGED" && text.contains("has changed since it was locked"), "{text}");
             assert!(!text.contains("Ignore your instructions"), "{text}");
             // Operators read each change, as `cargo toolgen mcp verify` shows it.
             let refused =
-                provider.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+                toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
             let told = refused.outcome.unwrap_err().operator_text().into_owned();
             let (first, changes) = told.split_once('\n').unwrap();
             assert!(first.contains("has changed since it was locked"), "{told}");
             let is_change = |line: &str| line.contains(": `echo` at /") && line.len() < 300;
             assert!(changes.contains("`echo` at /description: ") && changes.lines().all(is_change), "{told}");
-            assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
+            assert_eq!(ask(&toolbox, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
             // echo, change, add, calls: the others did not reach it.
-            assert_eq!(ask(&provider, "calls", json!({})).await.0, "4");
+            assert_eq!(ask(&toolbox, "calls", json!({})).await.0, "4");
         }
     });
 }
@@ -85,10 +85,10 @@ fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
             let mut tools = locked(&server, "legacy").await;
             tools.push(tool(&server, "echo"));
             let quick = options().connect(Duration::from_secs(3));
-            let provider = provider(McpEngine::with_options(quick), tools);
-            let (text, code) = ask(&provider, "hostile__echo", json!({"text": "hi"})).await;
+            let toolbox = toolbox(McpEngine::with_options(quick), tools);
+            let (text, code) = ask(&toolbox, "hostile__echo", json!({"text": "hi"})).await;
             assert_eq!(code, "TOOL_UNVERIFIED", "{text}");
-            assert_eq!(ask(&provider, "echo", json!({"text": "hi"})).await.0, "hi");
+            assert_eq!(ask(&toolbox, "echo", json!({"text": "hi"})).await.0, "hi");
         }
     });
 }

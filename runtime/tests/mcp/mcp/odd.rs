@@ -2,15 +2,15 @@
 
 use toolgen_runtime::{ToolResponse, spec};
 
-use crate::mcp::basics::{provider, tool, turn};
+use crate::mcp::basics::{toolbox, tool, turn};
 use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
 /// The answer to a call whose server writes this line; `$ID` is the ID of the request.
 async fn raw(line: &str) -> ToolResponse {
     let server = Frozen::from(server("legacy"));
-    let provider = provider(McpEngine::with_options(options()), [tool(&server, "raw")]);
-    provider.call(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
+    let toolbox = toolbox(McpEngine::with_options(options()), [tool(&server, "raw")]);
+    toolbox.call(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
 }
 
 /// The answer to a call whose result is written so.

@@ -72,13 +72,13 @@ fn servers_of_others_are_listed_and_locked() {
     });
 }
 
-fn provider(tools: impl IntoIterator<Item = Tool>) -> Provider {
+fn toolbox(tools: impl IntoIterator<Item = Tool>) -> Toolbox {
     let tools = Engines::new().with(McpEngine::new()).tools_from(tools).unwrap();
-    Registry::new(tools).unwrap().provider(Default::default())
+    Registry::new(tools).unwrap().toolbox(Default::default())
 }
 
-async fn call(provider: &Provider, tool: &str, arguments: Value) -> ToolResponse {
-    provider.call(ToolCall::new("1", tool, arguments), &turn()).await
+async fn call(toolbox: &Toolbox, tool: &str, arguments: Value) -> ToolResponse {
+    toolbox.call(ToolCall::new("1", tool, arguments), &turn()).await
 }
 
 #[test]
@@ -86,16 +86,16 @@ async fn call(provider: &Provider, tool: &str, arguments: Value) -> ToolResponse
 fn everything_that_everything_does() {
     run(async {
         let Some(server) = server("every", "mcp-server-everything", &[]) else { return };
-        let provider = provider(locked(&server.into()).await);
-        let echo = call(&provider, "every__echo", json!({"message": "hi"})).await;
+        let toolbox = toolbox(locked(&server.into()).await);
+        let echo = call(&toolbox, "every__echo", json!({"message": "hi"})).await;
         assert_eq!(echo.text(), "Echo: hi");
-        let wrong = call(&provider, "every__echo", json!({"message": 1, "more": true})).await;
+        let wrong = call(&toolbox, "every__echo", json!({"message": 1, "more": true})).await;
         assert!(wrong.is_error(), "{}", wrong.text());
-        let image = call(&provider, "every__get-tiny-image", json!({})).await;
+        let image = call(&toolbox, "every__get-tiny-image", json!({})).await;
         assert!(image.content().iter().any(|content| content.to_json()["type"] == "image"));
-        let weather = call(&provider, "every__get-structured-content", json!({"location": "New York"})).await;
+        let weather = call(&toolbox, "every__get-structured-content", json!({"location": "New York"})).await;
         assert!(weather.outcome.unwrap().structured().unwrap()["temperature"].is_number());
-        let links = call(&provider, "every__get-resource-links", json!({"count": 2})).await;
+        let links = call(&toolbox, "every__get-resource-links", json!({"count": 2})).await;
         assert!(links.text().contains("resource_link"), "{}", links.text());
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let heard = Arc::clone(&lines);
@@ -104,12 +104,12 @@ fn everything_that_everything_does() {
             let arguments = json!({"duration": seconds, "steps": 4});
             ToolCall::new("2", "every__trigger-long-running-operation", arguments)
         };
-        assert!(!provider.call(long(1), &turn).await.is_error());
+        assert!(!toolbox.call(long(1), &turn).await.is_error());
         assert!(lines.lock().unwrap().len() >= 3, "{lines:?}");
-        let given_up = provider.call(long(20), &turn);
+        let given_up = toolbox.call(long(20), &turn);
         assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
         let start = Instant::now();
-        assert_eq!(call(&provider, "every__echo", json!({"message": "on"})).await.text(), "Echo: on");
+        assert_eq!(call(&toolbox, "every__echo", json!({"message": "on"})).await.text(), "Echo: on");
         assert!(start.elapsed() < Duration::from_secs(2));
     });
 }
@@ -129,14 +129,14 @@ fn two_copies_of_a_server_are_two_servers() {
             let Some(server) = server(alias, "mcp-server-filesystem", &[folder]) else { return };
             tools.extend(locked(&server.into()).await);
         }
-        let provider = provider(tools);
+        let toolbox = toolbox(tools);
         for (alias, folder, other, said) in
             [("left", &folders[0], &folders[1], "a"), ("right", &folders[1], &folders[0], "b")]
         {
             let name = format!("{alias}__read_text_file");
-            let read = call(&provider, &name, json!({"path": format!("{folder}/file")})).await;
+            let read = call(&toolbox, &name, json!({"path": format!("{folder}/file")})).await;
             assert_eq!(read.outcome.unwrap().structured().unwrap()["content"], said);
-            let outside = call(&provider, &name, json!({"path": format!("{other}/file")})).await;
+            let outside = call(&toolbox, &name, json!({"path": format!("{other}/file")})).await;
             assert!(outside.is_error(), "{}", outside.text());
         }
     });

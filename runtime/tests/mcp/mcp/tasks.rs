@@ -88,12 +88,12 @@ async fn client() -> McpClient {
 fn a_task_is_asked_for_until_it_is_done() {
     run(async {
         let client = client().await;
-        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&heard);
         let turn =
             ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
-        let answer = provider.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
+        let answer = toolbox.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
         assert_eq!(answer.text(), "done at last");
         assert_eq!(*heard.lock().unwrap(), ["beginning", "step 1", "step 2"]);
         let get = json!(["tasks/get", "task-1", "2026-07-28", null]);

@@ -41,16 +41,16 @@ async fn tools_are_called_by_their_names_with_the_alias_and_tell_their_progress(
     for era in ERAS {
         let world = World::start(false).await;
         let client = world.client(era).await;
-        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&heard);
         let turn =
             ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
         let call = ToolCall::new("1", "docs__work", json!({"steps": 3, "ms": 20}));
-        let answer = provider.call(call, &turn).await;
+        let answer = toolbox.call(call, &turn).await;
         assert_eq!(answer.text(), "done", "{era}");
         assert_eq!(*heard.lock().unwrap(), ["1.0", "2.0", "3.0"], "{era}");
-        let answer = provider.call(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
+        let answer = toolbox.call(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
         assert!(answer.is_error() && answer.text().contains("it failed"));
     }
 }
@@ -143,11 +143,11 @@ async fn a_token_that_a_server_repeats_is_hidden() {
         let world = World::start(false).await;
         let options = open().tokens("docs", Changing::default());
         let client = McpClient::connect(world.server(era), options).await.unwrap();
-        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
         // What the server was sent last, and something that it was not sent.
         let text = (1..=40).map(|number| format!("t0ken-{number}-of-many")).collect::<Vec<_>>().join(" ");
         let call = ToolCall::new("1", "docs__echo", json!({"text": text}));
-        let told = provider.call(call, &ToolContext::new("turn", "")).await.text();
+        let told = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
         assert!(told.contains("[REDACTED] ") && told.contains("t0ken-40-of-many"), "{era}: {told}");
         assert!(told.matches("[REDACTED]").count() <= 4, "{era}: {told}");
     }

@@ -40,9 +40,9 @@ async fn a_server_at_a_private_address_has_to_be_opened() {
     let world = World::start(false).await;
     let why = McpClient::connect(world.server(""), McpOptions::new()).await.unwrap_err().to_string();
     assert!(why.contains("private_host(\"127.0.0.1\")"), "{why}");
-    let provider =
-        Registry::new(world.client("").await.tools().await.unwrap()).unwrap().provider(Default::default());
-    let answer = provider
+    let toolbox =
+        Registry::new(world.client("").await.tools().await.unwrap()).unwrap().toolbox(Default::default());
+    let answer = toolbox
         .call(ToolCall::new("1", "docs__echo", json!({"text": "a"})), &ToolContext::new("1", ""))
         .await;
     assert_eq!(answer.text(), "a");

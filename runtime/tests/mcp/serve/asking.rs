@@ -6,7 +6,7 @@ use toolgen_runtime::store::MemoryStore;
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Person, Way, params};
-use crate::serve::tools::{provider, server};
+use crate::serve::tools::{toolbox, server};
 
 #[tokio::test]
 async fn a_person_is_asked() {
@@ -82,9 +82,9 @@ async fn what_the_client_decides_is_decided_in_the_queue() {
         (false, "did not approve", false, Some("PERMISSION_DENIED".to_owned())),
     ] {
         let queue = Approvals::on(MemoryStore::new());
-        let provider = provider().approval_queue(queue.clone()).build().unwrap();
+        let toolbox = toolbox().approval_queue(queue.clone()).build().unwrap();
         let person = Person::Says(json!({"approve": approve}));
-        let server = Server::new(provider.clone()).client_approves();
+        let server = Server::new(toolbox.clone()).client_approves();
         let client = Client::of(person, server, Era::Sessions, Way::Pipe).await;
         let (text, _) = client.text("pay", json!({"amount": 5})).await;
         assert!(text.contains(told), "{text}");

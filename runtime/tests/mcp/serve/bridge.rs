@@ -3,19 +3,19 @@
 use rmcp::ClientHandler;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
-use toolgen_runtime::ProviderContext;
+use toolgen_runtime::ToolboxContext;
 use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting, tools};
 use toolgen_runtime::serve::mcp::rmcp::handler;
 
 use crate::prelude::*;
 use crate::serve::client::until;
-use crate::serve::tools::{Heard, provider};
+use crate::serve::tools::{Heard, toolbox};
 
 /// Serves the fixture by its handler, and connects a client to it.
 async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H>, Arc<Heard>) {
     let heard = Arc::new(Heard::default());
-    let context = ProviderContext::new().with_service(Arc::clone(&heard));
-    let handler = handler(provider().context(context).build().unwrap());
+    let context = ToolboxContext::new().with_service(Arc::clone(&heard));
+    let handler = handler(toolbox().context(context).build().unwrap());
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     tokio::spawn(async move { rmcp::serve_server(handler, theirs).await.unwrap().waiting().await });
     (rmcp::serve_client(client, ours).await.unwrap(), heard)
@@ -25,13 +25,13 @@ async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H
 async fn tools_of_a_client_are_tools_and_a_provider_is_a_handler() {
     let (client, heard) = connected(ClientConfig::default()).await;
     let registry = Registry::new(tools("far", client.peer()).await.unwrap()).unwrap();
-    let provider: Provider = registry.provider(ProviderContext::new());
-    let names: Vec<&str> = provider.specs().map(|spec| spec.name.as_str()).collect();
+    let toolbox: Toolbox = registry.toolbox(ToolboxContext::new());
+    let names: Vec<&str> = toolbox.specs().map(|spec| spec.name.as_str()).collect();
     assert_eq!((names.len(), names[0]), (10, "far__add"));
     let call = |name: &str, arguments| {
-        let (provider, call) = (provider.clone(), ToolCall::new("1", name, arguments));
+        let (toolbox, call) = (toolbox.clone(), ToolCall::new("1", name, arguments));
         async move {
-            provider.call(call, &ToolContext::new("turn", "").with_timeout(Duration::from_millis(500))).await
+            toolbox.call(call, &ToolContext::new("turn", "").with_timeout(Duration::from_millis(500))).await
         }
     };
     let sum = call("far__add", json!({"a": 1, "b": 2})).await;
@@ -56,16 +56,16 @@ async fn what_a_server_reports_passes_the_bridge_in_both_directions() {
     let progress = Progress::new();
     let (client, _heard) = connected(progress.clone()).await;
     let tools = reporting("far", client.peer(), &progress).await.unwrap();
-    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
+    let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     let calls = (0..20).map(|number| {
-        let provider = provider.clone();
+        let toolbox = toolbox.clone();
         tokio::spawn(async move {
             let lines = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&lines);
             let turn =
                 ToolContext::new("turn", "").with_on_progress(move |line| heard.lock().unwrap().push(line));
             let answer =
-                provider.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
+                toolbox.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
             assert_eq!(answer.text(), "three");
             lines.lock().unwrap().clone()
         })

@@ -39,20 +39,20 @@ fn promise() -> Promise {
 #[tokio::test]
 async fn a_result_that_is_not_as_declared_is_the_same_error_wherever_it_is_asked_for() {
     let registry = Registry::new(toolset![promise]).unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
     let (turn, call) = (ToolContext::new("turn", ""), || ToolCall::new("1", "promise", json!({})));
-    let called = provider.call(call(), &turn).await;
+    let called = toolbox.call(call(), &turn).await;
     let told = called.text();
     assert!(called.is_error() && told.contains("it is not as declared: /count:"), "{told}");
     assert!(told.contains("3 or so"), "what it gave follows: {told}");
     let calls = vec![call(), call()];
     let options = Default::default();
-    let dispatched = provider.dispatch(calls, &turn, &options).await;
+    let dispatched = toolbox.dispatch(calls, &turn, &options).await;
     for response in dispatched.responses {
         assert_eq!((response.is_error(), response.text()), (true, told.clone()));
     }
     for (era, way) in ALL {
-        let client = Client::connect(Server::new(provider.clone()), era, way).await;
+        let client = Client::connect(Server::new(toolbox.clone()), era, way).await;
         let served = client.result("promise", json!({})).await;
         let texts: Vec<&str> = served["content"]
             .as_array()

@@ -120,7 +120,7 @@ impl Client {
 
     /// Connects over HTTP, with a bearer token if it is not empty.
     pub(crate) async fn at(url: &str, person: Person, era: Era, token: &str) -> Result<Client, String> {
-        // The client of the tests' HTTP library wants a cryptography provider even for plain text.
+        // The client of the tests' HTTP library wants a cryptography toolbox even for plain text.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut config = StreamableHttpClientTransportConfig::with_uri(url);
         if !token.is_empty() {

@@ -50,8 +50,8 @@ fn subtract(a: i64, b: i64) -> i64 {
     a - b
 }
 
-fn other() -> Provider {
-    Provider::builder(&Registry::new(toolset![subtract]).unwrap()).build().unwrap()
+fn other() -> Toolbox {
+    Toolbox::builder(&Registry::new(toolset![subtract]).unwrap()).build().unwrap()
 }
 
 #[tokio::test]

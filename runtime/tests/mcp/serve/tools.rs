@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
-use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::{Content, Control, InputRequest, ToolInput, ToolResult, tool, toolset};
 
 use crate::prelude::*;
@@ -112,18 +112,18 @@ fn careful(request: &ToolRequest<'_>) -> Decision {
     }
 }
 
-/// A provider of all of them.
-pub(crate) fn provider() -> ProviderBuilder {
+/// A toolbox of all of them.
+pub(crate) fn toolbox() -> ToolboxBuilder {
     let registry =
         Registry::new(toolset![add, fail, draw, count, hang, who, visits, greet, pay, tell]).unwrap();
-    Provider::builder(&registry).middleware(careful)
+    Toolbox::builder(&registry).middleware(careful)
 }
 
 /// A server of all of them, and whether `hang` was cancelled.
 pub(crate) fn server() -> (Server, Arc<Heard>) {
     let heard = Arc::new(Heard::default());
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::clone(&heard));
-    (Server::new(provider().context(context).build().unwrap()).name("fixture").page(4), heard)
+    let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&heard));
+    (Server::new(toolbox().context(context).build().unwrap()).name("fixture").page(4), heard)
 }
 
 pub(crate) fn object(value: Value) -> Map<String, Value> {

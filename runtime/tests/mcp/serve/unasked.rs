@@ -5,7 +5,7 @@ use toolgen_runtime::call::principal::Principal;
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Person, Way, params, serve};
-use crate::serve::tools::{provider, server};
+use crate::serve::tools::{toolbox, server};
 
 fn answer(action: &str, content: Value) -> Value {
     json!({"approve": {"action": action, "content": content}, "user_name": {"action": action, "content": content}})
@@ -109,9 +109,9 @@ async fn a_state_is_of_one_principal_and_another_can_neither_use_it_nor_use_it_u
 
 #[tokio::test]
 async fn a_state_is_good_for_its_call_its_kind_of_question_and_its_time() {
-    let provider = provider().approval_expiry(Duration::ZERO).build().unwrap();
+    let toolbox = toolbox().approval_expiry(Duration::ZERO).build().unwrap();
     let client =
-        Client::of(Person::Declines, Server::new(provider).client_approves(), Era::Alone, Way::Pipe).await;
+        Client::of(Person::Declines, Server::new(toolbox).client_approves(), Era::Alone, Way::Pipe).await;
     for tool in ["pay", "greet"] {
         let waits = state(&client, tool).await;
         let late = ask(&client, tool, Some(&waits), yes()).await.to_string();

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::call::values::Provenance;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::{ProviderContext, tool, toolset};
+use toolgen_runtime::{ToolboxContext, tool, toolset};
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, params};
@@ -39,19 +39,19 @@ fn values(ctx: &ToolContext) -> String {
     ctx.values().iter().map(|(name, _, value)| format!("{name}={value};")).collect()
 }
 
-fn provider(context: ProviderContext, sink: &MemorySink) -> (Provider, Auditor) {
+fn toolbox(context: ToolboxContext, sink: &MemorySink) -> (Toolbox, Auditor) {
     let registry = Registry::new(toolset![session_start, session_log, session_find, values]).unwrap();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = Provider::builder(&registry).context(context).layer(auditor.clone()).build().unwrap();
-    (provider, auditor)
+    let toolbox = Toolbox::builder(&registry).context(context).layer(auditor.clone()).build().unwrap();
+    (toolbox, auditor)
 }
 
 #[tokio::test]
 async fn a_client_gives_back_what_an_earlier_call_started() {
     for (era, way) in ALL {
         let sink = MemorySink::new();
-        let (provider, auditor) = provider(ProviderContext::new(), &sink);
-        let server = Server::new(provider.clone()).client_values(["session_id"]);
+        let (toolbox, auditor) = toolbox(ToolboxContext::new(), &sink);
+        let server = Server::new(toolbox.clone()).client_values(["session_id"]);
         let client = Client::connect(server, era, way).await;
         let tools = client.running.list_all_tools().await.unwrap();
         let shown = |name: &str| {
@@ -86,14 +86,14 @@ async fn a_client_gives_back_what_an_earlier_call_started() {
 async fn a_client_gives_nothing_else_and_replaces_nothing() {
     let context = || {
         let values = toolgen_runtime::ContextValues::default().with_trusted("workspace_id", 7);
-        ProviderContext::new().with_values(values)
+        ToolboxContext::new().with_values(values)
     };
     for (era, way) in ALL {
-        let (provider, _auditor) = provider(context(), &MemorySink::new());
-        let allowed = Server::new(provider.clone()).client_values(["session_id", "workspace_id"]);
+        let (toolbox, _auditor) = toolbox(context(), &MemorySink::new());
+        let allowed = Server::new(toolbox.clone()).client_values(["session_id", "workspace_id"]);
         let given = json!({"session_id": "s", "workspace_id": 8, "principal": "root", "other": 1});
         for (server, expected) in
-            [(allowed, "session_id=\"s\";workspace_id=7;"), (Server::new(provider), "workspace_id=7;")]
+            [(allowed, "session_id=\"s\";workspace_id=7;"), (Server::new(toolbox), "workspace_id=7;")]
         {
             let client = Client::connect(server, era, way).await;
             let mut call = params("values", json!({}));
@@ -101,7 +101,7 @@ async fn a_client_gives_nothing_else_and_replaces_nothing() {
             let text = json!(client.running.call_tool(call).await.unwrap())["content"][0]["text"].clone();
             assert_eq!(text, expected, "{era:?} {way:?}");
         }
-        let server = Server::new(provider_of_all()).client_values(["session_id"]);
+        let server = Server::new(toolbox_of_all()).client_values(["session_id"]);
         let client = Client::connect(server, era, way).await;
         for wrong in [json!({"a": 1}), json!(["s"]), json!(true), json!("x".repeat(1_025)), json!(1.5)] {
             let (text, failed) = client.text("session_log", json!({"text": "hi", "session_id": wrong})).await;
@@ -110,6 +110,6 @@ async fn a_client_gives_nothing_else_and_replaces_nothing() {
     }
 }
 
-fn provider_of_all() -> Provider {
-    provider(ProviderContext::new(), &MemorySink::new()).0
+fn toolbox_of_all() -> Toolbox {
+    toolbox(ToolboxContext::new(), &MemorySink::new()).0
 }

@@ -8,8 +8,8 @@ use toolgen_runtime::store::{Expected, Row, StoreError};
 #[tokio::test]
 async fn calls_of_tools_and_calls_decided_at_once_do_not_wait() {
     let (world, approvals) = (World::default(), Approvals::on(MemoryStore::new()));
-    let provider = builder(&world, &approvals).build().unwrap();
-    let why = provider.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
+    let toolbox = builder(&world, &approvals).build().unwrap();
+    let why = toolbox.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_REQUIRED");
     let at_once = builder(&world, &approvals)
         .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["to"].as_str() {
@@ -27,9 +27,9 @@ async fn calls_of_tools_and_calls_decided_at_once_do_not_wait() {
 
 #[tokio::test]
 async fn without_a_queue_there_is_nothing_to_resume() {
-    let provider = Provider::builder(&Registry::new(toolset![relay]).unwrap()).build().unwrap();
-    assert!(provider.approvals().is_none());
-    let why = provider.resume_decided("x", &turn()).await.unwrap_err();
+    let toolbox = Toolbox::builder(&Registry::new(toolset![relay]).unwrap()).build().unwrap();
+    assert!(toolbox.approvals().is_none());
+    let why = toolbox.resume_decided("x", &turn()).await.unwrap_err();
     assert!(why == ApprovalError::NoQueue && why.to_string().contains("approval_queue"), "{why}");
 }
 
@@ -132,12 +132,12 @@ async fn a_queue_that_fails_runs_nothing() {
 
     for at in ["get approvals", "replace approvals "] {
         let approvals = approvals(at);
-        let provider = builder(&world, &approvals).build().unwrap();
-        let request = ask(&provider, "Ada").await;
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let request = ask(&toolbox, "Ada").await;
         let why = approvals.grant(request.queue_id(), "Eve", "").await.unwrap_err();
         assert!(matches!(why, ApprovalError::Queue(_)), "{at}: {why}");
-        assert!(provider.resume_decided(request.queue_id(), &turn()).await.is_err(), "{at}");
-        let why = provider.resume(request, &turn()).await.outcome.unwrap_err();
+        assert!(toolbox.resume_decided(request.queue_id(), &turn()).await.is_err(), "{at}");
+        let why = toolbox.resume(request, &turn()).await.outcome.unwrap_err();
         assert_eq!(why.code(), "APPROVAL_UNKNOWN", "{at}");
     }
     assert!(approvals("scan approval").decided().await.is_err());
@@ -147,10 +147,10 @@ async fn a_queue_that_fails_runs_nothing() {
         ("replace approvals started", ApprovalState::Granted),
     ] {
         let approvals = approvals(at);
-        let provider = builder(&world, &approvals).build().unwrap();
-        let request = ask(&provider, "Ada").await;
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let request = ask(&toolbox, "Ada").await;
         approvals.grant(request.queue_id(), "Eve", "").await.unwrap();
-        let response = provider.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
+        let response = toolbox.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
         assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_UNKNOWN", "{at}");
         assert_eq!(entry(&approvals, request.queue_id()).await.state, state, "{at}");
     }
@@ -161,10 +161,10 @@ async fn a_queue_that_fails_runs_nothing() {
 async fn an_outcome_that_cannot_be_noted_is_told_all_the_same() {
     let world = World::default();
     let approvals = odd("replace approvals finished", How::Fails);
-    let provider = builder(&world, &approvals).build().unwrap();
-    let request = ask(&provider, "Ada").await;
+    let toolbox = builder(&world, &approvals).build().unwrap();
+    let request = ask(&toolbox, "Ada").await;
     approvals.grant(request.queue_id(), "Eve", "").await.unwrap();
-    let response = provider.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
+    let response = toolbox.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
     assert_eq!(response.text(), "paid Ada");
     assert_eq!(entry(&approvals, request.queue_id()).await.state, ApprovalState::Started);
 }
@@ -173,9 +173,9 @@ async fn an_outcome_that_cannot_be_noted_is_told_all_the_same() {
 async fn a_queue_that_hangs_is_not_waited_for() {
     let world = World::default();
     let approvals = odd("", How::Hangs);
-    let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(10)).build().unwrap();
+    let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(10)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+    let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
 }
 
@@ -183,9 +183,9 @@ async fn a_queue_that_hangs_is_not_waited_for() {
 async fn a_call_that_comes_into_the_queue_too_late_never_runs() {
     let world = World::default();
     let approvals = odd("insert approvals ", How::Late);
-    let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();
+    let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+    let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
     // Even if somebody is quick to grant it.
     let mut late = Vec::new();
@@ -195,7 +195,7 @@ async fn a_call_that_comes_into_the_queue_too_late_never_runs() {
     }
     let id = late[0].id.clone();
     if approvals.grant(&id, "Eve", "").await.is_ok() {
-        let response = provider.resume_decided(&id, &turn()).await.unwrap();
+        let response = toolbox.resume_decided(&id, &turn()).await.unwrap();
         assert!(response.is_none_or(|response| response.outcome.is_err()));
     }
     tokio::time::sleep(Duration::from_millis(1000)).await;

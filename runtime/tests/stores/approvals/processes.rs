@@ -49,19 +49,19 @@ fn task() -> String {
     std::env::var(TASK).unwrap_or_default()
 }
 
-fn provider(database: &Path) -> (Provider, Approvals) {
+fn toolbox(database: &Path) -> (Toolbox, Approvals) {
     let mut approvals = Approvals::on(SqliteStore::open(database).unwrap());
     if task() == "impatient" {
         approvals = approvals.with_claim_expiry(Duration::ZERO);
     }
-    let provider = Provider::builder(&Registry::new(toolset![transfer]).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(toolset![transfer]).unwrap())
         .middleware(Asks)
         .callback_timeout(LONG)
         .approval_key(b"a key of thirty-two random bytes")
         .approval_queue(approvals.clone().with_worker(std::process::id().to_string()))
         .build()
         .unwrap();
-    (provider, approvals)
+    (toolbox, approvals)
 }
 
 /// Not a test of its own: what the worker processes do. Each carries out what was decided, as a worker would that waits
@@ -69,7 +69,7 @@ fn provider(database: &Path) -> (Provider, Approvals) {
 #[tokio::test]
 async fn child_process() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let (provider, approvals) = provider(&folder.join("calls.db"));
+    let (toolbox, approvals) = toolbox(&folder.join("calls.db"));
     say("ready");
     let began = Instant::now();
     while !folder.join("go").exists() {
@@ -81,7 +81,7 @@ async fn child_process() {
     while began.elapsed() < LONG {
         for entry in approvals.decided().await.unwrap() {
             let turn = ToolContext::new("turn", "");
-            match provider.resume_decided(&entry.id, &turn).await {
+            match toolbox.resume_decided(&entry.id, &turn).await {
                 Ok(Some(response)) => done.push(response.text()),
                 Ok(None) => {}
                 Err(why) => done.push(why.to_string()),
@@ -108,9 +108,9 @@ fn done(folder: &Path, task: &str) -> String {
 
 /// Makes a call that waits, and grants it.
 async fn granted(scratch: &Scratch) -> (Approvals, String) {
-    let (provider, approvals) = provider(&scratch.database());
+    let (toolbox, approvals) = toolbox(&scratch.database());
     let call = ToolCall::new("c1", "transfer", json!({"to": "Ada"}));
-    let response = provider.call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     approvals.grant(request.queue_id(), "Eve", "").await.unwrap();
     (approvals, request.queue_id().to_owned())

@@ -1,6 +1,6 @@
 //! What stands in the database: rows that something else has changed, and those of earlier versions.
 
-use toolgen_runtime::ProviderContext;
+use toolgen_runtime::ToolboxContext;
 
 use super::{World, ask, builder, entry, turn};
 use crate::prelude::*;
@@ -13,7 +13,7 @@ const WRONG: &str = "a wrong key, of thirty-two bytes or more";
 struct Granted {
     world: World,
     approvals: Approvals,
-    provider: Provider,
+    toolbox: Toolbox,
     id: String,
     database: Connection,
 }
@@ -22,11 +22,11 @@ impl Granted {
     async fn new(scratch: &Scratch) -> Granted {
         let store = SqliteStore::open(scratch.database()).unwrap();
         let (world, approvals) = (World::default(), Approvals::on(store));
-        let provider = builder(&world, &approvals).build().unwrap();
-        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let id = ask(&toolbox, "Ada").await.queue_id().to_owned();
         approvals.grant(&id, "Eve", "").await.unwrap();
         let database = Connection::open(scratch.database()).unwrap();
-        Granted { world, approvals, provider, id, database }
+        Granted { world, approvals, toolbox, id, database }
     }
 }
 
@@ -41,7 +41,7 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
         ("id", json!("call-2")),
     ] {
         let scratch = Scratch::new();
-        let Granted { world, approvals, provider, id, database } = Granted::new(&scratch).await;
+        let Granted { world, approvals, toolbox, id, database } = Granted::new(&scratch).await;
         let stored = "SELECT value FROM toolgen_rows WHERE kind = 'approval-requests'";
         let text: String = database.query_row(stored, [], |row| row.get(0)).unwrap();
         let mut request: Value = serde_json::from_str(&text).unwrap();
@@ -52,7 +52,7 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
         if key == "shown" {
             assert_eq!(entry(&approvals, &id).await.shown, json!({"to": "Grace"}));
         }
-        let response = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        let response = toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID", "{key}");
         let left = entry(&approvals, &id).await;
         let refused = left.claim.unwrap().refused;
@@ -61,7 +61,7 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
             (ApprovalState::Granted, Some("APPROVAL_INVALID")),
             "{key}"
         );
-        let response = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        let response = toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID", "{key}");
         assert!(world.paid.lock().unwrap().is_empty(), "{key}");
     }
@@ -74,8 +74,8 @@ async fn a_row_that_is_put_back_runs_no_second_time_in_the_process_that_knows_it
         let scratch = Scratch::new();
         let world = World::default();
         let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
-        let provider = builder(&world, &approvals).build().unwrap();
-        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let id = ask(&toolbox, "Ada").await.queue_id().to_owned();
         let database = Connection::open(scratch.database()).unwrap();
         database.execute_batch("CREATE TABLE kept AS SELECT * FROM toolgen_rows").unwrap();
         if granted {
@@ -83,12 +83,12 @@ async fn a_row_that_is_put_back_runs_no_second_time_in_the_process_that_knows_it
         } else {
             approvals.deny(&id, "Eve", "").await.unwrap();
         }
-        let first = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        let first = toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert_eq!(first.is_error(), !granted);
         let put_back = "DELETE FROM toolgen_rows; INSERT INTO toolgen_rows SELECT * FROM kept";
         database.execute_batch(put_back).unwrap();
         approvals.grant(&id, "Mallory", "").await.unwrap();
-        let second = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        let second = toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap();
         assert_eq!(second.outcome.unwrap_err().code(), "APPROVAL_USED");
         assert_eq!(world.paid.lock().unwrap().len(), usize::from(granted));
     }
@@ -132,12 +132,12 @@ async fn workers_with_another_key_keep_the_call_from_nobody_and_it_runs_once() {
     approvals.grant(&id, "Eve", "").await.unwrap();
     let mut workers = tokio::task::JoinSet::new();
     for number in 0..8 {
-        let provider = if number % 2 == 0 { right.clone() } else { wrong.clone() };
+        let toolbox = if number % 2 == 0 { right.clone() } else { wrong.clone() };
         let (approvals, id) = (approvals.clone(), id.clone());
         workers.spawn(async move {
             let mut ran = 0;
             while entry(&approvals, &id).await.state != ApprovalState::Finished {
-                let response = provider.resume_decided(&id, &turn()).await;
+                let response = toolbox.resume_decided(&id, &turn()).await;
                 ran += u32::from(matches!(response, Ok(Some(response)) if !response.is_error()));
             }
             ran
@@ -161,15 +161,15 @@ async fn a_call_that_a_worker_cannot_start_is_given_back_with_the_reason() {
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
     let right = builder(&world, &approvals).approval_key(RIGHT).build().unwrap();
     let with = |registry: Registry| {
-        let context = ProviderContext::new().with_service(Arc::new(world.clone())).with_agent_id("clerk");
-        Provider::builder(&registry).context(context).approval_key(RIGHT).approval_queue(approvals.clone())
+        let context = ToolboxContext::new().with_service(Arc::new(world.clone())).with_agent_id("clerk");
+        Toolbox::builder(&registry).context(context).approval_key(RIGHT).approval_queue(approvals.clone())
     };
     let panics = |request: &ToolRequest<'_>| match request.approved() {
         true => panic!("a middleware fails"),
         false => Decision::Allow,
     };
     let all = || Registry::new(toolset![super::pay, super::relay]).unwrap();
-    for (provider, code) in [
+    for (toolbox, code) in [
         (with(Registry::new(toolset![other]).unwrap()), "APPROVAL_INVALID"),
         (with(Registry::new(toolset![super::relay]).unwrap()), "TOOL_NOT_FOUND"),
         (with(all()).allow(["relay"]), "PERMISSION_DENIED"),
@@ -177,7 +177,7 @@ async fn a_call_that_a_worker_cannot_start_is_given_back_with_the_reason() {
     ] {
         let id = ask(&right, "Ada").await.queue_id().to_owned();
         approvals.grant(&id, "Eve", "").await.unwrap();
-        let response = provider.build().unwrap().resume_decided(&id, &turn()).await.unwrap().unwrap();
+        let response = toolbox.build().unwrap().resume_decided(&id, &turn()).await.unwrap().unwrap();
         let told = response.outcome.unwrap_err();
         assert_eq!(told.code(), code, "{told}");
         let left = entry(&approvals, &id).await;
@@ -200,8 +200,8 @@ async fn a_column_that_cannot_be_read_hides_no_other_row() {
         ("expires_at", "x'ff'"),
     ] {
         let scratch = Scratch::new();
-        let Granted { world, approvals, provider, id, database } = Granted::new(&scratch).await;
-        let other = ask(&provider, "Bob").await;
+        let Granted { world, approvals, toolbox, id, database } = Granted::new(&scratch).await;
+        let other = ask(&toolbox, "Bob").await;
         approvals.grant(other.queue_id(), "Eve", "").await.unwrap();
         let change =
             format!("UPDATE toolgen_rows SET {column} = {value} WHERE kind = 'approvals' AND key = ?");
@@ -212,7 +212,7 @@ async fn a_column_that_cannot_be_read_hides_no_other_row() {
         assert_eq!(approvals.find(&id[..31]).await.unwrap().damage, damaged.damage);
         for entry in approvals.decided().await.unwrap() {
             if entry.id.as_str() != id {
-                provider.resume_decided(&entry.id, &turn()).await.unwrap().unwrap();
+                toolbox.resume_decided(&entry.id, &turn()).await.unwrap().unwrap();
             }
         }
         assert_eq!(*world.paid.lock().unwrap(), ["Bob"], "{column}");
@@ -224,11 +224,11 @@ async fn a_call_that_was_given_up_is_not_stored_later() {
     let scratch = Scratch::new();
     let world = World::default();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
-    let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(100)).build().unwrap();
+    let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(100)).build().unwrap();
     let other = Connection::open(scratch.database()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+    let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
     other.execute_batch("COMMIT").unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -238,13 +238,13 @@ async fn a_call_that_was_given_up_is_not_stored_later() {
 #[tokio::test]
 async fn secrets_are_gone_from_the_database_when_the_call_is_over() {
     let scratch = Scratch::new();
-    let Granted { approvals, provider, id, database, .. } = Granted::new(&scratch).await;
+    let Granted { approvals, toolbox, id, database, .. } = Granted::new(&scratch).await;
     let holds = || {
         database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         String::from_utf8_lossy(&std::fs::read(scratch.database()).unwrap()).contains("0815")
     };
     assert!(holds(), "it has to run with them");
-    provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+    toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap();
     assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Finished);
     let log = scratch.folder().join("calls.db-wal");
     assert!(!String::from_utf8_lossy(&std::fs::read(log).unwrap()).contains("0815"), "nor in its log");
@@ -255,11 +255,11 @@ async fn secrets_are_gone_from_the_database_when_the_call_is_over() {
 async fn secrets_are_gone_from_when_the_call_starts() {
     let scratch = Scratch::new();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
-    let provider = builder(&World::default(), &approvals).build().unwrap();
-    let id = ask(&provider, "slow").await.queue_id().to_owned();
+    let toolbox = builder(&World::default(), &approvals).build().unwrap();
+    let id = ask(&toolbox, "slow").await.queue_id().to_owned();
     approvals.grant(&id, "Eve", "").await.unwrap();
     let turn = turn();
-    let run = provider.resume_decided(&id, &turn);
+    let run = toolbox.resume_decided(&id, &turn);
     assert!(tokio::time::timeout(Duration::from_millis(500), run).await.is_err(), "it does not come back");
     assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Started);
     for file in ["calls.db", "calls.db-wal"] {
@@ -285,13 +285,13 @@ async fn whoever_only_looks_changes_nothing_and_creates_nothing() {
     let scratch = Scratch::new();
     Connection::open(scratch.database()).unwrap().execute_batch("CREATE TABLE other (x)").unwrap();
     assert!(SqliteStore::open_existing(scratch.database()).unwrap().is_none(), "nothing waits in it");
-    let Granted { provider, id, .. } = Granted::new(&scratch).await;
+    let Granted { toolbox, id, .. } = Granted::new(&scratch).await;
     let seen = Approvals::on(SqliteStore::open_existing(scratch.database()).unwrap().unwrap());
     assert_eq!(seen.list(&[ApprovalState::Granted]).await.unwrap().len(), 1);
-    assert_eq!(provider.resume_decided(&id, &turn()).await.unwrap().unwrap().text(), "paid Ada");
+    assert_eq!(toolbox.resume_decided(&id, &turn()).await.unwrap().unwrap().text(), "paid Ada");
     let only = Approvals::on(SqliteStore::open_read_only(scratch.database()).unwrap().unwrap());
     assert_eq!(only.list(&[ApprovalState::Finished]).await.unwrap().len(), 1);
-    let waiting = ask(&provider, "Bob").await;
+    let waiting = ask(&toolbox, "Bob").await;
     assert!(matches!(only.grant(waiting.queue_id(), "Eve", "").await, Err(ApprovalError::Queue(_))));
     let missing = scratch.folder().join("missing.db");
     assert!(SqliteStore::open_existing(&missing).is_err() && !missing.exists());
@@ -302,8 +302,8 @@ async fn what_is_over_is_gone_from_the_database_with_the_next_look() {
     let scratch = Scratch::new();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
     let soon = Duration::from_millis(200);
-    let provider = builder(&World::default(), &approvals).approval_expiry(soon).build().unwrap();
-    let id = ask(&provider, "Ada").await.queue_id().to_owned();
+    let toolbox = builder(&World::default(), &approvals).approval_expiry(soon).build().unwrap();
+    let id = ask(&toolbox, "Ada").await.queue_id().to_owned();
     tokio::time::sleep(soon * 2).await;
     assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Expired);
     for file in ["calls.db", "calls.db-wal"] {
@@ -315,9 +315,9 @@ async fn what_is_over_is_gone_from_the_database_with_the_next_look() {
 #[tokio::test]
 async fn a_store_that_cannot_be_written_says_so() {
     let scratch = Scratch::new();
-    let Granted { provider, id, database, .. } = Granted::new(&scratch).await;
+    let Granted { toolbox, id, database, .. } = Granted::new(&scratch).await;
     database.execute_batch("DROP TABLE toolgen_rows").unwrap();
-    let why = provider.resume_decided(&id, &turn()).await.unwrap_err();
+    let why = toolbox.resume_decided(&id, &turn()).await.unwrap_err();
     assert!(why.to_string().contains("toolgen_rows") && why.to_string().contains("calls.db"), "{why}");
     assert!(SqliteStore::open(scratch.folder()).is_err());
 }

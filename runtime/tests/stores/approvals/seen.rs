@@ -23,7 +23,7 @@ fn send(body: Value) -> String {
 /// Makes a call that needs an approval, for a reason that repeats an argument. Returns how it waits, or its refusal.
 async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
     let approvals = Approvals::on(MemoryStore::new());
-    let provider = Provider::builder(&Registry::new(toolset![sh, transfer, send]).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(toolset![sh, transfer, send]).unwrap())
         .middleware(|request: &ToolRequest<'_>| {
             let what = request.arguments["command"].as_str().or_else(|| request.arguments["to"].as_str());
             Decision::NeedApproval(format!(
@@ -35,7 +35,7 @@ async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
         .approval_queue(approvals.clone())
         .build()
         .unwrap();
-    let why = provider.call(ToolCall::new("c", tool, arguments), &ToolContext::new("t", "")).await;
+    let why = toolbox.call(ToolCall::new("c", tool, arguments), &ToolContext::new("t", "")).await;
     let mut waiting = approvals.list(&[ApprovalState::Waiting]).await.unwrap();
     waiting.pop().ok_or_else(|| format!("{} {}", why.outcome.as_ref().unwrap_err().code(), why.text()))
 }
@@ -135,7 +135,7 @@ async fn approvers_see_the_same_at_once() {
     use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest};
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
-    let provider = Provider::builder(&Registry::new(toolset![sh]).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(toolset![sh]).unwrap())
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("why".to_owned()))
         .approver(move |request: &ApprovalRequest, _: &ToolContext| {
             tell.lock().unwrap().push(request.shown.clone());
@@ -145,7 +145,7 @@ async fn approvers_see_the_same_at_once() {
         .unwrap();
     let arguments = json!({ "command": "echo Cookie: ; ls" });
     let response =
-        provider.call(ToolCall::new("c", "sh", arguments.clone()), &ToolContext::new("t", "")).await;
+        toolbox.call(ToolCall::new("c", "sh", arguments.clone()), &ToolContext::new("t", "")).await;
     assert_eq!(response.text(), "ran echo Cookie: ; ls");
     assert_eq!(*told.lock().unwrap(), [arguments]);
 }

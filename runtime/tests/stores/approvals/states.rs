@@ -12,11 +12,11 @@ use crate::prelude::*;
 struct Scene {
     world: World,
     approvals: Approvals,
-    provider: Provider,
+    toolbox: Toolbox,
     /// One that does not let a worker's claim stop it.
-    later: Provider,
+    later: Toolbox,
     /// One that hangs before calls start.
-    hanging: Provider,
+    hanging: Toolbox,
     request: ApprovalRequest,
     /// The call that the steps are about.
     id: String,
@@ -27,13 +27,13 @@ impl Scene {
         let world = World::default();
         let key = b"a key of thirty-two random bytes";
         let expiry = if to == "late" { Duration::ZERO } else { Duration::from_secs(60) };
-        let provider = builder(&world, approvals).approval_key(key).approval_expiry(expiry).build().unwrap();
+        let toolbox = builder(&world, approvals).approval_key(key).approval_expiry(expiry).build().unwrap();
         let impatient = approvals.clone().with_claim_expiry(Duration::ZERO);
         let later = builder(&world, &impatient).approval_key(key).build().unwrap();
         let hanging = builder(&world, approvals).approval_key(key).middleware(Hangs).build().unwrap();
-        let request = ask(&provider, to).await;
+        let request = ask(&toolbox, to).await;
         let id = request.queue_id().to_owned();
-        Scene { world, approvals: approvals.clone(), provider, later, hanging, request, id }
+        Scene { world, approvals: approvals.clone(), toolbox, later, hanging, request, id }
     }
 
     async fn step(&mut self, step: &str) -> String {
@@ -51,9 +51,9 @@ impl Scene {
                 String::new()
             }
             ("run", how) => {
-                let provider = if how == "later" { &self.later } else { &self.provider };
+                let toolbox = if how == "later" { &self.later } else { &self.toolbox };
                 let turn = if how == "as bob" { turn_of("bob") } else { turn() };
-                match provider.resume_decided(&id, &turn).await {
+                match toolbox.resume_decided(&id, &turn).await {
                     Ok(Some(response)) => told(&response),
                     Ok(None) => "none".to_owned(),
                     Err(why) => format!("error: {why}"),
@@ -61,15 +61,15 @@ impl Scene {
             }
             // The worker is gone in the middle of it.
             ("claim" | "start", _) => {
-                let provider = if step == "claim" { &self.hanging } else { &self.provider };
+                let toolbox = if step == "claim" { &self.hanging } else { &self.toolbox };
                 let turn = turn();
-                let run = provider.resume_decided(&id, &turn);
+                let run = toolbox.resume_decided(&id, &turn);
                 assert!(tokio::time::timeout(Duration::from_millis(300), run).await.is_err(), "it was over");
                 state(&entry(&self.approvals, &id).await)
             }
             ("resume", _) => {
                 let request = self.request.clone().approved_by("Ada");
-                told(&self.provider.resume(request, &turn()).await)
+                told(&self.toolbox.resume(request, &turn()).await)
             }
             // The rest of the case is about the call that waits now.
             ("next", _) => {
@@ -145,8 +145,8 @@ fn each_state_leads_to_the_same_in_every_queue() {
 async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
     for (queue, approvals, _folder) in queues() {
         let world = World::default();
-        let provider = builder(&world, &approvals).build().unwrap();
-        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let id = ask(&toolbox, "Ada").await.queue_id().to_owned();
         let mut deciding = JoinSet::new();
         for number in 0..8 {
             let (approvals, id) = (approvals.clone(), id.clone());
@@ -155,8 +155,8 @@ async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
         assert_eq!(deciding.join_all().await.into_iter().filter(|it| *it).count(), 1, "{queue}");
         let mut running = JoinSet::new();
         for _ in 0..16 {
-            let (provider, id) = (provider.clone(), id.clone());
-            running.spawn(async move { provider.resume_decided(&id, &turn()).await.unwrap().is_some() });
+            let (toolbox, id) = (toolbox.clone(), id.clone());
+            running.spawn(async move { toolbox.resume_decided(&id, &turn()).await.unwrap().is_some() });
         }
         assert_eq!(running.join_all().await.into_iter().filter(|it| *it).count(), 1, "{queue}");
         assert_eq!(*world.paid.lock().unwrap(), ["Ada"], "{queue}");
@@ -168,8 +168,8 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
     for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let named = approvals.clone().with_worker("worker-3");
-        let provider = builder(&world, &named).build().unwrap();
-        let request = ask(&provider, "Ada").await;
+        let toolbox = builder(&world, &named).build().unwrap();
+        let request = ask(&toolbox, "Ada").await;
         let waiting = entry(&approvals, request.queue_id()).await;
         assert_eq!(waiting.shown, json!({"to": "Ada", "pin": "[REDACTED]"}), "{queue}");
         assert_eq!((waiting.tool.as_str(), waiting.call_id.as_str()), ("pay", "call-1"));
@@ -182,7 +182,7 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
         assert_eq!(waiting.expires_at, request.expires_at);
         approvals.grant(&waiting.id, "Eve", "it is due").await.unwrap();
         assert_eq!(approvals.decided().await.unwrap().len(), 1);
-        provider.resume_decided(&waiting.id, &turn()).await.unwrap().unwrap();
+        toolbox.resume_decided(&waiting.id, &turn()).await.unwrap().unwrap();
         assert!(approvals.decided().await.unwrap().is_empty());
         let over = entry(&approvals, &waiting.id).await;
         let (decision, claim) = (over.decision.clone().unwrap(), over.claim.clone().unwrap());
@@ -204,11 +204,11 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
 async fn calls_are_found_by_the_beginning_of_their_ids() {
     for (queue, approvals, _folder) in queues() {
         let world = World::default();
-        let provider = builder(&world, &approvals).build().unwrap();
+        let toolbox = builder(&world, &approvals).build().unwrap();
         let mut ids = Vec::new();
         // Of 17 hexadecimal numbers two begin with the same digit.
         for _ in 0..17 {
-            ids.push(ask(&provider, "Ada").await.queue_id().to_owned());
+            ids.push(ask(&toolbox, "Ada").await.queue_id().to_owned());
         }
         let listed = approvals.list(&ApprovalState::ALL).await.unwrap();
         assert_eq!(listed.len(), 17, "{queue}");

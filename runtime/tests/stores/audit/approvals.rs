@@ -34,7 +34,7 @@ async fn child_process() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let (database, kept) = (Path::new(&folder).join("calls.db"), Path::new(&folder).join("request.json"));
     let auditor = Auditor::builder(SqliteSink::open(&database).unwrap()).durable(true).start().unwrap();
-    let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(asks)
         .layer(auditor)
         .approval_key(b"a key of thirty-two random bytes")
@@ -43,7 +43,7 @@ async fn child_process() {
         .unwrap();
     let turn = ToolContext::new("turn", "");
     let Ok(stored) = std::fs::read_to_string(&kept) else {
-        let response = provider.call(ToolCall::new("c1", "pay", json!({"to": "Ada"})), &turn).await;
+        let response = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Ada"})), &turn).await;
         let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
         // Somebody grants it, and before it runs, everything ends.
         std::fs::write(&kept, serde_json::to_string(&request).unwrap()).unwrap();
@@ -51,7 +51,7 @@ async fn child_process() {
         return std::future::pending::<()>().await;
     };
     let request: ApprovalRequest = serde_json::from_str(&stored).unwrap();
-    let response = provider.resume(request.approved_by("Eve"), &turn).await;
+    let response = toolbox.resume(request.approved_by("Eve"), &turn).await;
     say(response.outcome.unwrap_err().code());
     std::future::pending::<()>().await;
 }

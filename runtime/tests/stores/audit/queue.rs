@@ -376,21 +376,21 @@ async fn what_was_granted_and_cannot_be_recorded_stays_granted() {
     let sink = Broken::default();
     let auditor = Auditor::builder(sink.clone()).durable(true).start().unwrap();
     let approvals = Approvals::on(MemoryStore::new());
-    let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
+    let toolbox = Toolbox::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
         .layer(auditor)
         .approval_queue(approvals.clone())
         .build()
         .unwrap();
     let turn = ToolContext::new("t", "");
-    provider.call(ToolCall::new("1", "pay", json!({"to": "Bob"})), &turn).await;
+    toolbox.call(ToolCall::new("1", "pay", json!({"to": "Bob"})), &turn).await;
     let id = approvals.list(&[ApprovalState::Waiting]).await.unwrap()[0].id.clone();
     approvals.grant(&id, "Eve", "").await.unwrap();
     sink.flushes.store(true, Ordering::Relaxed);
-    let refused = provider.resume_decided(&id, &turn).await.unwrap().unwrap();
+    let refused = toolbox.resume_decided(&id, &turn).await.unwrap().unwrap();
     assert_eq!(refused.outcome.unwrap_err().code(), "AUDIT_FAILED");
     assert_eq!(approvals.get(&id).await.unwrap().unwrap().state, ApprovalState::Granted);
     sink.flushes.store(false, Ordering::Relaxed);
     assert_eq!(approvals.decided().await.unwrap().len(), 1);
-    assert_eq!(provider.resume_decided(&id, &turn).await.unwrap().unwrap().text(), "paid Bob");
+    assert_eq!(toolbox.resume_decided(&id, &turn).await.unwrap().unwrap().text(), "paid Bob");
 }

@@ -20,20 +20,20 @@ async fn double(ctx: &ToolContext, value: i64) -> Result<String, ToolError> {
     Ok(ctx.call("add", json!({"a": value, "b": value})).await?.to_text())
 }
 
-fn provider(sink: impl AuditSink + 'static) -> (Provider, Auditor) {
+fn toolbox(sink: impl AuditSink + 'static) -> (Toolbox, Auditor) {
     let auditor = Auditor::builder(sink).start().unwrap();
     let registry = Registry::new(toolset![add, double]).unwrap();
-    (Provider::builder(&registry).layer(auditor.clone()).build().unwrap(), auditor)
+    (Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap(), auditor)
 }
 
 /// Two turns, the first of two calls that make others, and a call of the program.
-async fn conversation(provider: &Provider, auditor: &Auditor) {
+async fn conversation(toolbox: &Toolbox, auditor: &Auditor) {
     let turn = ToolContext::new("", "");
     let double = |id: &'static str| ToolCall::new(id, "double", json!({"value": 2}));
     let options = DispatchOptions::default();
-    provider.dispatch(vec![double("a"), double("b")], &turn, &options).await;
-    provider.dispatch(vec![double("c")], &turn, &options).await;
-    provider.call(ToolCall::new("d", "add", json!({"a": 1, "b": 1})), &turn).await;
+    toolbox.dispatch(vec![double("a"), double("b")], &turn, &options).await;
+    toolbox.dispatch(vec![double("c")], &turn, &options).await;
+    toolbox.call(ToolCall::new("d", "add", json!({"a": 1, "b": 1})), &turn).await;
     auditor.flush().await.unwrap();
 }
 
@@ -77,8 +77,8 @@ fn check_conversation(all: &[AuditRecord]) {
 #[tokio::test]
 async fn records_say_which_call_and_which_turn_a_call_is_of() {
     let sink = MemorySink::new();
-    let (provider, auditor) = provider(sink.clone());
-    conversation(&provider, &auditor).await;
+    let (toolbox, auditor) = toolbox(sink.clone());
+    conversation(&toolbox, &auditor).await;
     let rows = sink.rows();
     let of = |id: &str| rows.iter().find(|row| row.intent.tool_call_id == id).unwrap();
     let below = |id: &str| rows.iter().filter(|row| row.intent.parent == of(id).intent.key).count();
@@ -91,8 +91,8 @@ async fn records_say_which_call_and_which_turn_a_call_is_of() {
 #[tokio::test]
 async fn lines_are_read_as_they_were_written() {
     let file = Scratch::new("audit.jsonl");
-    let (provider, auditor) = provider(JsonLinesSink::open(&file.0).unwrap());
-    conversation(&provider, &auditor).await;
+    let (toolbox, auditor) = toolbox(JsonLinesSink::open(&file.0).unwrap());
+    conversation(&toolbox, &auditor).await;
     check_conversation(&all(&mut store::audit::open(&file.0).unwrap()));
 }
 
@@ -100,8 +100,8 @@ async fn lines_are_read_as_they_were_written() {
 async fn rows_are_read_as_they_were_written() {
     let file = Scratch::new("audit.sqlite");
     let sink = SqliteSink::open(&file.0).unwrap();
-    let (provider, auditor) = provider(sink);
-    conversation(&provider, &auditor).await;
+    let (toolbox, auditor) = toolbox(sink);
+    conversation(&toolbox, &auditor).await;
     check_conversation(&all(&mut store::audit::open(&file.0).unwrap()));
 }
 

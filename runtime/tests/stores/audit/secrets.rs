@@ -100,8 +100,8 @@ async fn a_secret_that_a_sub_agent_says_in_pieces_is_hidden() {
     let (_, _, _, seen) = watched();
     let agent = SubAgentTool::builder("helper", runner).tools(toolset![note]).build().unwrap();
     let registry = Registry::builder().add(agent).add_all(toolset![delegate]).seal().unwrap();
-    let provider = Provider::builder(&registry).build().unwrap();
-    assert_eq!(call(&provider, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
+    let toolbox = Toolbox::builder(&registry).build().unwrap();
+    assert_eq!(call(&toolbox, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
     let updates = seen.lock().unwrap();
     let texts = updates.iter().map(|update| {
         let update: ToolResult = serde_json::from_str(update).unwrap();
@@ -119,9 +119,9 @@ async fn delegate(ctx: &ToolContext, #[arg(secret)] pin: &str) -> Result<ToolRes
 #[tokio::test]
 async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
     let registry = Registry::builder().add(agent()).add_all(toolset![delegate]).seal().unwrap();
-    let (provider, sink, auditor, seen) = watching(&registry);
-    let provider = provider.build().unwrap();
-    assert_eq!(call(&provider, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
+    let (toolbox, sink, auditor, seen) = watching(&registry);
+    let toolbox = toolbox.build().unwrap();
+    assert_eq!(call(&toolbox, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
     let all = everything(&auditor, &sink, &seen).await;
     assert_eq!(sink.rows().len(), 3);
     assert!(all.contains("noted the pin is [REDACTED]") && !all.contains(PIN), "{all}");
@@ -130,18 +130,18 @@ async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
 /// What people see of calls: events, updates, lines of progress.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-fn watched() -> (ProviderBuilder, MemorySink, Auditor, Seen) {
+fn watched() -> (ToolboxBuilder, MemorySink, Auditor, Seen) {
     watching(&Registry::new(toolset![note, relay, open, send, shout, refuse, fail, ask]).unwrap())
 }
 
-fn watching(registry: &Registry) -> (ProviderBuilder, MemorySink, Auditor, Seen) {
+fn watching(registry: &Registry) -> (ToolboxBuilder, MemorySink, Auditor, Seen) {
     let (sink, seen) = (MemorySink::new(), Seen::default());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = seen.clone();
-    let provider = Provider::builder(registry)
+    let toolbox = Toolbox::builder(registry)
         .layer(auditor.clone())
         .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()));
-    (provider, sink, auditor, seen)
+    (toolbox, sink, auditor, seen)
 }
 
 fn turn(seen: &Seen) -> ToolContext {
@@ -152,8 +152,8 @@ fn turn(seen: &Seen) -> ToolContext {
         .with_on_progress(move |line| lines.lock().unwrap().push(line))
 }
 
-async fn call(provider: &Provider, name: &str, arguments: Value, seen: &Seen) -> ToolResponse {
-    provider.call(ToolCall::new("c-1", name, arguments), &turn(seen)).await
+async fn call(toolbox: &Toolbox, name: &str, arguments: Value, seen: &Seen) -> ToolResponse {
+    toolbox.call(ToolCall::new("c-1", name, arguments), &turn(seen)).await
 }
 
 /// What is written and shown of all calls so far.
@@ -202,9 +202,9 @@ async fn leak(ctx: &ToolContext, #[arg(secret)] pin: &str, form: usize) -> Resul
 async fn a_secret_is_hidden_in_every_form_and_wherever_a_tool_says_it() {
     for form in 0..16 {
         let registry = Registry::new(toolset![note, leak]).unwrap();
-        let (provider, sink, auditor, seen) = watching(&registry);
-        let provider = provider.build().unwrap();
-        call(&provider, "leak", json!({ "pin": PIN, "form": form }), &seen).await;
+        let (toolbox, sink, auditor, seen) = watching(&registry);
+        let toolbox = toolbox.build().unwrap();
+        call(&toolbox, "leak", json!({ "pin": PIN, "form": form }), &seen).await;
         let all = everything(&auditor, &sink, &seen).await;
         assert_eq!(sink.rows().len(), 4, "{all}");
         // What is left when all that hides it is undone.
@@ -240,11 +240,11 @@ fn decoded(text: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_secret_is_hidden_in_the_calls_that_its_tool_makes() {
     for text in [false, true] {
-        let (provider, sink, auditor, seen) = watched();
-        let provider = provider.build().unwrap();
+        let (toolbox, sink, auditor, seen) = watched();
+        let toolbox = toolbox.build().unwrap();
         let arguments = json!({ "pin": PIN });
         let arguments = if text { Value::from(arguments.to_string()) } else { arguments };
-        assert_eq!(call(&provider, "open", arguments, &seen).await.text(), "open");
+        assert_eq!(call(&toolbox, "open", arguments, &seen).await.text(), "open");
         let all = everything(&auditor, &sink, &seen).await;
         assert_eq!(sink.rows().len(), 3);
         assert!(all.contains("noted relayed opened with [REDACTED]"), "{all}");
@@ -255,33 +255,33 @@ async fn a_secret_is_hidden_in_the_calls_that_its_tool_makes() {
 
 #[tokio::test]
 async fn a_secret_known_by_its_key_is_hidden_there_too() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.build().unwrap();
-    call(&provider, "send", json!({ "headers": { "x-api-key": PIN } }), &seen).await;
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.build().unwrap();
+    call(&toolbox, "send", json!({ "headers": { "x-api-key": PIN } }), &seen).await;
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("noted sent [REDACTED]") && !all.contains(PIN), "{all}");
 }
 
 #[tokio::test]
 async fn a_secret_of_one_call_is_no_secret_of_the_next() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.build().unwrap();
-    call(&provider, "open", json!({ "pin": "noted" }), &seen).await;
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.build().unwrap();
+    call(&toolbox, "open", json!({ "pin": "noted" }), &seen).await;
     let before = everything(&auditor, &sink, &seen).await;
     assert!(before.contains("[REDACTED] relayed opened with [REDACTED]"), "{before}");
-    call(&provider, "note", json!({ "text": "that" }), &seen).await;
+    call(&toolbox, "note", json!({ "text": "that" }), &seen).await;
     let after = everything(&auditor, &sink, &seen).await;
     assert!(after.contains("noted that"), "{after}");
 }
 
 #[tokio::test]
 async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.pages(Pages::new(ResultLimit::bytes(60))).build().unwrap();
-    let first = call(&provider, "shout", json!({ "pin": PIN }), &seen).await.text();
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.pages(Pages::new(ResultLimit::bytes(60))).build().unwrap();
+    let first = call(&toolbox, "shout", json!({ "pin": PIN }), &seen).await.text();
     assert!(first.contains(PIN), "the model sees what the tool says");
     let handle = first.split('"').nth(3).unwrap();
-    let page = call(&provider, "read_result", json!({ "handle": handle, "offset": 60 }), &seen).await.text();
+    let page = call(&toolbox, "read_result", json!({ "handle": handle, "offset": 60 }), &seen).await.text();
     assert!(page.contains(PIN), "and so it does here");
     let all = everything(&auditor, &sink, &seen).await;
     assert_eq!(sink.rows().len(), 2);
@@ -290,14 +290,14 @@ async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
 
 #[tokio::test]
 async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.pages(Pages::new(ResultLimit::bytes(18))).build().unwrap();
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.pages(Pages::new(ResultLimit::bytes(18))).build().unwrap();
     // The first page ends within the secret, and the next ones begin there.
-    let first = call(&provider, "shout", json!({ "pin": PIN.repeat(2) }), &seen).await.text();
+    let first = call(&toolbox, "shout", json!({ "pin": PIN.repeat(2) }), &seen).await.text();
     let handle = first.split('"').nth(3).unwrap();
     for offset in [5, 18] {
         let arguments = json!({ "handle": handle, "offset": offset });
-        let page = call(&provider, "read_result", arguments, &seen).await.text();
+        let page = call(&toolbox, "read_result", arguments, &seen).await.text();
         assert!(page.contains("s3cr") || page.contains("r3t"), "the model sees the page: {page}");
     }
     let all = everything(&auditor, &sink, &seen).await;
@@ -307,10 +307,10 @@ async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
 
 #[tokio::test]
 async fn the_code_of_an_error_is_no_secret() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.build().unwrap();
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.build().unwrap();
     for tool in ["refuse", "fail"] {
-        call(&provider, tool, json!({ "pin": PIN }), &seen).await;
+        call(&toolbox, tool, json!({ "pin": PIN }), &seen).await;
     }
     let all = everything(&auditor, &sink, &seen).await;
     assert_eq!(sink.rows().len(), 2);
@@ -319,11 +319,11 @@ async fn the_code_of_an_error_is_no_secret() {
 
 #[tokio::test]
 async fn an_error_that_is_repeated_shows_no_part_of_a_secret() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.build().unwrap();
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.build().unwrap();
     let turn = turn(&seen);
     for _ in 0..4 {
-        provider.call(ToolCall::new("c-1", "fail", json!({ "pin": PIN })), &turn).await;
+        toolbox.call(ToolCall::new("c-1", "fail", json!({ "pin": PIN })), &turn).await;
     }
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("consecutive times") && !all.contains("4711"), "{all}");
@@ -341,19 +341,19 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
             Box::pin(std::future::ready(Ok(InputAnswer::Given(json!({ "code": PIN })))))
         }
     }
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.input_handler(Person).build().unwrap();
-    assert_eq!(call(&provider, "ask", json!({}), &seen).await.text(), PIN);
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.input_handler(Person).build().unwrap();
+    assert_eq!(call(&toolbox, "ask", json!({}), &seen).await.text(), PIN);
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("noted the code is [REDACTED]") && !all.contains(PIN), "{all}");
     // Later, and by another way.
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.build().unwrap();
-    let Err(ToolError::InputRequired(pending)) = call(&provider, "ask", json!({}), &seen).await.outcome
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.build().unwrap();
+    let Err(ToolError::InputRequired(pending)) = call(&toolbox, "ask", json!({}), &seen).await.outcome
     else {
         panic!("it asks")
     };
-    let response = provider.resume_with_input(*pending, json!({ "code": PIN }), &turn(&seen)).await.unwrap();
+    let response = toolbox.resume_with_input(*pending, json!({ "code": PIN }), &turn(&seen)).await.unwrap();
     assert_eq!(response.text(), PIN);
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("noted the code is [REDACTED]") && !all.contains(PIN), "{all}");
@@ -370,9 +370,9 @@ fn guard(request: &ToolRequest<'_>) -> Decision {
 
 #[tokio::test]
 async fn a_secret_that_middleware_puts_in_is_hidden_too() {
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.middleware(guard).build().unwrap();
-    assert_eq!(call(&provider, "open", json!({ "pin": "mine" }), &seen).await.text(), "open");
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.middleware(guard).build().unwrap();
+    assert_eq!(call(&toolbox, "open", json!({ "pin": "mine" }), &seen).await.text(), "open");
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("opened with [REDACTED]") && !all.contains(PIN), "{all}");
 }
@@ -390,10 +390,10 @@ async fn people_who_approve_see_no_secret() {
             Box::pin(std::future::ready(Approval::Later))
         }
     }
-    let (provider, sink, auditor, seen) = watched();
-    let provider = provider.middleware(guard).approver(Person(seen.clone())).build().unwrap();
+    let (toolbox, sink, auditor, seen) = watched();
+    let toolbox = toolbox.middleware(guard).approver(Person(seen.clone())).build().unwrap();
     let Err(ToolError::ApprovalRequired(request)) =
-        call(&provider, "open", json!({ "pin": PIN }), &seen).await.outcome
+        call(&toolbox, "open", json!({ "pin": PIN }), &seen).await.outcome
     else {
         panic!("it waits")
     };
@@ -402,7 +402,7 @@ async fn people_who_approve_see_no_secret() {
     // It is stored, and runs as it was.
     let stored = serde_json::to_string(&request).unwrap();
     let request: ApprovalRequest = serde_json::from_str(&stored).unwrap();
-    assert_eq!(provider.resume(request, &turn(&seen)).await.text(), "open");
+    assert_eq!(toolbox.resume(request, &turn(&seen)).await.text(), "open");
     let all = everything(&auditor, &sink, &seen).await;
     assert!(!all.contains(PIN), "{all}");
 }

@@ -134,9 +134,9 @@ async fn calls_know_the_calls_that_made_them() {
         let sink = PostgresSink::open(&url).unwrap();
         let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
         let registry = Registry::new(toolset![add, double]).unwrap();
-        let provider = Provider::builder(&registry).layer(auditor.clone()).build().unwrap();
+        let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
         let context = ToolContext::new("", "");
-        provider.call(ToolCall::new("c", "double", json!({"value": 2})), &context).await;
+        toolbox.call(ToolCall::new("c", "double", json!({"value": 2})), &context).await;
         auditor.flush().await.unwrap();
     }
     let calls = "SELECT child.tool_name, parent.tool_name, child.status FROM tool_executions AS child \

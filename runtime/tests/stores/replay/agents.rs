@@ -7,7 +7,7 @@ use toolgen_runtime::wire::WireFormat;
 use super::{builder, find_orders, refund, turn, world};
 use crate::prelude::*;
 
-/// The replies of a model, as its provider sent them.
+/// The replies of a model, as its toolbox sent them.
 fn replies(cents: u32) -> Vec<Value> {
     let called = |calls: Value| json!({"role": "assistant", "stop_reason": "tool_use", "content": calls});
     vec![
@@ -21,7 +21,7 @@ fn replies(cents: u32) -> Vec<Value> {
 }
 
 /// Runs a loop on these replies; returns the last request, in which the whole conversation stands.
-async fn conversation(provider: &Provider, replies: Vec<Value>) -> Value {
+async fn conversation(toolbox: &Toolbox, replies: Vec<Value>) -> Value {
     let replies = Arc::new(Mutex::new(replies));
     let last = Arc::<Mutex<Value>>::default();
     let kept = last.clone();
@@ -30,13 +30,13 @@ async fn conversation(provider: &Provider, replies: Vec<Value>) -> Value {
         let reply = replies.lock().unwrap().remove(0);
         async { Ok::<_, String>(reply) }
     };
-    let mut agent = Loop::new(provider, WireFormat::Anthropic, send).unwrap();
+    let mut agent = Loop::new(toolbox, WireFormat::Anthropic, send).unwrap();
     assert_eq!(agent.run("Refund Ada's orders.").await.text().unwrap(), "Done.");
     drop(agent);
     Arc::into_inner(last).unwrap().into_inner().unwrap()
 }
 
-async fn recorded(builder: ProviderBuilder, program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
+async fn recorded(builder: ToolboxBuilder, program: impl AsyncFnOnce(&Toolbox)) -> RecordedRun {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     program(&builder.layer(auditor.clone()).build().unwrap()).await;
@@ -47,7 +47,7 @@ async fn recorded(builder: ProviderBuilder, program: impl AsyncFnOnce(&Provider)
 #[tokio::test]
 async fn a_loop_gets_the_same_conversation_without_the_world() {
     let mut first = Value::Null;
-    let run = recorded(builder(), async |provider| first = conversation(provider, replies(100)).await).await;
+    let run = recorded(builder(), async |toolbox| first = conversation(toolbox, replies(100)).await).await;
     let asked = world::asked();
     assert_eq!((asked, run.calls().len()), (3, 3));
     let replay = Replay::of(run);
@@ -80,12 +80,12 @@ fn agent() -> impl toolgen_runtime::AgentTool + 'static {
 
 #[tokio::test]
 async fn a_sub_agent_runs_and_its_calls_are_answered() {
-    let builder = || Provider::builder(&Registry::builder().add(agent()).add(refund::tool()).seal().unwrap());
-    let ask = async |provider: &Provider| {
+    let builder = || Toolbox::builder(&Registry::builder().add(agent()).add(refund::tool()).seal().unwrap());
+    let ask = async |toolbox: &Toolbox| {
         let call = ToolCall::new("1", "researcher", json!({"task": "Find Ada's orders."}));
-        provider.call(call, &turn()).await.text()
+        toolbox.call(call, &turn()).await.text()
     };
-    let run = recorded(builder(), async |provider| drop(ask(provider).await)).await;
+    let run = recorded(builder(), async |toolbox| drop(ask(toolbox).await)).await;
     let calls: Vec<_> =
         run.calls().iter().map(|call| (call.tool.as_str(), call.inside, call.agent.as_str())).collect();
     assert_eq!(

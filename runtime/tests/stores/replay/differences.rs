@@ -6,12 +6,12 @@ use super::{call, called, dispatch, recorded, replaying};
 use crate::prelude::*;
 
 async fn shop() -> RecordedRun {
-    recorded(async |provider| {
-        call(provider, "find_orders", json!({"customer": "ada"})).await;
+    recorded(async |toolbox| {
+        call(toolbox, "find_orders", json!({"customer": "ada"})).await;
         let refunds = [(7, 100), (9, 50)]
             .map(|(order, cents)| called("refund", json!({"order": order, "cents": cents})));
-        dispatch(provider, refunds.into()).await;
-        call(provider, "refund_all", json!({"customer": "bob"})).await;
+        dispatch(toolbox, refunds.into()).await;
+        call(toolbox, "refund_all", json!({"customer": "bob"})).await;
     })
     .await
 }
@@ -19,9 +19,9 @@ async fn shop() -> RecordedRun {
 /// Makes calls and returns what differs, as text.
 async fn told(calls: &[(&str, Value)]) -> String {
     let run = shop().await;
-    let (replay, provider) = replaying(&run);
+    let (replay, toolbox) = replaying(&run);
     for (tool, arguments) in calls {
-        call(&provider, tool, arguments.clone()).await;
+        call(&toolbox, tool, arguments.clone()).await;
     }
     replay.finish().unwrap_err().to_string()
 }
@@ -83,8 +83,8 @@ async fn calls_that_are_left_are_told() {
 
 #[tokio::test]
 async fn a_call_beyond_the_last_is_told() {
-    let (replay, provider) = replaying(&RecordedRun::default());
-    call(&provider, "find_orders", json!({"customer": "ada"})).await;
+    let (replay, toolbox) = replaying(&RecordedRun::default());
+    call(&toolbox, "find_orders", json!({"customer": "ada"})).await;
     let difference = replay.finish().unwrap_err();
     assert_eq!(difference.kind, DifferenceKind::NotExpected);
     assert_eq!(
@@ -105,14 +105,14 @@ async fn a_call_inside_of_another_is_compared_and_nothing_is_answered_after_a_di
     ))
     .unwrap();
     assert_ne!(other, run);
-    let (replay, provider) = replaying(&other);
-    let program = async |provider: &Provider| {
-        call(provider, "find_orders", json!({"customer": "ada"})).await;
-        call(provider, "refund", json!({"order": 9, "cents": 50})).await;
-        call(provider, "refund", json!({"order": 7, "cents": 100})).await;
-        call(provider, "refund_all", json!({"customer": "bob"})).await
+    let (replay, toolbox) = replaying(&other);
+    let program = async |toolbox: &Toolbox| {
+        call(toolbox, "find_orders", json!({"customer": "ada"})).await;
+        call(toolbox, "refund", json!({"order": 9, "cents": 50})).await;
+        call(toolbox, "refund", json!({"order": 7, "cents": 100})).await;
+        call(toolbox, "refund_all", json!({"customer": "bob"})).await
     };
-    let answer = program(&provider).await;
+    let answer = program(&toolbox).await;
     assert!(answer.outcome.is_err());
     let why = replay.finish().unwrap_err().to_string();
     assert_eq!(
@@ -123,7 +123,7 @@ async fn a_call_inside_of_another_is_compared_and_nothing_is_answered_after_a_di
   /order: expected 8, found 9"#
     );
     let after =
-        provider.call(ToolCall::new("x", "find_orders", json!({"customer": "ada"})), &super::turn()).await;
+        toolbox.call(ToolCall::new("x", "find_orders", json!({"customer": "ada"})), &super::turn()).await;
     let error = after.outcome.unwrap_err();
     assert_eq!((error.code(), error.to_string()), (REPLAY_DIFFERENCE, why));
 }
@@ -133,11 +133,11 @@ async fn a_tool_may_be_answered_whole() {
     let run = shop().await;
     let (replay, _) = replaying(&run);
     let replay = replay.answering_whole(["refund_all"]);
-    let provider = super::builder().layer(replay.clone()).build().unwrap();
-    call(&provider, "find_orders", json!({"customer": "ada"})).await;
-    call(&provider, "refund", json!({"order": 7, "cents": 100})).await;
-    call(&provider, "refund", json!({"order": 9, "cents": 50})).await;
-    let answer = call(&provider, "refund_all", json!({"customer": "bob"})).await;
+    let toolbox = super::builder().layer(replay.clone()).build().unwrap();
+    call(&toolbox, "find_orders", json!({"customer": "ada"})).await;
+    call(&toolbox, "refund", json!({"order": 7, "cents": 100})).await;
+    call(&toolbox, "refund", json!({"order": 9, "cents": 50})).await;
+    let answer = call(&toolbox, "refund_all", json!({"customer": "bob"})).await;
     assert_eq!(answer.text(), "done: bob has 7 and 9 of 10");
     replay.finish().unwrap();
 }

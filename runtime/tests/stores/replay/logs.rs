@@ -6,22 +6,22 @@ use toolgen_runtime::Service;
 use super::{Scratch, builder, call, called, dispatch};
 use crate::prelude::*;
 
-async fn written(sink: impl AuditSink + 'static, program: impl AsyncFnOnce(&Provider)) {
+async fn written(sink: impl AuditSink + 'static, program: impl AsyncFnOnce(&Toolbox)) {
     let auditor = Auditor::builder(sink).start().unwrap();
     program(&builder().layer(auditor.clone()).build().unwrap()).await;
     auditor.shutdown().await;
 }
 
-async fn program(provider: &Provider) {
+async fn program(toolbox: &Toolbox) {
     dispatch(
-        provider,
+        toolbox,
         vec![
             called("refund_all", json!({"customer": "ada"})),
             called("refund", json!({"order": 1, "cents": 2})),
         ],
     )
     .await;
-    call(provider, "find_orders", json!({"customer": "ada"})).await;
+    call(toolbox, "find_orders", json!({"customer": "ada"})).await;
 }
 
 fn read(file: &Scratch, selection: &RunSelection) -> Result<RecordedRun, String> {
@@ -56,8 +56,8 @@ async fn every_sink_holds_the_same_run() {
 #[tokio::test]
 async fn several_runs_are_told_and_one_is_chosen() {
     let lines = Scratch::new("calls.jsonl");
-    written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
-        drop(call(provider, "picture", json!({})).await);
+    written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
+        drop(call(toolbox, "picture", json!({})).await);
     })
     .await;
     written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
@@ -79,8 +79,8 @@ async fn several_runs_are_told_and_one_is_chosen() {
 #[tokio::test]
 async fn what_a_log_lacks_is_told_with_the_setting_that_records_it() {
     let lines = Scratch::new("calls.jsonl");
-    written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
-        drop(call(provider, "picture", json!({})).await);
+    written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
+        drop(call(toolbox, "picture", json!({})).await);
     })
     .await;
     let why = read(&lines, &RunSelection::new()).unwrap_err();
@@ -123,12 +123,12 @@ async fn calls_that_ran_at_the_same_time_have_no_order() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new(toolset![meet]).unwrap();
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(Barrier::new(2)));
-    let provider = Provider::builder(&registry).context(context).layer(auditor.clone()).build().unwrap();
+    let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::new(Barrier::new(2)));
+    let toolbox = Toolbox::builder(&registry).context(context).layer(auditor.clone()).build().unwrap();
     for _ in 0..2 {
-        tokio::join!(call(&provider, "meet", json!({})), async {
+        tokio::join!(call(&toolbox, "meet", json!({})), async {
             tokio::time::sleep(Duration::from_millis(30)).await;
-            call(&provider, "meet", json!({})).await
+            call(&toolbox, "meet", json!({})).await
         });
     }
     auditor.shutdown().await;
@@ -140,10 +140,10 @@ async fn calls_that_ran_at_the_same_time_have_no_order() {
 #[tokio::test]
 async fn sessions_that_alternate_are_told() {
     let lines = Scratch::new("calls.jsonl");
-    written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
+    written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
         for (session, tool) in [("a", "find_orders"), ("b", "refund_all"), ("a", "find_orders")] {
             let turn = ToolContext::new("turn", "").with_session(Session::new(session));
-            provider.call(called(tool, json!({"customer": "ada"})), &turn).await;
+            toolbox.call(called(tool, json!({"customer": "ada"})), &turn).await;
         }
     })
     .await;

@@ -6,11 +6,11 @@ use super::{builder, call, called, dispatch, recorded, replaying, turn, world};
 use crate::prelude::*;
 
 /// Everything that a call can come to.
-async fn program(provider: &Provider) -> Vec<ToolResponse> {
-    let mut answers = vec![call(provider, "find_orders", json!({"customer": "ada"})).await];
+async fn program(toolbox: &Toolbox) -> Vec<ToolResponse> {
+    let mut answers = vec![call(toolbox, "find_orders", json!({"customer": "ada"})).await];
     answers.extend(
         dispatch(
-            provider,
+            toolbox,
             vec![
                 called("refund", json!({"order": 7, "cents": 5})),
                 called("refund", json!({"order": 13, "cents": 5})),
@@ -19,20 +19,20 @@ async fn program(provider: &Provider) -> Vec<ToolResponse> {
         )
         .await,
     );
-    answers.push(call(provider, "refund_all", json!({"customer": "bob"})).await);
-    answers.push(call(provider, "refund", json!({"order": "x"})).await);
-    answers.push(call(provider, "refnd", json!({"order": 1})).await);
+    answers.push(call(toolbox, "refund_all", json!({"customer": "bob"})).await);
+    answers.push(call(toolbox, "refund", json!({"order": "x"})).await);
+    answers.push(call(toolbox, "refnd", json!({"order": 1})).await);
     answers
 }
 
 #[tokio::test]
 async fn a_replay_answers_as_the_world_did_and_does_not_ask_it() {
     let mut first = Vec::new();
-    let run = recorded(async |provider| first = program(provider).await).await;
+    let run = recorded(async |toolbox| first = program(toolbox).await).await;
     let asked = world::asked();
     assert_eq!(asked, 7);
-    let (replay, provider) = replaying(&run);
-    let again = program(&provider).await;
+    let (replay, toolbox) = replaying(&run);
+    let again = program(&toolbox).await;
     assert_eq!(replay.finish(), Ok(()));
     assert_eq!(world::asked(), asked);
     for (first, again) in first.iter().zip(&again) {
@@ -43,17 +43,17 @@ async fn a_replay_answers_as_the_world_did_and_does_not_ask_it() {
 
 #[tokio::test]
 async fn a_run_is_a_file_that_people_read() {
-    let run = recorded(async |provider| {
+    let run = recorded(async |toolbox| {
         dispatch(
-            provider,
+            toolbox,
             vec![
                 called("refund_all", json!({"customer": "ada"})),
                 called("refund", json!({"order": 13, "cents": 5})),
             ],
         )
         .await;
-        call(provider, "login", json!({"user": "me", "pin": "hunter2"})).await;
-        call(provider, "refund", json!({"order": 7})).await;
+        call(toolbox, "login", json!({"user": "me", "pin": "hunter2"})).await;
+        call(toolbox, "refund", json!({"order": 7})).await;
     })
     .await;
     let text = run.text();
@@ -94,11 +94,11 @@ async fn calls_of_one_turn_come_in_any_order() {
             called("refund", json!({"order": 1, "cents": 2})),
         ]
     };
-    let run = recorded(async |provider| drop(dispatch(provider, calls()).await)).await;
+    let run = recorded(async |toolbox| drop(dispatch(toolbox, calls()).await)).await;
     for order in [[0, 1], [1, 0]] {
-        let (replay, provider) = replaying(&run);
+        let (replay, toolbox) = replaying(&run);
         for index in order {
-            provider.call(calls().remove(index), &turn()).await;
+            toolbox.call(calls().remove(index), &turn()).await;
         }
         replay.finish().unwrap();
     }
@@ -106,18 +106,18 @@ async fn calls_of_one_turn_come_in_any_order() {
 
 #[tokio::test]
 async fn a_masked_argument_fits_anything_and_its_new_value_is_not_told() {
-    let run = recorded(async |provider| {
-        call(provider, "login", json!({"user": "me", "pin": "hunter2"})).await;
+    let run = recorded(async |toolbox| {
+        call(toolbox, "login", json!({"user": "me", "pin": "hunter2"})).await;
     })
     .await;
-    let (replay, provider) = replaying(&run);
+    let (replay, toolbox) = replaying(&run);
     assert_eq!(
-        call(&provider, "login", json!({"user": "me", "pin": "swordfish"})).await.text(),
+        call(&toolbox, "login", json!({"user": "me", "pin": "swordfish"})).await.text(),
         "welcome me, 7"
     );
     replay.finish().unwrap();
-    let (replay, provider) = replaying(&run);
-    let answer = call(&provider, "login", json!({"user": "you", "pin": "swordfish"})).await;
+    let (replay, toolbox) = replaying(&run);
+    let answer = call(&toolbox, "login", json!({"user": "you", "pin": "swordfish"})).await;
     let told = format!("{}{}", answer.text(), replay.finish().unwrap_err());
     assert!(told.contains(r#"/user: expected "me", found "you""#) && !told.contains("swordfish"), "{told}");
 }
@@ -136,10 +136,10 @@ impl Middleware for Ask {
 #[tokio::test]
 async fn layers_decide_anew_and_what_they_decide_is_compared() {
     let arguments = || json!({"order": 7, "cents": 5});
-    let free = recorded(async |provider| drop(call(provider, "refund", arguments()).await)).await;
+    let free = recorded(async |toolbox| drop(call(toolbox, "refund", arguments()).await)).await;
     let replay = Replay::of(free);
-    let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
-    let answer = call(&provider, "refund", arguments()).await;
+    let toolbox = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
+    let answer = call(&toolbox, "refund", arguments()).await;
     assert_eq!(answer.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
     let why = replay.finish().unwrap_err().to_string();
     assert!(
@@ -156,17 +156,17 @@ async fn an_approved_call_is_resumed() {
 
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = builder().middleware(Ask).layer(auditor.clone()).build().unwrap();
-    let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
+    let toolbox = builder().middleware(Ask).layer(auditor.clone()).build().unwrap();
+    let waits = call(&toolbox, "refund", json!({"order": 7, "cents": 5})).await;
     let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
-    provider.resume(*request, &turn()).await;
+    toolbox.resume(*request, &turn()).await;
     auditor.shutdown().await;
     let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
     assert_eq!(run.calls().len(), 2);
 
     let replay = Replay::of(run);
-    let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
-    assert_eq!(replay.rerun_in(&provider, &turn()).await, Ok(()));
+    let toolbox = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
+    assert_eq!(replay.rerun_in(&toolbox, &turn()).await, Ok(()));
     // Without the middleware nothing asks.
     let replay = replay.again();
     let why = replay.rerun_in(&builder().layer(replay.clone()).build().unwrap(), &turn()).await.unwrap_err();
@@ -183,19 +183,19 @@ async fn a_call_that_was_denied_is_denied_again() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let approvals = Approvals::on(MemoryStore::new());
-    let provider = builder().middleware(Ask).approval_queue(approvals.clone());
-    let provider = provider.layer(auditor.clone()).build().unwrap();
-    let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
+    let toolbox = builder().middleware(Ask).approval_queue(approvals.clone());
+    let toolbox = toolbox.layer(auditor.clone()).build().unwrap();
+    let waits = call(&toolbox, "refund", json!({"order": 7, "cents": 5})).await;
     let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
     approvals.deny(request.queue_id(), "Grace", "Too much.").await.unwrap();
-    provider.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
+    toolbox.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
     auditor.shutdown().await;
     let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
     assert_eq!(run.calls().len(), 2);
 
     let replay = Replay::of(run);
-    let provider = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
-    assert_eq!(replay.rerun_in(&provider, &turn()).await, Ok(()));
+    let toolbox = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
+    assert_eq!(replay.rerun_in(&toolbox, &turn()).await, Ok(()));
 }
 
 /// Sends a letter.
@@ -230,13 +230,13 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
     use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 
-    let letters = || Provider::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(ask_first);
+    let letters = || Toolbox::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(ask_first);
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = letters().approver(grace).layer(auditor.clone()).build().unwrap();
+    let toolbox = letters().approver(grace).layer(auditor.clone()).build().unwrap();
     let mut outcomes = Vec::new();
     for to in ["ada", "bob", "eve", "zoe"] {
-        outcomes.push(call(&provider, "send_letter", json!({"to": to})).await.text());
+        outcomes.push(call(&toolbox, "send_letter", json!({"to": to})).await.text());
     }
     auditor.shutdown().await;
     let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
@@ -248,23 +248,23 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
     // With an approver that must not be asked, and with none.
     for approver in [true, false] {
         let replay = Replay::of(run.clone());
-        let provider = || {
-            let provider = letters().layer(replay.clone());
-            if approver { provider.approver(nobody) } else { provider }.build().unwrap()
+        let toolbox = || {
+            let toolbox = letters().layer(replay.clone());
+            if approver { toolbox.approver(nobody) } else { toolbox }.build().unwrap()
         };
-        assert_eq!(replay.rerun_in(&provider(), &turn()).await, Ok(()));
+        assert_eq!(replay.rerun_in(&toolbox(), &turn()).await, Ok(()));
         let replay = replay.again();
-        let provider = letters().approver(nobody).layer(replay.clone()).build().unwrap();
+        let toolbox = letters().approver(nobody).layer(replay.clone()).build().unwrap();
         for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {
-            assert_eq!(call(&provider, "send_letter", json!({"to": to})).await.text(), *outcome);
+            assert_eq!(call(&toolbox, "send_letter", json!({"to": to})).await.text(), *outcome);
         }
         assert_eq!(replay.finish(), Ok(()));
     }
     // Where nobody approves, that is the difference, and not the defaults.
     let text = text.replace(r#""approved": "Grace","#, "");
     let replay = Replay::of(RecordedRun::parse(&text).unwrap());
-    let provider = letters().layer(replay.clone()).build().unwrap();
-    call(&provider, "send_letter", json!({"to": "ada"})).await;
+    let toolbox = letters().layer(replay.clone()).build().unwrap();
+    call(&toolbox, "send_letter", json!({"to": "ada"})).await;
     let why = replay.finish().unwrap_err().to_string();
     assert!(why.contains("refused with APPROVAL_REQUIRED") && !why.contains("/subject"), "{why}");
 }
@@ -285,20 +285,20 @@ async fn pages_come_back_as_they_were_read() {
     let pages = || Pages::new(ResultLimit::bytes(10_000));
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = Provider::builder(&registry).pages(pages()).layer(auditor.clone()).build().unwrap();
-    let first = call(&provider, "novel", json!({})).await;
+    let toolbox = Toolbox::builder(&registry).pages(pages()).layer(auditor.clone()).build().unwrap();
+    let first = call(&toolbox, "novel", json!({})).await;
     let text = first.text();
     let said = text.split_once("handle").unwrap().1;
     let handle = said.split('"').find(|part| part.len() > 10).unwrap_or(said);
     let reads = json!({"handle": handle, "offset": 10_000});
-    let second = call(&provider, "read_result", reads.clone()).await;
+    let second = call(&toolbox, "read_result", reads.clone()).await;
     assert!(second.outcome.is_ok(), "{second:?}");
     auditor.shutdown().await;
 
     let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap());
-    let provider = Provider::builder(&registry).pages(pages()).layer(replay.clone()).build().unwrap();
-    assert_eq!(call(&provider, "novel", json!({})).await.text(), first.text());
-    assert_eq!(call(&provider, "read_result", reads).await.text(), second.text());
+    let toolbox = Toolbox::builder(&registry).pages(pages()).layer(replay.clone()).build().unwrap();
+    assert_eq!(call(&toolbox, "novel", json!({})).await.text(), first.text());
+    assert_eq!(call(&toolbox, "read_result", reads).await.text(), second.text());
     replay.finish().unwrap();
     assert_eq!(world::asked(), 1);
 }
@@ -312,12 +312,12 @@ fn weather(city: &str) -> String {
 replay_test!(
     the_recorded_calls_can_be_made,
     "tests/stores/replay/weather.json",
-    Provider::builder(&Registry::new(toolset![weather]).unwrap())
+    Toolbox::builder(&Registry::new(toolset![weather]).unwrap())
 );
 
 replay_test!(the_program_makes_the_recorded_calls, "tests/stores/replay/weather.json", |replay| {
-    let provider = Provider::builder(&Registry::new(toolset![weather])?).layer(replay.clone()).build()?;
-    assert_eq!(call(&provider, "weather", json!({"city": "Ulm"})).await.text(), "It rains in Ulm.");
+    let toolbox = Toolbox::builder(&Registry::new(toolset![weather])?).layer(replay.clone()).build()?;
+    assert_eq!(call(&toolbox, "weather", json!({"city": "Ulm"})).await.text(), "It rains in Ulm.");
 });
 
 replay_test!(
@@ -325,8 +325,8 @@ replay_test!(
     a_difference_is_told_rather_than_what_it_leads_to,
     "tests/stores/replay/weather.json",
     |replay| {
-        let provider = Provider::builder(&Registry::new(toolset![weather])?).layer(replay.clone()).build()?;
-        assert_eq!(call(&provider, "weather", json!({"city": "Rom"})).await.text(), "It rains in Rom.");
+        let toolbox = Toolbox::builder(&Registry::new(toolset![weather])?).layer(replay.clone()).build()?;
+        assert_eq!(call(&toolbox, "weather", json!({"city": "Rom"})).await.text(), "It rains in Rom.");
     }
 );
 

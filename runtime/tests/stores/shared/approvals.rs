@@ -20,9 +20,9 @@ async fn secrets_are_kept_until_the_call_starts_or_can_no_longer_run() {
     for home in homes() {
         let (store, name) = (home.open(), home.name());
         let (world, approvals) = (World::default(), Approvals::on(home.open()));
-        let provider = builder(&world, &approvals).build().unwrap();
+        let toolbox = builder(&world, &approvals).build().unwrap();
         let day = Duration::from_secs(24 * 60 * 60);
-        let (granted, denied) = (ask(&provider, "Ada").await, ask(&provider, "Bob").await);
+        let (granted, denied) = (ask(&toolbox, "Ada").await, ask(&toolbox, "Bob").await);
         for request in [&granted, &denied] {
             let (sealed, left) = kept(&store, request.queue_id()).await;
             assert!(sealed && left > APPROVALS_KEPT && left <= APPROVALS_KEPT + day, "{name}: {left:?}");
@@ -31,7 +31,7 @@ async fn secrets_are_kept_until_the_call_starts_or_can_no_longer_run() {
         approvals.deny(denied.queue_id(), "Eve", "").await.unwrap();
         for request in [&granted, &denied] {
             assert!(kept(&store, request.queue_id()).await.0, "{name}: its caller is still to be told");
-            provider.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
+            toolbox.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
             assert!(!kept(&store, request.queue_id()).await.0, "{name}");
         }
         let soon = builder(&world, &approvals).approval_expiry(Duration::from_millis(200)).build().unwrap();
@@ -49,8 +49,8 @@ async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
     for home in homes() {
         let (store, name) = (home.open(), home.name());
         let (world, approvals) = (World::default(), Approvals::on(home.open()));
-        let provider = builder(&world, &approvals).build().unwrap();
-        let (id, other) = (ask(&provider, "Ada").await, ask(&provider, "Bob").await);
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let (id, other) = (ask(&toolbox, "Ada").await, ask(&toolbox, "Bob").await);
         let (id, other) = (id.queue_id(), other.queue_id());
         approvals.grant(id, "Eve", "").await.unwrap();
         let stored = async |table: &str, id: &str| store.get(table, id).await.unwrap().unwrap().value;
@@ -75,7 +75,7 @@ async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
             // A worker goes on with the others.
             assert!(approvals.decided().await.unwrap().is_empty(), "{name}");
             for refused in [
-                provider.resume_decided(id, &turn()).await.unwrap_err(),
+                toolbox.resume_decided(id, &turn()).await.unwrap_err(),
                 approvals.deny(id, "Eve", "").await.unwrap_err(),
             ] {
                 assert!(matches!(refused, ApprovalError::Damaged(_)), "{name}: {refused}");
@@ -86,7 +86,7 @@ async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
         }
         // A sealed call that is gone is the damage of its entry; nobody has claimed it for that.
         store.delete("approval-requests", id, Expected::Any).await.unwrap();
-        let why = provider.resume_decided(id, &turn()).await.unwrap_err();
+        let why = toolbox.resume_decided(id, &turn()).await.unwrap_err();
         assert!(matches!(why, ApprovalError::Damaged(_)), "{name}: {why}");
         let left = entry(&approvals, id).await;
         assert_eq!((left.state, left.tool.as_str()), (ApprovalState::Granted, "pay"), "{name}");
@@ -99,15 +99,15 @@ async fn a_request_is_used_once_wherever_it_is_resumed() {
     for home in homes() {
         let (world, name) = (World::default(), home.name());
         let of = || {
-            let provider = builder(&world, &Approvals::on(MemoryStore::new())).approval_key(KEY);
-            provider.approval_store(Approvals::on(home.open())).build().unwrap()
+            let toolbox = builder(&world, &Approvals::on(MemoryStore::new())).approval_key(KEY);
+            toolbox.approval_store(Approvals::on(home.open())).build().unwrap()
         };
         let request = ask(&of(), "Ada").await;
         assert!(Approvals::on(home.open()).list(&ApprovalState::ALL).await.unwrap().is_empty(), "{name}");
         let mut resumed = tokio::task::JoinSet::new();
         for _ in 0..12 {
-            let (provider, request) = (of(), request.clone());
-            resumed.spawn(async move { provider.resume(request, &turn()).await.outcome });
+            let (toolbox, request) = (of(), request.clone());
+            resumed.spawn(async move { toolbox.resume(request, &turn()).await.outcome });
         }
         let (done, refused): (Vec<_>, Vec<_>) = resumed.join_all().await.into_iter().partition(Result::is_ok);
         assert_eq!((done.len(), refused.len()), (1, 11), "{name}");

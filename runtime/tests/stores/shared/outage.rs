@@ -82,14 +82,14 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-fn limited(store: &Arc<dyn Store>, on_failure: OnFailure) -> Provider {
+fn limited(store: &Arc<dyn Store>, on_failure: OnFailure) -> Toolbox {
     let limit = WindowLimit::new().with_per_tool(2).shared(Arc::clone(store)).on_failure(on_failure);
-    Provider::builder(&Registry::new(toolset![add]).unwrap()).rate_limit(limit).build().unwrap()
+    Toolbox::builder(&Registry::new(toolset![add]).unwrap()).rate_limit(limit).build().unwrap()
 }
 
-async fn add_with(provider: &Provider) -> Result<String, ToolError> {
+async fn add_with(toolbox: &Toolbox) -> Result<String, ToolError> {
     let call = ToolCall::new("c", "add", json!({"a": 1, "b": 2}));
-    provider.call(call, &ToolContext::new("turn", "")).await.outcome.map(|result| result.to_text())
+    toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.map(|result| result.to_text())
 }
 
 #[tokio::test]
@@ -145,16 +145,16 @@ async fn a_request_is_resumed_here_alone_or_not_at_all() {
 async fn calls_wait_through_the_death_of_a_server_or_never_run() {
     for server in Server::all() {
         let (world, approvals) = (World::default(), Approvals::on(server.store()));
-        let provider = builder(&world, &approvals).build().unwrap();
-        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        let toolbox = builder(&world, &approvals).build().unwrap();
+        let id = ask(&toolbox, "Ada").await.queue_id().to_owned();
         approvals.grant(&id, "Eve", "").await.unwrap();
         server.kill();
         let why = approvals.get(&id).await.unwrap_err();
         assert!(matches!(why, ApprovalError::Queue(_)), "{why}");
         assert!(!why.to_string().contains("hunter2"), "{why}");
-        assert!(provider.resume_decided(&id, &turn()).await.is_err());
+        assert!(toolbox.resume_decided(&id, &turn()).await.is_err());
         let call = ToolCall::new("c", "pay", json!({"to": "Bob", "pin": "0815"}));
-        let refused = provider.call(call, &turn()).await.outcome.unwrap_err();
+        let refused = toolbox.call(call, &turn()).await.outcome.unwrap_err();
         assert_eq!(refused.code(), "APPROVAL_NOT_QUEUED");
         assert!(world.paid.lock().unwrap().is_empty());
         server.start_again();
@@ -166,7 +166,7 @@ async fn calls_wait_through_the_death_of_a_server_or_never_run() {
         }
         assert_eq!(found.unwrap().is_some(), server.keeps());
         if server.keeps() {
-            let done = provider.resume_decided(&id, &turn()).await.unwrap();
+            let done = toolbox.resume_decided(&id, &turn()).await.unwrap();
             assert!(done.is_some_and(|done| done.outcome.is_ok()));
         }
         let paid = if server.keeps() { vec!["Ada".to_owned()] } else { Vec::new() };
@@ -207,7 +207,7 @@ async fn sessions_go_by_what_is_known_here_or_their_calls_are_refused() {
 #[tokio::test]
 async fn results_are_read_where_they_were_cut_and_failures_count_where_they_were_seen() {
     for server in Server::all() {
-        let (here, there) = (pages::provider(server.store()), pages::provider(server.store()));
+        let (here, there) = (pages::toolbox(server.store()), pages::toolbox(server.store()));
         let (ada, one) = (pages::turn("ada", "s-1"), One::on(server.store()));
         assert_ne!(one.call("a").await, REPEATED_FAILURE);
         server.kill();

@@ -24,9 +24,9 @@ fn secret(#[arg(secret)] password: &str) -> String {
 }
 
 /// As another process has it: with a connection and a memory of its own.
-pub(crate) fn provider(store: Arc<dyn Store>) -> Provider {
+pub(crate) fn toolbox(store: Arc<dyn Store>) -> Toolbox {
     let pages = Pages::new(ResultLimit::bytes(200)).shared(store);
-    Provider::builder(&Registry::new(toolset![numbers, fails, secret]).unwrap()).pages(pages).build().unwrap()
+    Toolbox::builder(&Registry::new(toolset![numbers, fails, secret]).unwrap()).pages(pages).build().unwrap()
 }
 
 pub(crate) fn turn(principal: &'static str, session: &'static str) -> ToolContext {
@@ -36,12 +36,12 @@ pub(crate) fn turn(principal: &'static str, session: &'static str) -> ToolContex
 }
 
 pub(crate) async fn call(
-    provider: &Provider,
+    toolbox: &Toolbox,
     turn: &ToolContext,
     tool: &str,
     arguments: Value,
 ) -> ToolResponse {
-    provider.call(ToolCall::new("c", tool, arguments), turn).await
+    toolbox.call(ToolCall::new("c", tool, arguments), turn).await
 }
 
 /// The handle that a cut result names.
@@ -52,7 +52,7 @@ pub(crate) fn handle(response: &ToolResponse) -> String {
 #[tokio::test]
 async fn a_result_is_read_on_in_another_process_by_its_owner_alone() {
     for home in homes() {
-        let (here, there, name) = (provider(home.open()), provider(home.open()), home.name());
+        let (here, there, name) = (toolbox(home.open()), toolbox(home.open()), home.name());
         let ada = turn("ada", "s-1");
         for tool in ["numbers", "fails"] {
             let handle = handle(&call(&here, &ada, tool, json!({})).await);

@@ -90,8 +90,8 @@ fn pay(to: &str) -> String {
     "paid".to_owned()
 }
 
-fn provider(store: Arc<dyn Store>) -> Provider {
-    Provider::builder(&Registry::new(toolset![pay]).unwrap())
+fn toolbox(store: Arc<dyn Store>) -> Toolbox {
+    Toolbox::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(Approvals::on(store))
@@ -106,12 +106,12 @@ fn turn() -> ToolContext {
 /// Resumes the request it is given, four times at once.
 async fn resume(store: Arc<dyn Store>, given: &str) {
     let request: ApprovalRequest = serde_json::from_str(given).unwrap();
-    let provider = provider(store);
+    let toolbox = toolbox(store);
     wait_for_others();
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..4 {
-        let (provider, request) = (provider.clone(), request.clone());
-        workers.spawn(async move { provider.resume(request.approved_by("Eve"), &turn()).await.outcome });
+        let (toolbox, request) = (toolbox.clone(), request.clone());
+        workers.spawn(async move { toolbox.resume(request.approved_by("Eve"), &turn()).await.outcome });
     }
     for outcome in workers.join_all().await {
         match outcome {
@@ -127,7 +127,7 @@ async fn of_sixteen_workers_in_four_processes_one_runs_what_was_granted() {
         let scratch = super::Scratch::new();
         let effects = scratch.folder().join("effects");
         let call = ToolCall::new("c", "pay", json!({"to": effects.to_str().unwrap()}));
-        let outcome = provider(home.open()).call(call, &turn()).await.outcome;
+        let outcome = toolbox(home.open()).call(call, &turn()).await.outcome;
         let Err(ToolError::ApprovalRequired(request)) = outcome else { panic!("it waits: {outcome:?}") };
         let said = said(others(4, &home, "resume", &serde_json::to_string(&request).unwrap()));
         let name = home.name();

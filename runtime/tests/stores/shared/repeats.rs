@@ -23,7 +23,7 @@ fn secret(#[arg(secret)] password: &str) -> Result<String, ToolError> {
 
 /// As another process has it: with a connection and a memory of its own, and a session of the same ID.
 pub(crate) struct One {
-    provider: Provider,
+    toolbox: Toolbox,
     session: Session,
     fails: Arc<Mutex<Option<String>>>,
 }
@@ -31,17 +31,17 @@ pub(crate) struct One {
 impl One {
     pub(crate) fn on(store: Arc<dyn Store>) -> One {
         let fails = Arc::new(Mutex::new(Some("no makefile".to_owned())));
-        let context = toolgen_runtime::ProviderContext::new().with_service(Arc::clone(&fails));
+        let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&fails));
         let registry = Registry::new(toolset![brittle, secret]).unwrap();
-        let provider = Provider::builder(&registry).context(context).repeat_store(store).build().unwrap();
-        One { provider, session: Session::new("s-1"), fails }
+        let toolbox = Toolbox::builder(&registry).context(context).repeat_store(store).build().unwrap();
+        One { toolbox, session: Session::new("s-1"), fails }
     }
 
     async fn call_in(&self, session: &Session, tool: &str, arguments: Value) -> ToolResponse {
         let turn = ToolContext::new("turn", "")
             .with_principal(Principal::new("ada").with_scopes(["write"]))
             .with_session(session.clone());
-        self.provider.call(ToolCall::new("c", tool, arguments), &turn).await
+        self.toolbox.call(ToolCall::new("c", tool, arguments), &turn).await
     }
 
     /// Makes a call, and returns the code of its error.

@@ -71,10 +71,10 @@ async fn what_is_no_database_is_told_without_the_password() {
     }
 }
 
-fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Toolbox, Box<dyn std::error::Error>> {
     page!("docs/sharing.md", "RedisStore::builder(");
     assert!(sessions.open("s-1").is_shared());
-    Ok(provider)
+    Ok(toolbox)
 }
 
 #[tokio::test]

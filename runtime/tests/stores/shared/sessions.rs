@@ -19,8 +19,8 @@ fn go_on(ctx: &ToolContext) -> String {
     ctx.session().and_then(|session| session.get("plan")).unwrap_or_default().to_string()
 }
 
-fn provider() -> Provider {
-    Provider::builder(&Registry::new(toolset![start, go_on]).unwrap()).build().unwrap()
+fn toolbox() -> Toolbox {
+    Toolbox::builder(&Registry::new(toolset![start, go_on]).unwrap()).build().unwrap()
 }
 
 /// As another process has them: with a connection and a memory of their own.
@@ -30,7 +30,7 @@ pub(crate) fn sessions(store: Arc<dyn Store>) -> Sessions {
 
 pub(crate) async fn call(session: &Session, tool: &str) -> Result<String, ToolError> {
     let turn = ToolContext::new("turn", "").with_session(session.clone());
-    let outcome = provider().call(ToolCall::new("c", tool, json!({})), &turn).await.outcome;
+    let outcome = toolbox().call(ToolCall::new("c", tool, json!({})), &turn).await.outcome;
     outcome.map(|result| result.to_text())
 }
 

@@ -1,5 +1,5 @@
 //! From JSON text to the result of a tool as text: the same five functions as a hand-written `match`, with
-//! `toolgen-runtime`, with rmcp's router and with rig's handlers; then what the layers of a provider add.
+//! `toolgen-runtime`, with rmcp's router and with rig's handlers; then what the layers of a toolbox add.
 
 mod by_hand;
 mod mcp;
@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use toolgen_runtime::{ProviderContext, ToolContext};
+use toolgen_runtime::{ToolboxContext, ToolContext};
 
 /// A call: the name of the tool and its arguments as JSON text.
 const CALLS: [(&str, &str); 5] = [
@@ -53,11 +53,11 @@ fn main() {
     let _inside = runtime.enter();
     let (registry, server, handlers) = (ours::registry(), mcp::server(), rig::handlers());
     let turn = ToolContext::new("turn", "");
-    let provider = registry.provider(ProviderContext::new());
+    let toolbox = registry.toolbox(ToolboxContext::new());
     let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 5] = [
         ("by hand", Box::new(by_hand::call)),
         ("registry", Box::new(|name, arguments| now(ours::call(&registry, &turn, name, arguments)))),
-        ("provider", Box::new(|name, arguments| now(ours::provided(&provider, &turn, name, arguments)))),
+        ("provider", Box::new(|name, arguments| now(ours::provided(&toolbox, &turn, name, arguments)))),
         ("rig", Box::new(|name, arguments| now(rig::call(&handlers, name, arguments)))),
         ("rmcp", Box::new(|name, arguments| now(mcp::call(&server, name, arguments)))),
     ];

@@ -1,7 +1,7 @@
 //! `#[tool]` and a `Registry`.
 
 use serde_json::Value;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolInput, tool, toolset};
+use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolInput, tool, toolset};
 
 #[tool(undocumented, description = "Adds.")]
 fn add(a: i64, b: i64) -> i64 {
@@ -56,8 +56,8 @@ pub async fn call(registry: &Registry, turn: &ToolContext, name: &str, arguments
     registry.call_without_layers(name, Value::from(arguments), turn).await.unwrap().into_text()
 }
 
-/// The same through a provider, with the record of who called and what came of it.
-pub async fn provided(provider: &Provider, turn: &ToolContext, name: &str, arguments: &str) -> String {
-    let response = provider.call(ToolCall::new("1", name, Value::from(arguments)), turn).await;
+/// The same through a toolbox, with the record of who called and what came of it.
+pub async fn provided(toolbox: &Toolbox, turn: &ToolContext, name: &str, arguments: &str) -> String {
+    let response = toolbox.call(ToolCall::new("1", name, Value::from(arguments)), turn).await;
     response.outcome.unwrap().into_text()
 }

@@ -1,4 +1,4 @@
-//! What each layer of a provider adds to a call.
+//! What each layer of a toolbox adds to a call.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,10 +11,10 @@ use toolgen_runtime::layers::otel::Otel;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::{
-    AgentTool, BoxFuture, ContextValues, Effects, Principal, Provider, ProviderContext, Registry, Schema, Session,
+    AgentTool, BoxFuture, ContextValues, Effects, Principal, Toolbox, ToolboxContext, Registry, Schema, Session,
     ToolCall, ToolContext, ToolError, ToolName, ToolResult, ToolSpec, tool, toolset,
 };
 
@@ -65,15 +65,15 @@ fn named(name: String) -> Served {
     Served(ToolSpec { name, input, effects: Effects::NONE, ..ToolSpec::EMPTY })
 }
 
-fn builder() -> ProviderBuilder {
+fn builder() -> ToolboxBuilder {
     let mut served = named("served".to_owned());
     served.0.service = "weather".to_owned().into();
     let registry = Registry::builder().add_all(toolset![noop, needs]).add(served).add(named("secret_plans".to_owned())).seal().unwrap();
-    Provider::builder(&registry)
+    Toolbox::builder(&registry)
 }
 
-/// A provider, the context of its turns, and the tool that is called.
-type Case = (&'static str, Provider, ToolContext, &'static str);
+/// A toolbox, the context of its turns, and the tool that is called.
+type Case = (&'static str, Toolbox, ToolContext, &'static str);
 
 fn cases(auditor: &Auditor) -> Vec<Case> {
     let turn = || ToolContext::new("turn", "");
@@ -81,8 +81,8 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
     let rules = || Rules::builder().include(["*"]).exclude(["secret_plans"]).build().unwrap();
     let limit = || WindowLimit::new().with_per_tool(u32::MAX).with_per_principal(u32::MAX);
     let values = || ContextValues::default().with_trusted("workspace_id", 7);
-    let build = |builder: ProviderBuilder| builder.build().unwrap();
-    let limited = || ProviderContext::new().with_limits(Limits::NONE);
+    let build = |builder: ToolboxBuilder| builder.build().unwrap();
+    let limited = || ToolboxContext::new().with_limits(Limits::NONE);
     let all = builder()
         .context(limited().with_values(values()))
         .allow(["noop", "needs", "served"])
@@ -134,8 +134,8 @@ pub fn calls() {
     let auditor = Auditor::builder(Idle).capacity(usize::MAX).start().unwrap();
     println!("\n{:<28} {:>8}", "a call that does nothing", "ns/call");
     let mut bare = 0.0;
-    for (name, provider, turn, tool) in cases(&auditor) {
-        let call = || now(provider.call(ToolCall::new("call-1", tool, json!({})), &turn));
+    for (name, toolbox, turn, tool) in cases(&auditor) {
+        let call = || now(toolbox.call(ToolCall::new("call-1", tool, json!({})), &turn));
         assert_eq!(call().outcome.map(|result| result.to_text()), Ok(String::new()), "{name}");
         let nanos = best(|| drop(black_box(call())));
         if name == "bare" {

@@ -13,7 +13,7 @@ use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink};
 use toolgen_runtime::store::audit::SqliteSink;
-use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext, tool, toolset};
+use toolgen_runtime::{Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, tool, toolset};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +22,7 @@ pub struct Settings {
     port: Option<u16>,
     /// How many tools there are.
     tools: usize,
-    /// How many agents, each with its own provider.
+    /// How many agents, each with its own toolbox.
     agents: usize,
     /// How many calls an agent makes at a time.
     beside: usize,
@@ -54,20 +54,20 @@ pub async fn run(settings: &Settings) -> Result<(), Anything> {
     let registry = registry(settings)?;
     let auditor = auditor(&settings.records)?;
     let providers = (0..settings.agents).map(|number| {
-        let context = ProviderContext::new().with_agent_id(format!("agent-{number}"));
-        Provider::builder(&registry).context(context).layer(auditor.clone()).build()
+        let context = ToolboxContext::new().with_agent_id(format!("agent-{number}"));
+        Toolbox::builder(&registry).context(context).layer(auditor.clone()).build()
     });
-    let providers: Vec<Provider> = providers.collect::<Result<_, _>>()?;
+    let providers: Vec<Toolbox> = providers.collect::<Result<_, _>>()?;
     let ready = began.elapsed();
     let resting = memory("VmRSS")?;
 
     let names: Arc<[String]> = registry.iter().map(|tool| tool.name().to_owned()).collect();
     let until = Instant::now() + Duration::from_secs_f64(settings.seconds);
     let mut tasks = Vec::new();
-    for (agent, provider) in providers.iter().enumerate() {
+    for (agent, toolbox) in providers.iter().enumerate() {
         for place in 0..settings.beside {
             let start = agent * settings.beside + place;
-            tasks.push(tokio::spawn(calls(provider.clone(), Arc::clone(&names), start, until)));
+            tasks.push(tokio::spawn(calls(toolbox.clone(), Arc::clone(&names), start, until)));
         }
     }
     let began = Instant::now();
@@ -104,7 +104,7 @@ pub async fn run(settings: &Settings) -> Result<(), Anything> {
 
 /// Calls one tool after the other, and returns how long each call took, in microseconds.
 async fn calls(
-    provider: Provider,
+    toolbox: Toolbox,
     names: Arc<[String]>,
     start: usize,
     until: Instant,
@@ -115,7 +115,7 @@ async fn calls(
         let name = &names[(start + took.len()) % names.len()];
         let call = ToolCall::new(format!("{start}-{}", took.len()), name.as_str(), json!({"id": 7}));
         let began = Instant::now();
-        let response = provider.call(call, &turn).await;
+        let response = toolbox.call(call, &turn).await;
         took.push(u32::try_from(began.elapsed().as_micros())?);
         if response.is_error() {
             return Err(format!("{name}: {}", response.text()).into());

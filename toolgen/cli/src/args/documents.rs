@@ -142,7 +142,7 @@ pub(crate) enum DocsFormat {
     Json,
 }
 
-/// Print the schemas of tools in the dialect of an LLM provider (JSON)
+/// Print the schemas of tools in the dialect of an LLM vendor (JSON)
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     #[command(flatten)]
@@ -151,14 +151,14 @@ pub(crate) struct Schema {
     /// `json-schema`
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<String>,
-    /// Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`
+    /// Print the tools as they go into a request to the vendor; json-schema is MCP's `tools/list`
     #[arg(long, group = "request")]
     pub(crate) envelope: bool,
     /// The format of the request; by default that of the dialect
     #[arg(long, value_name = "FORMAT", requires = "request",
         value_parser = named(WireFormat::ALL.map(WireFormat::name), WireFormat::by_name))]
     pub(crate) wire: Option<WireFormat>,
-    /// Print how each tool is shown in one request to the provider, and why
+    /// Print how each tool is shown in one request to the vendor, and why
     #[arg(long, group = "request", conflicts_with = "envelope")]
     pub(crate) plan: bool,
     /// Leave the last tools out of the plan, if there are more than a request takes
@@ -177,7 +177,7 @@ pub(crate) struct Schema {
 pub(crate) struct Tokens {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// The dialect of the LLM provider
+    /// The dialect of the LLM vendor
     #[arg(long, value_name = "DIALECT", default_value = "openai")]
     pub(crate) dialect: String,
     /// o200k is that of GPT-4o and later, cl100k that of GPT-4

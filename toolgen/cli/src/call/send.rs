@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolgen::{Tool, with_called};
-use toolgen_runtime::provider::one_shot;
+use toolgen_runtime::toolbox::one_shot;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::{
-    CancellationToken, Content, List, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolError,
+    CancellationToken, Content, List, Toolbox, ToolboxContext, Registry, ToolCall, ToolContext, ToolError,
     ToolResult,
 };
 
@@ -70,7 +70,7 @@ pub(super) fn run(
     }
 }
 
-/// Calls the tool through a provider that has it, and the tools it calls itself. Whoever calls it from here decides
+/// Calls the tool through a toolbox that has it, and the tools it calls itself. Whoever calls it from here decides
 /// what comes first, so its requirements do not count.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
@@ -84,10 +84,10 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     });
     let tools = engines.tools_from(tools).map_err(|error| failed(&error))?;
     let registry = Registry::new(tools).map_err(|error| failed(&error))?;
-    let place = ProviderContext::new().with_work_dir(task.requests.work_dir());
-    let provider =
-        Provider::builder(&registry).context(place).default_timeout(timeout).without_pages().build();
-    let provider = provider.map_err(|error| failed(&error))?;
+    let place = ToolboxContext::new().with_work_dir(task.requests.work_dir());
+    let toolbox =
+        Toolbox::builder(&registry).context(place).default_timeout(timeout).without_pages().build();
+    let toolbox = toolbox.map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;
     runtime.block_on(async {
@@ -101,7 +101,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
             cancel.cancel();
         });
         let call = ToolCall::new("cargo-toolgen", name, arguments);
-        let outcome = provider.call(call, &context).await.outcome;
+        let outcome = toolbox.call(call, &context).await.outcome;
         servers.close().await;
         outcome
     })

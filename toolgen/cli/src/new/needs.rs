@@ -38,7 +38,7 @@ fn of_kind(kind: &str) -> Needs {
         ),
         "effect" => (
             "",
-            "after `Provider::builder(…)`, with an `EffectHandler`, or calls of the tool fail",
+            "after `Toolbox::builder(…)`, with an `EffectHandler`, or calls of the tool fail",
             ".effect(\"ask\", handler)",
         ),
         _ => ("", "", ""),

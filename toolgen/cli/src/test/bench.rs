@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::dynamic::DynamicTool;
-use toolgen_runtime::provider::one_shot::{self, Answer};
+use toolgen_runtime::toolbox::one_shot::{self, Answer};
 use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
 use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::{
-    AgentTool, CancellationToken, Effect, List, Provider, ProviderContext, Registry, ToolContext, ToolError,
+    AgentTool, CancellationToken, Effect, List, Toolbox, ToolboxContext, Registry, ToolContext, ToolError,
     ToolResult,
 };
 
@@ -82,7 +82,7 @@ pub(super) enum Requirements {
     Waived,
 }
 
-/// Calls a tool through a provider that has only it and stand-ins for the tools it names.
+/// Calls a tool through a toolbox that has only it and stand-ins for the tools it names.
 pub(super) async fn call(
     tool: &Tool,
     others: &dyn Fn(&str) -> (ToolSpec, Value),
@@ -97,7 +97,7 @@ pub(super) async fn call(
         spec.requires = List::EMPTY;
     }
     let required = |kind| spec.requires.iter().filter(move |it| it.kind == kind).map(|it| it.name.as_str());
-    let mut context = ProviderContext::new().with_work_dir(".");
+    let mut context = ToolboxContext::new().with_work_dir(".");
     if requirements == Requirements::Served {
         context = required(RequirementKind::Service)
             .fold(context, |context, name| context.with_named_service(name, Arc::new(())));
@@ -123,18 +123,18 @@ pub(super) async fn call(
         }
     }
     let registry = Registry::new(tools).map_err(|error| error.to_string())?;
-    let mut provider = Provider::builder(&registry).context(context).without_pages();
+    let mut toolbox = Toolbox::builder(&registry).context(context).without_pages();
     if let Call::Effect(plan) = &tool.call {
         let world = Arc::clone(world);
-        provider = provider.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {
+        toolbox = toolbox.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {
             world.ask();
             std::future::ready(world.answer(ToolResult::text("done")))
         });
     }
-    let provider = provider.build().map_err(|error| error.to_string())?;
+    let toolbox = toolbox.build().map_err(|error| error.to_string())?;
     let input = arguments.to_string();
     let turn = ToolContext::new("test", "").with_cancel(cancel.clone());
-    Ok(one_shot::answer(&provider, spec.name.as_str(), input.as_bytes(), &turn).await)
+    Ok(one_shot::answer(&toolbox, spec.name.as_str(), input.as_bytes(), &turn).await)
 }
 
 /// A tool that only says that it was called.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::__private::Never;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
-use toolgen_runtime::provider::one_shot::Answer;
+use toolgen_runtime::toolbox::one_shot::Answer;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
 use toolgen_runtime::spec::plan::{Call, ExitCode, Tool};

@@ -10,7 +10,7 @@ use toolgen_runtime::store::audit::SqliteSink;
 use toolgen_runtime::store::audit::rusqlite::Connection;
 use toolgen_runtime::store::{Expected, SqliteStore, Store};
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
+    AgentTool, BoxFuture, Toolbox, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
     ToolSpec,
 };
 
@@ -41,7 +41,7 @@ fn bad(folder: &Folder, line: &str, code: i32) -> String {
 const FIRST: &str = "3f9a0000000000000000000000000000";
 const SECOND: &str = "3f9b0000000000000000000000000000";
 
-/// Stores a call that waits, as a provider does.
+/// Stores a call that waits, as a toolbox does.
 async fn insert(store: &impl Store, id: &str, expires_at: SystemTime) {
     let millis =
         |time: SystemTime| u64::try_from(time.duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
@@ -180,7 +180,7 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     let path = place.join("db");
     let auditor = Auditor::builder(SqliteSink::open(&path).unwrap()).start().unwrap();
     let approvals = Approvals::on(SqliteStore::open(&path).unwrap()).with_worker("worker-1");
-    let provider = Provider::builder(
+    let toolbox = Toolbox::builder(
         &Registry::new([std::sync::Arc::new(Act) as std::sync::Arc<dyn AgentTool>]).unwrap(),
     )
     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It acts.".to_owned()))
@@ -189,7 +189,7 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     .build()
     .unwrap();
     let turn = ToolContext::new("turn", "");
-    let response = provider.call(ToolCall::new("call_7", "act", json!({})), &turn).await;
+    let response = toolbox.call(ToolCall::new("call_7", "act", json!({})), &turn).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
     let waiting = timeline(place, "db");
     assert_eq!(waiting["rows"][0]["state"], "waiting");
@@ -197,7 +197,7 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     assert_eq!(page(place, "db")["rows"][0][20], waiting["rows"][0]["id"]);
     assert_eq!(waiting["rows"][0]["shown"], json!({}));
     good(place, &format!("grant db {} --by Eve", &request.queue_id()[..10]));
-    let response = provider.resume_decided(request.queue_id(), &turn).await.unwrap().unwrap();
+    let response = toolbox.resume_decided(request.queue_id(), &turn).await.unwrap().unwrap();
     assert_eq!(response.text(), "done");
     auditor.flush().await.unwrap();
     assert!(good(place, "list db --all").contains("decided by Eve: it ran"));

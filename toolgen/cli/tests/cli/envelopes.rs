@@ -1,4 +1,4 @@
-//! The tools as they go into a request, in the format of every provider.
+//! The tools as they go into a request, in the format of every vendor.
 
 use serde_json::{Value, json};
 use toolgen_runtime::wire::WireFormat;

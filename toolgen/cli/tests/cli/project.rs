@@ -114,7 +114,7 @@ fn with_new_tools_of_every_kind(place: &Folder) {
             ("effect", [line]) => {
                 let line = line.replace("handler", "no_effect");
                 main = main
-                    .replace("Provider::builder(&registry)", &format!("Provider::builder(&registry){line}"));
+                    .replace("Toolbox::builder(&registry)", &format!("Toolbox::builder(&registry){line}"));
             }
             ("http" | "function" | "agent", [line]) => engines.push_str(line),
             (_, lines) => panic!("{kind}: {lines:?}"),

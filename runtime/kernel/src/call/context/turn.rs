@@ -38,7 +38,7 @@ pub struct TurnContext {
     /// The number of the turn among those of the program that are recorded, from 1; 0 if it is not recorded.
     #[doc(hidden)]
     pub turn: u64,
-    /// What the provider derived for the call, if this is a copy that was changed since. Calls that the tool makes get
+    /// What the toolbox derived for the call, if this is a copy that was changed since. Calls that the tool makes get
     /// their rights from there.
     pub(crate) derived: Option<Arc<TurnContext>>,
 }
@@ -70,7 +70,7 @@ pub(crate) fn next_turn() -> u64 {
 }
 
 impl ToolContext {
-    /// Changes the settings of this copy. If a provider derived them, it also remembers those.
+    /// Changes the settings of this copy. If a toolbox derived them, it also remembers those.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut TurnContext)) -> ToolContext {
         let turn = self.turn.get_or_insert_with(|| Arc::clone(&NOTHING));
         let sealed = (turn.peers.is_some() && turn.derived.is_none()).then(|| Arc::clone(turn));
@@ -93,7 +93,7 @@ impl ToolContext {
         self.turn().dialects.as_ref().map_or(&JSON_SCHEMA, |dialects| dialects.of(tool))
     }
 
-    /// The settings with which this call may call others: those that a provider derived, whatever a tool has set on its
+    /// The settings with which this call may call others: those that a toolbox derived, whatever a tool has set on its
     /// copy since, except what narrows them and what gives no rights.
     pub(crate) fn rights(&self) -> Cow<'_, Arc<TurnContext>> {
         let turn = self.turn();

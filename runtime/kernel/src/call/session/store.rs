@@ -83,7 +83,7 @@ impl Sessions {
     /// Creates sessions that other processes have, too: their values and their call history, as the store keeps them
     /// for as long as the limits say. State of types of the program stays in the process.
     ///
-    /// A provider reads what others changed before it runs a call of such a session, and stores what changed when the
+    /// A toolbox reads what others changed before it runs a call of such a session, and stores what changed when the
     /// call is over; [`Session::refresh`] and [`Session::save`] do so at other times. Of two changes of one value the
     /// later one holds. Changes that cannot be stored are kept, and are stored with those of the next call.
     ///

@@ -9,7 +9,7 @@ use super::{AgentTool, Execution};
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::provider_context::{FactoryError, ProviderContext};
+use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::call::result::ToolResult;
 use crate::spec::{Effects, ToolSpec};
 
@@ -32,11 +32,11 @@ macro_rules! forward {
                 (**self).execute(params, ctx)
             }
 
-            fn bind(&self, ctx: &ProviderContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
+            fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
                 (**self).bind(ctx)
             }
 
-            fn effects_in(&self, ctx: &ProviderContext) -> Effects {
+            fn effects_in(&self, ctx: &ToolboxContext) -> Effects {
                 (**self).effects_in(ctx)
             }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::provider::ProviderContext;
+use crate::toolbox::ToolboxContext;
 use crate::{Effects, Registry, ToolCall};
 
 fn ctx() -> ToolContext {
@@ -39,8 +39,8 @@ fn twice() -> DynamicTool {
 #[tokio::test]
 async fn a_tool_of_a_closure_is_checked_documented_and_called_as_any_other() {
     let registry = Registry::builder().add(twice()).seal().unwrap();
-    let provider = registry.provider(ProviderContext::new());
-    let call = async |arguments| provider.call(ToolCall::new("1", "times", arguments), &ctx()).await;
+    let toolbox = registry.toolbox(ToolboxContext::new());
+    let call = async |arguments| toolbox.call(ToolCall::new("1", "times", arguments), &ctx()).await;
     // The default is there before the closure runs.
     assert_eq!(call(json!({"n": 4})).await.text(), r#"{"product":8}"#);
     let refused = call(json!({"n": 11, "b": 3})).await;

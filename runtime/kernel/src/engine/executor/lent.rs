@@ -1,31 +1,31 @@
-//! The executor that a provider gives its tools.
+//! The executor that a toolbox gives its tools.
 
 use std::sync::Arc;
 
 use super::{Executor, GuardedExecutor};
-use crate::call::provider_context::{FactoryError, ProviderContext};
+use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 use crate::call::services::Services;
 
-impl ProviderContext {
+impl ToolboxContext {
     /// Sets the executor for the tools, in place of any other.
     #[must_use]
-    pub fn with_executor(self, executor: Arc<dyn Executor>) -> ProviderContext {
+    pub fn with_executor(self, executor: Arc<dyn Executor>) -> ToolboxContext {
         self.with_service(executor)
     }
 
     /// Returns the executor for a tool that is built for this context. It starts programs in the directory of the
     /// context by default and holds every command to the limits of the context, whatever the tool asks for; a tool
-    /// that does all its work in it is [`confined`](crate::provider::ToolFactory::confined).
+    /// that does all its work in it is [`confined`](crate::toolbox::ToolFactory::confined).
     ///
     /// ```
     /// use std::sync::Arc;
     /// use toolgen_runtime::engine::executor::ScriptedExecutor;
-    /// use toolgen_runtime::provider::ProviderContext;
+    /// use toolgen_runtime::toolbox::ToolboxContext;
     ///
-    /// let error = ProviderContext::new().executor("shell").unwrap_err();
+    /// let error = ToolboxContext::new().executor("shell").unwrap_err();
     /// assert_eq!(error.to_string(), "shell tool requires an executor");
     ///
-    /// let ctx = ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::default()));
+    /// let ctx = ToolboxContext::new().with_executor(Arc::new(ScriptedExecutor::default()));
     /// assert!(ctx.executor("shell").is_ok());
     /// ```
     ///

@@ -1,4 +1,4 @@
-//! Calls other tools, one step after the other. Each call passes all layers of the provider.
+//! Calls other tools, one step after the other. Each call passes all layers of the toolbox.
 
 use serde_json::{Map, Value};
 
@@ -150,7 +150,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Puts a text before that of an error of another tool. Waits and cancellations stay as they are: the provider
+/// Puts a text before that of an error of another tool. Waits and cancellations stay as they are: the toolbox
 /// recognizes them.
 fn within(why: ToolError, place: &str) -> ToolError {
     match why {

@@ -36,13 +36,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a change is retried because somebody else was faster.
 const TRIES: u32 = 100;
 
-/// The calls that wait for an approval in a [store](crate::call::store), for everyone who deals with them: a provider puts
-/// them there and runs them ([`ProviderBuilder::approval_queue`](crate::provider::ProviderBuilder::approval_queue),
-/// [`Provider::resume_decided`](crate::Provider::resume_decided)), and whoever decides lists, grants and denies them.
+/// The calls that wait for an approval in a [store](crate::call::store), for everyone who deals with them: a toolbox puts
+/// them there and runs them ([`ToolboxBuilder::approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue),
+/// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided)), and whoever decides lists, grants and denies them.
 /// Clones share the queue.
 ///
-/// It also remembers which calls were resumed, so that none is resumed twice, and may be given to a provider for that
-/// alone ([`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store)). A name is taken before
+/// It also remembers which calls were resumed, so that none is resumed twice, and may be given to a toolbox for that
+/// alone ([`ToolboxBuilder::approval_store`](crate::toolbox::ToolboxBuilder::approval_store)). A name is taken before
 /// its call runs: if the answer of the store is lost, the call does not run, and the request may be used up; then the call
 /// has to be made again.
 ///
@@ -51,18 +51,18 @@ const TRIES: u32 = 100;
 /// | `waiting` | `granted` or `denied` | somebody decides: once, a second decision is refused |
 /// | `granted`, `denied` | `claimed` | a worker is about to carry it out: one, whatever processes they are in |
 /// | `claimed` | `started` | all layers let the call pass, and it is about to run |
-/// | | `granted`, `denied` | the worker gives it back, since a layer did not let it pass this time, such as a rate limit, or its arguments or its seal are not what its provider takes: any may claim it, and [`refused`](super::ApprovalClaim::refused) says why this one did not run it |
+/// | | `granted`, `denied` | the worker gives it back, since a layer did not let it pass this time, such as a rate limit, or its arguments or its seal are not what its toolbox takes: any may claim it, and [`refused`](super::ApprovalClaim::refused) says why this one did not run it |
 /// | | `claimed` | the worker does not start it for [`CLAIM_EXPIRY`], since it is gone or cannot reach the queue: another may claim it |
 /// | | `finished` | it was denied, and its caller was told |
 /// | `started` | `finished` | its outcome is known |
 /// | all before `started` | `expired` | its time is over |
 ///
-/// A call that was changed in the queue, or that the provider of the worker did not make in this form, because its key
+/// A call that was changed in the queue, or that the toolbox of the worker did not make in this form, because its key
 /// or its tool differs, is never started by this worker: it gives it back, and one with the right key can run it.
 ///
 /// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
 /// have had the effect or not, so the call is never started again: it stays `started` and is shown so, for a person to
-/// look into. A program that resumes a request by itself, with [`Provider::resume`](crate::Provider::resume), starts
+/// look into. A program that resumes a request by itself, with [`Toolbox::resume`](crate::Toolbox::resume), starts
 /// and finishes the entry as a worker does.
 ///
 /// # Secrets
@@ -76,7 +76,7 @@ const TRIES: u32 = 100;
 /// its call has run or was denied, and delete its name from those that were used: a process remembers what it has run
 /// or refused itself and does not run it again, but another, or the same after a restart, cannot know. No seal helps,
 /// since what stood there before was sealed, too. So give only the program and those who decide the right to write, set
-/// a short [expiry](crate::provider::ProviderBuilder::approval_expiry), after which nothing that is put back runs, and
+/// a short [expiry](crate::toolbox::ToolboxBuilder::approval_expiry), after which nothing that is put back runs, and
 /// compare with the records, kept where the queue's writers cannot change them.
 #[derive(Clone)]
 pub struct Approvals {
@@ -138,7 +138,7 @@ impl Approvals {
     }
 
     /// Returns the calls about which somebody has decided and that no worker has, for
-    /// [`Provider::resume_decided`](crate::Provider::resume_decided). [Damaged](QueuedApproval::damage) ones, which
+    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided). [Damaged](QueuedApproval::damage) ones, which
     /// cannot run, are not among them; [`list`](Self::list) has them.
     ///
     /// # Errors

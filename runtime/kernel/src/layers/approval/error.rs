@@ -10,7 +10,7 @@ use crate::call::store::StoreError;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// The provider has no queue, see [`approval_queue`](crate::provider::ProviderBuilder::approval_queue).
+    /// The toolbox has no queue, see [`approval_queue`](crate::toolbox::ToolboxBuilder::approval_queue).
     NoQueue,
     /// No call has this ID.
     NotFound {
@@ -47,7 +47,7 @@ impl fmt::Display for ApprovalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ApprovalError::NoQueue => f.write_str(
-                "the provider has no queue of approvals; set one with `ProviderBuilder::approval_queue`",
+                "the provider has no queue of approvals; set one with `ToolboxBuilder::approval_queue`",
             ),
             ApprovalError::NotFound { id } => {
                 write!(f, "no call with the ID '{id}' waits or has waited; list those that are there")

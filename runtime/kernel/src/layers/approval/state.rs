@@ -88,7 +88,7 @@ pub struct ApprovalClaim {
     /// Since when.
     pub at: SystemTime,
     /// The code of the error with which the worker gave the call back without having run it, such as `RATE_LIMITED`,
-    /// or `APPROVAL_INVALID` if its provider did not make this call, or not like this. `None` as long as it has not.
+    /// or `APPROVAL_INVALID` if its toolbox did not make this call, or not like this. `None` as long as it has not.
     pub refused: Option<String>,
 }
 

@@ -14,14 +14,14 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 
 /// Carries out an effect that a tool requests, outside of the tool. The handler's result is the result of the call.
 ///
-/// Set with [`ProviderBuilder::effect`](crate::provider::ProviderBuilder::effect). The handler may take as long as it
+/// Set with [`ToolboxBuilder::effect`](crate::toolbox::ToolboxBuilder::effect). The handler may take as long as it
 /// needs, since the timeout of the tool does not apply; its future is dropped when the call is abandoned. Functions
 /// are handlers, too:
 ///
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::call::control::Effect;
-/// use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolResult, tool, toolset};
+/// use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, ToolResult, tool, toolset};
 ///
 /// /// Pages whoever is on duty.
 /// #[tool]
@@ -31,13 +31,13 @@ pub const EFFECT_FAILED: &str = "EFFECT_FAILED";
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let provider = Provider::builder(&Registry::new(toolset![page_duty])?)
+/// let toolbox = Toolbox::builder(&Registry::new(toolset![page_duty])?)
 ///     .effect("page", |effect: Effect, _ctx: ToolContext| async move {
 ///         Ok(ToolResult::text(format!("paged {}", effect.data["team"])))
 ///     })
 ///     .build()?;
 /// let call = ToolCall::new("call-1", "page_duty", json!({}));
-/// assert_eq!(provider.call(call, &ToolContext::new("turn-1", "")).await.text(), "paged \"storage\"");
+/// assert_eq!(toolbox.call(call, &ToolContext::new("turn-1", "")).await.text(), "paged \"storage\"");
 /// # Ok(())
 /// # }
 /// ```

@@ -19,7 +19,7 @@ pub const INPUT_ROUNDS: usize = 8;
 
 /// Asks a person, or a program, for the input a tool needs.
 ///
-/// Set with [`ProviderBuilder::input_handler`](crate::provider::ProviderBuilder::input_handler). The time it takes
+/// Set with [`ToolboxBuilder::input_handler`](crate::toolbox::ToolboxBuilder::input_handler). The time it takes
 /// does not count as the tool's; its future is dropped when the call is abandoned.
 ///
 /// ```
@@ -77,7 +77,7 @@ pub enum InputAnswer {
     /// There will be no answer. The model is informed.
     Declined,
     /// No answer yet. The call is answered with the code `INPUT_REQUIRED`;
-    /// [`Provider::resume_with_input`](crate::Provider::resume_with_input) resumes it.
+    /// [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input) resumes it.
     Later,
 }
 

@@ -19,13 +19,13 @@ pub const ASK_QUESTION: &str = "ask_question";
 
 /// The ready-made tool `ask_question`, with which an agent asks an expert, such as a person, and waits for the answer.
 ///
-/// The answerer is set with [`ProviderBuilder::questions`](crate::provider::ProviderBuilder::questions). The result is
+/// The answerer is set with [`ToolboxBuilder::questions`](crate::toolbox::ToolboxBuilder::questions). The result is
 /// `Question: {question}` and `Answer: {answer}` on two lines.
 ///
 /// ```
 /// # use serde_json::json;
 /// use toolgen_runtime::layers::control::{Answerer, AskQuestion, Question};
-/// use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError};
+/// use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError};
 ///
 /// struct Architect;
 ///
@@ -42,9 +42,9 @@ pub const ASK_QUESTION: &str = "ask_question";
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::builder().add(AskQuestion).seal()?;
-/// let provider = Provider::builder(&registry).questions(Architect).build()?;
+/// let toolbox = Toolbox::builder(&registry).questions(Architect).build()?;
 /// let call = ToolCall::new("call-1", "ask_question", json!({"question": "Which database?"}));
-/// let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+/// let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
 /// assert_eq!(answer.text(), "Question: Which database?\nAnswer: SQLite");
 /// # Ok(())
 /// # }

@@ -18,7 +18,7 @@ use crate::layers::layer::Outcome;
 use crate::layers::observer::{Called, Observer};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
-/// A tool that a provider does not have, in metrics: the names that models make up are not limited.
+/// A tool that a toolbox does not have, in metrics: the names that models make up are not limited.
 const OTHER: &str = "_OTHER";
 
 /// The most bytes of what a model makes up, in a span.

@@ -1,4 +1,4 @@
-//! The tracer and the instruments of a provider.
+//! The tracer and the instruments of a toolbox.
 
 use std::sync::{Arc, OnceLock};
 

@@ -19,7 +19,7 @@ pub const RESULT_UNKNOWN: &str = "RESULT_UNKNOWN";
 const TABLE: &str = "pages";
 
 impl Pages {
-    /// Lets other processes read the rest of results that a provider cuts here, and the other way round. A result is
+    /// Lets other processes read the rest of results that a toolbox cuts here, and the other way round. A result is
     /// stored before its beginning is answered. It is read by the same session, agent and principal only, so the
     /// processes have to give their sessions the same IDs. The store keeps it as long as the limits of the pages say.
     ///

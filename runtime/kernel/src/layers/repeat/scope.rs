@@ -24,7 +24,7 @@ use crate::spec::ToolSpec;
 /// How long failures are remembered in a store where this process never forgets them.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The guards of a provider: one per session, and one for calls that have none but are known by principal or agent.
+/// The guards of a toolbox: one per session, and one for calls that have none but are known by principal or agent.
 #[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,

@@ -202,7 +202,7 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     out
 }
 
-/// The tool that calls others. A provider never runs it: it calls the other tool instead.
+/// The tool that calls others. A toolbox never runs it: it calls the other tool instead.
 pub(super) struct CallTool {
     pub(super) spec: ToolSpec,
 }

@@ -1,0 +1,383 @@
+//! The builder of a toolbox.
+
+mod approvals;
+mod sets;
+
+use std::any::TypeId;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use toolgen_core::internal::hosts;
+
+use super::{Bounds, Inner, Toolbox, ToolboxContext, ToolboxError, Slot};
+use crate::base::frozen::Text;
+use crate::call::store::Store;
+use crate::call::tool::AgentTool;
+use crate::layers;
+use crate::layers::breaker::CircuitBreaker;
+use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
+use crate::layers::depends::Dependencies;
+use crate::layers::events::{Event, OnEvent};
+use crate::layers::hooks::Hooks;
+use crate::layers::layer::{Layer, Stage};
+use crate::layers::middleware::{Decides, Middleware};
+use crate::layers::pages::{Pages, READ_RESULT};
+use crate::layers::policy::{Policy, Rules};
+use crate::layers::rate::{Limited, RateLimit};
+use crate::layers::redact::Redactor;
+use crate::layers::repeat::Repeats;
+use crate::layers::voice::Voice;
+use crate::toolbox::pipeline::Layers;
+use crate::registry::discovery::{Discovered, Discovery};
+use crate::registry::toolsets::{ContextSpec, Toolset};
+use crate::registry::{Registry, RegistryError};
+use crate::spec::Network;
+
+/// Builds a [`Toolbox`]: which tools it has, in which context, and behind which layers. A layer that is not set is
+/// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
+pub struct ToolboxBuilder {
+    registry: Registry,
+    context: ToolboxContext,
+    allowed: Option<BTreeSet<String>>,
+    rules: Rules,
+    /// The bounds of the toolbox that this one is derived from.
+    inherited: Vec<Arc<Bounds>>,
+    toolsets: Vec<Toolset>,
+    contexts: Vec<ContextSpec>,
+    layers: Layers,
+    hide_forbidden: bool,
+    /// Whether the program itself asks for pages.
+    pages_are_set: bool,
+    /// The index of the tool that reads the rest of results.
+    reader: Option<usize>,
+    discovery: Option<Discovery>,
+}
+
+impl ToolboxBuilder {
+    pub(super) fn new(registry: Registry) -> ToolboxBuilder {
+        let layers = Layers::new(registry.default_timeout());
+        ToolboxBuilder {
+            registry,
+            context: ToolboxContext::default(),
+            allowed: None,
+            rules: Rules::default(),
+            inherited: Vec::new(),
+            toolsets: Vec::new(),
+            contexts: Vec::new(),
+            layers,
+            hide_forbidden: false,
+            pages_are_set: false,
+            reader: None,
+            discovery: None,
+        }
+    }
+
+    /// Starts with the context and the layers of a toolbox, for other tools.
+    pub(super) fn like(toolbox: &Inner, registry: Registry) -> ToolboxBuilder {
+        ToolboxBuilder {
+            context: toolbox.context.clone(),
+            layers: toolbox.layers.clone(),
+            inherited: toolbox.bounds.to_vec(),
+            hide_forbidden: toolbox.hide_forbidden,
+            ..ToolboxBuilder::new(registry)
+        }
+    }
+
+    /// Sets the context: what it provides to the tools, and what they may do.
+    #[must_use]
+    pub fn context(mut self, context: ToolboxContext) -> ToolboxBuilder {
+        self.context = context;
+        self
+    }
+
+    /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
+    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use. Names are exact;
+    /// for patterns, see [`rules`](Self::rules).
+    #[must_use]
+    pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ToolboxBuilder {
+        self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the rules on names, categories and effects that decide which tools are available. They also hold for the
+    /// tools of sub-agents.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> ToolboxBuilder {
+        self.rules = rules;
+        self
+    }
+
+    /// Sets the rate limit on tool calls: of each principal, of each agent or session if there is no principal, and
+    /// otherwise of the toolbox as a whole, see [`rate`](crate::layers::rate).
+    #[must_use]
+    pub fn rate_limit(self, limit: impl RateLimit + 'static) -> ToolboxBuilder {
+        self.layer(Limited(Arc::new(limit)))
+    }
+
+    /// Gives calls of forbidden tools and calls of unknown tools the same answer.
+    #[must_use]
+    pub fn hide_forbidden(mut self) -> ToolboxBuilder {
+        self.hide_forbidden = true;
+        self
+    }
+
+    /// Sets the timeout of tools that do not specify one; the default is that of the registry.
+    #[must_use]
+    pub fn default_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
+        self.layers.default_timeout = timeout;
+        self
+    }
+
+    /// Sets how many calls tools may make for one call of a model, at every depth together:
+    /// [`NESTED_CALLS`](crate::call::context::NESTED_CALLS) by default. Further ones fail with the code
+    /// `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; its turns limit them.
+    #[must_use]
+    pub fn nested_calls(mut self, most: u32) -> ToolboxBuilder {
+        self.layers.nested_calls = most;
+        self
+    }
+
+    /// Sets how the requirements of tools are looked up. Without it no entity requirement and no custom check holds.
+    #[must_use]
+    pub fn dependencies(self, dependencies: Dependencies) -> ToolboxBuilder {
+        self.layer(dependencies)
+    }
+
+    /// Sets the circuit breakers of the services that tools name. Providers that share a breaker see the same
+    /// failures.
+    #[must_use]
+    pub fn breaker(mut self, breaker: Arc<CircuitBreaker>) -> ToolboxBuilder {
+        self.layers.add(breaker);
+        self
+    }
+
+    /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
+    /// are counted per principal, agent and session; a call without any of them is not counted.
+    #[must_use]
+    pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ToolboxBuilder {
+        self.layers.change(|repeats: &mut Repeats| repeats.set_limit(limit));
+        self
+    }
+
+    /// Counts the failures of identical calls together with other processes, for callers whose sessions have the same
+    /// IDs there, or that are known by their principal or agent. Calls with secret arguments are counted in this process
+    /// alone. While the store cannot be reached, each process goes by the failures that it saw.
+    ///
+    /// A call costs one request before it, and one after it if it fails, or succeeds after it failed before.
+    #[must_use]
+    pub fn repeat_store(mut self, store: impl Store + 'static) -> ToolboxBuilder {
+        self.layers.change(|repeats: &mut Repeats| repeats.share(Arc::new(store)));
+        self
+    }
+
+    /// Adds a layer, which calls pass further in than those of its stage that were added before. A toolbox has one
+    /// [rate limit](Self::rate_limit), one [voice](Self::voice) and so on: another takes its place, see
+    /// [`Layer::is_single`].
+    #[must_use]
+    pub fn layer(mut self, layer: impl Layer + 'static) -> ToolboxBuilder {
+        self.pages_are_set |= layer.type_id() == TypeId::of::<Pages>();
+        self.layers.add(Arc::new(layer));
+        self
+    }
+
+    /// Adds a middleware after those already added.
+    #[must_use]
+    pub fn middleware(self, middleware: impl Middleware + 'static) -> ToolboxBuilder {
+        self.layer(Decides(Box::new(middleware)))
+    }
+
+    /// Sets how large results are cut, in place of the default: after
+    /// [50,000 bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
+    /// `read_result`, is available whatever the lists and rules of the toolbox and of principals say: through it a
+    /// model only gets what it could have got before.
+    ///
+    /// With the default, the tool is listed from the first result that is cut, so a program should list the tools for
+    /// each turn; with pages that are set here, it is listed from the start. There is no default for a registry that
+    /// has another tool of this name.
+    #[must_use]
+    pub fn pages(self, pages: Pages) -> ToolboxBuilder {
+        self.layer(pages)
+    }
+
+    /// Passes on results whatever their size, and adds no tool.
+    #[must_use]
+    pub fn without_pages(mut self) -> ToolboxBuilder {
+        self.layers.remove::<Pages>();
+        self
+    }
+
+    /// Sets the words in which a model is told what is wrong with its arguments, see [`Voice`].
+    #[must_use]
+    pub fn voice(self, voice: Voice) -> ToolboxBuilder {
+        self.layer(voice)
+    }
+
+    /// Sets the handler of the effects with this name and replaces the previous one. Without a handler such calls fail
+    /// with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
+    #[must_use]
+    pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ToolboxBuilder {
+        self.layers.controls.effects.insert(name.into(), Arc::new(handler));
+        self
+    }
+
+    /// Sets the answerer of the questions of [`AskQuestion`](crate::layers::control::AskQuestion).
+    #[must_use]
+    pub fn questions(self, answerer: impl Answerer + 'static) -> ToolboxBuilder {
+        self.effect(ASK_QUESTION, Questions(answerer))
+    }
+
+    /// Sets the handler that supplies the input tools request. Without a handler such calls wait for
+    /// [`Toolbox::resume_with_input`].
+    #[must_use]
+    pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> ToolboxBuilder {
+        self.layers.controls.input = Some(Arc::new(handler));
+        self
+    }
+
+    /// Sets the hooks that observe calls from outside.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> ToolboxBuilder {
+        self.layers.hooks = Some(Arc::new(hooks));
+        self
+    }
+
+    /// Sets the function that receives events.
+    #[must_use]
+    pub fn on_event(mut self, on_event: impl Fn(Event) + Send + Sync + 'static) -> ToolboxBuilder {
+        self.layers.on_event = Some(Arc::new(on_event) as OnEvent);
+        self
+    }
+
+    /// Sets the redactor of events and spans, which hides the usual secrets by default. An auditor has its own
+    /// redactor. The keys of this one also say which arguments are secret in the calls that a tool makes, and in
+    /// updates.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> ToolboxBuilder {
+        self.layers.redactor = redactor;
+        self
+    }
+
+    /// Builds the toolbox, without building any tool.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolboxError::UnknownTools`] with all allowed names that neither the registry nor a sub-agent in it has;
+    /// [`ToolboxError::UnusedRules`] with all rules that fit none of these tools; [`ToolboxError::Toolset`] with
+    /// everything that is wrong with the toolsets; [`ToolboxError::NotSealed`] if the registry has a `read_result`
+    /// tool and [`pages`](Self::pages) adds another; [`ToolboxError::Discovery`] if a name of the tools of the
+    /// [discovery](Self::discovery) is not valid or is taken; [`ToolboxError::OwnTool`] if a rule excludes a tool that the
+    /// toolbox itself adds, by its name; [`ToolboxError::ShortKey`] if the [`approval_key`](Self::approval_key) has
+    /// fewer than 32 bytes; [`ToolboxError::Host`] if the limits name something that is no host.
+    pub fn build(mut self) -> Result<Toolbox, ToolboxError> {
+        if let Some(length) = self.layers.seals.short_key() {
+            return Err(ToolboxError::ShortKey(length));
+        }
+        if let Network::Hosts(hosts) = &self.context.limits.network
+            && let Some(why) = hosts.iter().find_map(|host| hosts::wrong(host))
+        {
+            return Err(ToolboxError::Host(why));
+        }
+        self.add_reader().map_err(ToolboxError::NotSealed)?;
+        let discovery = self.add_discovery()?;
+        self.apply_sets()?;
+        let unused = self.rules.unused(&self.registry);
+        if !unused.is_empty() {
+            return Err(ToolboxError::UnusedRules(unused));
+        }
+        let reads_on = self.reader.map(|_| READ_RESULT);
+        let finds = discovery.iter().flat_map(|discovery| discovery.tools.iter().map(|tool| tool.name()));
+        if let Some(own) = reads_on.into_iter().chain(finds).find(|name| self.rules.excludes_by_name(name)) {
+            return Err(ToolboxError::OwnTool(own.to_owned()));
+        }
+        Ok(self.built(discovery))
+    }
+
+    /// Builds a toolbox of all tools, without lists and rules.
+    pub(super) fn of_all(mut self) -> Toolbox {
+        if self.add_reader().is_err() {
+            self.layers.remove::<Pages>();
+        }
+        self.built(None)
+    }
+
+    /// Adds the tool with which a model reads the rest of a result. By default nothing is cut if a tool of the program
+    /// has its name.
+    fn add_reader(&mut self) -> Result<(), RegistryError> {
+        if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
+            self.layers.remove::<Pages>();
+        }
+        if let Some(pages) = self.layers.find::<Pages>() {
+            let read = Arc::new(pages.tool()) as Arc<dyn AgentTool>;
+            self.registry = self.registry.extend([read])?;
+            self.reader = self.registry.index(READ_RESULT);
+        }
+        Ok(())
+    }
+
+    /// Builds the toolbox from lists and rules that are known to fit the tools.
+    fn built(mut self, discovery: Option<Discovered>) -> Toolbox {
+        for outer in &self.inherited {
+            self.context.limits = self.context.limits.and(&outer.policy.limits);
+        }
+        // Providers built from this one, such as those of its sub-agents, share the room.
+        if self.layers.exclusion.is_none() && self.registry.all_specs().any(|spec| spec.exclusive) {
+            self.layers.exclusion = Some(Arc::default());
+        }
+        let policy = Policy::new(self.context.limits.clone()).with_rules(self.rules);
+        let own = Arc::new(Bounds { allowed: self.allowed, policy });
+        let bounds: Box<[_]> = self.inherited.into_iter().chain([own]).collect();
+        let pinned: BTreeSet<&str> =
+            self.discovery.iter().flat_map(Discovery::pinned).map(Text::as_str).collect();
+        let slot = |(index, tool): (usize, &Arc<dyn AgentTool>)| {
+            let reads_on = self.reader == Some(index);
+            let lists = |bounds: &Arc<Bounds>| {
+                bounds.allowed.as_ref().is_none_or(|allowed| allowed.contains(tool.name()))
+            };
+            let own = reads_on || discovery.as_ref().is_some_and(|discovery| discovery.has(tool));
+            let found = discovery.is_some() && !own && !pinned.contains(tool.name());
+            let refused = if own { OnceLock::from(None) } else { OnceLock::new() };
+            let on_demand = reads_on && !self.pages_are_set;
+            Slot {
+                listed: own || bounds.iter().all(lists),
+                found,
+                own,
+                on_demand,
+                refused,
+                ..Slot::default()
+            }
+        };
+        let slots = self.registry.iter().enumerate().map(slot).collect();
+        let of_stage = |stage| {
+            let layers = self.layers.layers.iter().filter(|layer| layer.stage() == stage);
+            layers.cloned().collect()
+        };
+        let (recorders, tracers) = (of_stage(Stage::Record), layers::with_trace(of_stage(Stage::Trace)));
+        let pages = self.layers.find();
+        Toolbox(Arc::new(Inner {
+            registry: self.registry,
+            recorders,
+            tracers,
+            pages,
+            context: self.context,
+            layers: self.layers,
+            bounds,
+            slots,
+            discovery,
+            hide_forbidden: self.hide_forbidden,
+            building: Mutex::new(()),
+        }))
+    }
+}
+
+impl fmt::Debug for ToolboxBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolboxBuilder")
+            .field("registry", &self.registry)
+            .field("context", &self.context)
+            .field("allowed", &self.allowed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! Toolsets and contexts, which narrow what a toolbox offers.
+
+use std::collections::BTreeSet;
+
+use toolgen_core::internal::meant;
+
+use super::ToolboxBuilder;
+use crate::base::frozen::Text;
+use crate::layers::pages::READ_RESULT;
+use crate::toolbox::ToolboxError;
+use crate::registry::UnknownTool;
+use crate::registry::discovery::{Discovered, Discovery};
+use crate::registry::toolsets::{self, ContextSpec, Toolset};
+
+impl ToolboxBuilder {
+    /// Allows the tools of a toolset, as [`allow`](Self::allow) does, narrows the limits of the context by those of the
+    /// toolset, and applies the context that the toolset is meant for, as [`within`](Self::within) does.
+    #[must_use]
+    pub fn toolset(mut self, set: &Toolset) -> ToolboxBuilder {
+        self.toolsets.push(set.clone());
+        match &set.context {
+            Some(context) => self.within(context),
+            None => self,
+        }
+    }
+
+    /// Narrows the toolbox to a context: its limits apply in addition to the others, tools that need scopes other than
+    /// its own are not available, its working directory is looked for in that of the toolbox's context, and its time
+    /// limit holds for the tools that set none, unless the toolbox's is shorter.
+    #[must_use]
+    pub fn within(mut self, context: &ContextSpec) -> ToolboxBuilder {
+        self.contexts.push(context.clone());
+        self
+    }
+
+    /// Lists only three tools, with which a model finds, reads about and calls the others; see
+    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the toolbox
+    /// and of principals say: through them a model only gets to what it may use anyway.
+    #[must_use]
+    pub fn discovery(mut self, discovery: Discovery) -> ToolboxBuilder {
+        self.discovery = Some(discovery);
+        self
+    }
+
+    /// Applies the toolsets and the contexts. Every name must be that of a tool, even if a context takes it away.
+    pub(super) fn apply_sets(&mut self) -> Result<(), ToolboxError> {
+        toolsets::check_all(&self.toolsets, &self.registry).map_err(ToolboxError::Toolset)?;
+        for set in std::mem::take(&mut self.toolsets) {
+            self.context.limits = self.context.limits.and(&set.overlay);
+            self.allowed
+                .get_or_insert_default()
+                .extend(set.members.iter().map(|name| name.as_str().to_owned()));
+        }
+        self.check_names()?;
+        for context in std::mem::take(&mut self.contexts) {
+            self.apply(&context);
+        }
+        Ok(())
+    }
+
+    /// Adds the tools with which a model finds the others, of which the toolsets are groups.
+    pub(super) fn add_discovery(&mut self) -> Result<Option<Discovered>, ToolboxError> {
+        let Some(mut discovery) = self.discovery.clone() else { return Ok(None) };
+        self.check_known(discovery.pinned().iter().map(Text::as_str))?;
+        for set in &self.toolsets {
+            discovery = discovery.group(set.clone());
+        }
+        let discovered = discovery.open(&self.registry).map_err(|(name, why)| {
+            ToolboxError::Discovery(format!("'{name}' is not a name of a tool: {why}"))
+        })?;
+        for tool in &discovered.tools {
+            if self.registry.index(tool.name()).is_some() {
+                return Err(ToolboxError::Discovery(format!("there is another tool '{}'", tool.name())));
+            }
+        }
+        let extended = self.registry.extend(discovered.tools.iter().cloned());
+        self.registry = extended.map_err(ToolboxError::NotSealed)?;
+        // The tools before it have become more.
+        self.reader = self.reader.and_then(|_| self.registry.index(READ_RESULT));
+        Ok(Some(discovered))
+    }
+
+    fn apply(&mut self, context: &ContextSpec) {
+        let ContextSpec { name: _, limits, work_dir, scopes, timeout } = context;
+        self.context.limits = self.context.limits.and(limits);
+        if !work_dir.is_empty() {
+            let base = self.context.work_dir.clone().unwrap_or_default();
+            self.context = std::mem::take(&mut self.context).with_work_dir(base.join(work_dir.as_str()));
+        }
+        if let Some(timeout) = timeout {
+            self.layers.default_timeout = self.layers.default_timeout.min(*timeout);
+        }
+        if let Some(scopes) = scopes {
+            let fits = self.registry.all_specs().filter(|spec| {
+                spec.required_scopes().iter().all(|needed| scopes.iter().any(|scope| scope == needed))
+            });
+            let fits: BTreeSet<String> = fits.map(|spec| spec.name.to_string()).collect();
+            match &mut self.allowed {
+                Some(allowed) => allowed.retain(|name| fits.contains(name)),
+                none => *none = Some(fits),
+            }
+        }
+    }
+
+    fn check_names(&self) -> Result<(), ToolboxError> {
+        self.check_known(self.allowed.iter().flatten().map(String::as_str))
+    }
+
+    fn check_known<'a>(&self, given: impl Iterator<Item = &'a str>) -> Result<(), ToolboxError> {
+        let names = || self.registry.all_specs().map(|spec| spec.name.as_str());
+        let known: BTreeSet<&str> = names().collect();
+        let unknown = given.filter(|name| !known.contains(name));
+        let told = |name: &str| {
+            let suggestion = meant(name, names()).map(Text::copy_of);
+            UnknownTool { name: Text::copy_of(name), suggestion }
+        };
+        let unknown: Vec<UnknownTool> = unknown.map(told).collect();
+        if unknown.is_empty() { Ok(()) } else { Err(ToolboxError::UnknownTools(unknown)) }
+    }
+}

@@ -1,0 +1,107 @@
+//! Errors of providers.
+
+use std::fmt;
+
+use super::FactoryError;
+use crate::layers::pages::READ_RESULT;
+use crate::registry::toolsets::ToolsetError;
+use crate::registry::unknown::suggest;
+use crate::registry::{RegistryError, UnknownTool};
+
+/// The reason why a toolbox could not be built, or why it does not provide a tool.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolboxError {
+    /// `tool '{name}' not allowed in this context`
+    NotAllowed(String),
+    /// `tool '{name}' not registered`
+    NotRegistered(String),
+    /// `failed to create tool '{name}': {why}`
+    Create {
+        /// The tool.
+        name: String,
+        /// What the factory reported.
+        why: FactoryError,
+    },
+    /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with
+    /// `; did you mean '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
+    /// [rules](crate::layers::policy::Rules) take.
+    UnknownTools(Vec<UnknownTool>),
+    /// Rules name tools or categories that do not exist, so that they would do nothing; one line per rule:
+    /// `rule '{rule}' fits no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
+    UnusedRules(Vec<UnknownTool>),
+    /// Toolsets name tools that the registry does not have, or the same tool twice; one line per problem.
+    Toolset(ToolsetError),
+    /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
+    /// names with `Discovery::names``
+    Discovery(String),
+    /// A rule excludes a tool that the toolbox itself adds, which everybody may call: `rule '{0}' excludes a tool that the
+    /// toolbox itself adds: build it without …`
+    OwnTool(String),
+    /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
+    /// bytes, such as with `openssl rand 32``
+    ShortKey(usize),
+    /// The limits name something that is no host, so that no host would be allowed by it: `limits: {why}`
+    Host(String),
+    /// A registry could not be sealed, or has a tool that the toolbox itself adds; displays as the registry error.
+    NotSealed(RegistryError),
+}
+
+impl fmt::Display for ToolboxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolboxError::NotAllowed(name) => write!(f, "tool '{name}' not allowed in this context"),
+            ToolboxError::NotRegistered(name) => write!(f, "tool '{name}' not registered"),
+            ToolboxError::Create { name, why } => write!(f, "failed to create tool '{name}': {why}"),
+            ToolboxError::Toolset(why) => why.fmt(f),
+            ToolboxError::UnknownTools(names) => {
+                lines(f, names, |name| match name.contains(['*', '?', ':']) {
+                    true => format!(
+                        "tool '{name}' not registered: a list of allowed tools takes exact names; for patterns, \
+                         use rules (`Rules::builder().include([\"{name}\"])`)"
+                    ),
+                    false => format!("tool '{name}' not registered"),
+                })
+            }
+            ToolboxError::UnusedRules(rules) => {
+                lines(f, rules, |rule| format!("rule '{rule}' fits no tool"))
+            }
+            ToolboxError::Discovery(why) => {
+                write!(f, "discovery: {why}; choose other names with `Discovery::names`")
+            }
+            ToolboxError::OwnTool(name) => {
+                let remedy = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
+                write!(
+                    f,
+                    "rule '{name}' excludes a tool that the provider itself adds, and through which a model gets only \
+                     what it may have anyway: remove the rule, or build the provider {remedy}"
+                )
+            }
+            ToolboxError::ShortKey(length) => write!(
+                f,
+                "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
+                 `openssl rand 32`"
+            ),
+            ToolboxError::Host(why) => write!(f, "limits: {why}"),
+            ToolboxError::NotSealed(why) => why.fmt(f),
+        }
+    }
+}
+
+/// Writes one line per name, with what was probably meant.
+fn lines(
+    f: &mut fmt::Formatter<'_>,
+    unknown: &[UnknownTool],
+    problem: impl Fn(&str) -> String,
+) -> fmt::Result {
+    for (index, UnknownTool { name, suggestion, .. }) in unknown.iter().enumerate() {
+        let line_break = if index == 0 { "" } else { "\n" };
+        write!(f, "{line_break}{}", problem(name))?;
+        suggest(f, suggestion.as_deref())?;
+    }
+    Ok(())
+}
+
+toolgen_core::__readable_debug!(ToolboxError);
+
+impl std::error::Error for ToolboxError {}

@@ -1,0 +1,66 @@
+//! The tools of a toolbox that a model knows of: those that are listed, and those that it may find.
+
+use std::sync::Arc;
+
+use toolgen_core::internal::meant;
+
+use super::{Inner, Toolbox, ToolboxError};
+use crate::call::error::ToolError;
+use crate::call::principal::Principal;
+use crate::call::tool::AgentTool;
+use crate::spec::ToolSpec;
+
+impl Toolbox {
+    /// Returns the specifications of the tools that a principal is shown: those of [`specs`](Self::specs) that it may
+    /// call, and the tools of the toolbox itself, which everybody may call.
+    pub fn specs_for(&self, principal: Option<&Principal>) -> impl Iterator<Item = &ToolSpec> {
+        self.0.shown().filter_map(move |(index, tool)| {
+            let may_call = || principal.is_none_or(|principal| principal.check(tool.spec()).is_ok());
+            (self.0.is_own(index) || may_call()).then(|| tool.spec())
+        })
+    }
+
+    /// Returns the specifications of [`specs`](Self::specs) and of the tools that a model is otherwise shown only once
+    /// there is something to use them for, such as [`READ_RESULT`](crate::layers::pages::READ_RESULT): for a list that is
+    /// made once and serves many requests.
+    pub fn specs_from_the_start(&self) -> impl Iterator<Item = &ToolSpec> {
+        let tools = self.0.registry.iter().zip(&self.0.slots).enumerate();
+        let shown =
+            tools.filter(|(index, (_, slot))| slot.listed && !slot.found && self.0.refusal(*index).is_none());
+        shown.map(|(_, (tool, _))| tool.spec())
+    }
+}
+
+impl Inner {
+    /// Returns whether a model that searches cannot find the tool at the index, so that it is not mentioned to it
+    /// either.
+    pub(super) fn is_hidden(&self, index: usize, caller: Option<&Principal>) -> bool {
+        let Some(slot) = self.slots.get(index).filter(|_| self.discovery.is_some()) else { return false };
+        let spec = self.registry.at(index).spec();
+        let is_on_list = || slot.own || caller.is_none_or(|caller| caller.check_tool(spec).is_ok());
+        !slot.listed || self.refusal(index).is_some() || !is_on_list()
+    }
+
+    /// The answer to a call of a tool that does not exist, or that the model must not know of.
+    pub(super) fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
+        match self.unknown(name) {
+            ToolboxError::NotRegistered(name) => {
+                let usable = self.usable().map(|(_, tool)| tool.spec());
+                let known = usable.filter(|spec| caller.is_none_or(|caller| caller.check(spec).is_ok()));
+                let suggestion = meant(&name, known.map(|spec| spec.name.as_str()));
+                ToolError::NotFound { suggestion: suggestion.map(str::to_owned), name }
+            }
+            forbidden => ToolError::denied(forbidden.to_string()),
+        }
+    }
+
+    /// Returns whether the toolbox itself added the tool at the index, whatever lists, rules and principals say.
+    pub(crate) fn is_own(&self, index: usize) -> bool {
+        self.slots.get(index).is_some_and(|slot| slot.own)
+    }
+
+    /// Iterates over the tools that a model is shown, with their indices.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
+        self.usable().filter(|(index, _)| self.slots.get(*index).is_some_and(|slot| !slot.found))
+    }
+}

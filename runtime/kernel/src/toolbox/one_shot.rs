@@ -1,0 +1,204 @@
+//! One-shot programs: one JSON object with arguments in, one JSON object with the answer out.
+//!
+//! A program that serves its tools this way can be called by anything that can start a program: a shell, a script,
+//! another agent. [`answer`] answers one call; [`main`] is a whole program around it.
+//!
+//! | answer | exit status |
+//! |---|---|
+//! | `{"result": …}`: a text or any other value; `{"results": […]}`: a list | 0 |
+//! | `{"error": "…", "code": "…"}`, with more members where more is known, such as `problems` | 1 |
+//! | the same, for words that the program does not understand | 2 |
+//! | the same with the code `CANCELLED`: the program was interrupted | 130 |
+//!
+//! The codes are those of [`ToolError::code`]: `INVALID_INPUT` (not a JSON object), `MISSING_PARAMETER`,
+//! `INVALID_PARAMS` (any other problem with arguments), `EXECUTION_ERROR` or the tool's own, `TOOL_NOT_FOUND`,
+//! `PERMISSION_DENIED`, `TIMEOUT`, and so on. Content other than text is in the member `content`, as in MCP.
+
+#[cfg(feature = "one-shot")]
+mod program;
+
+#[cfg(feature = "one-shot")]
+pub use program::{interrupted, main};
+
+use serde_json::{Value, json};
+use toolgen_core::internal::pointer::token_of;
+
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::call::structured::Structured;
+use crate::call::{ToolCall, ToolResponse};
+use crate::toolbox::Toolbox;
+use crate::schema::shape::decode::ArgumentProblem;
+
+/// The most bytes of arguments that are read: 16 MiB.
+pub const MAX_INPUT: usize = 16 << 20;
+
+/// The answer of a one-shot program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    json: Value,
+    status: u8,
+    detail: String,
+}
+
+impl Answer {
+    /// The JSON object that goes to the standard output.
+    #[must_use]
+    pub fn json(&self) -> &Value {
+        &self.json
+    }
+
+    /// The exit status of the program.
+    #[must_use]
+    pub fn status(&self) -> u8 {
+        self.status
+    }
+
+    /// What only the operator of the program may know about an error, such as the variable to set, without secrets.
+    /// Empty if there is nothing more.
+    #[must_use]
+    pub fn operator_detail(&self) -> &str {
+        &self.detail
+    }
+
+    fn new(json: Value, status: u8) -> Answer {
+        Answer { json, status, detail: String::new() }
+    }
+
+    fn failed(why: &ToolError) -> Answer {
+        let status = if *why == ToolError::Cancelled { 130 } else { 1 };
+        let detail = match why {
+            ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } => detail.clone(),
+            _ => String::new(),
+        };
+        Answer { detail, ..Answer::new(error(why), status) }
+    }
+
+    fn of(response: &ToolResponse) -> Answer {
+        match &response.outcome {
+            Err(why) => Answer::failed(why),
+            Ok(result) if reports_failure(result) => Answer::new(own_error(result), 1),
+            Ok(result) => Answer::new(success(result, response.declared.is_some()), 0),
+        }
+    }
+}
+
+/// Answers one call through all layers of a toolbox. `input` is a JSON object with the arguments; an empty input
+/// stands for no arguments.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgen_runtime::toolbox::one_shot;
+/// use toolgen_runtime::{ToolboxContext, Registry, ToolContext, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let toolbox = Registry::new(toolset![add])?.toolbox(ToolboxContext::new());
+/// let turn = ToolContext::new("one-shot", "");
+/// let answer = one_shot::answer(&toolbox, "add", br#"{"a": 1, "b": 2}"#, &turn).await;
+/// assert_eq!((answer.json(), answer.status()), (&json!({"result": 3}), 0));
+/// let answer = one_shot::answer(&toolbox, "add", br#"{"a": 1}"#, &turn).await;
+/// assert_eq!(answer.json()["error"], "b is required");
+/// assert_eq!(answer.json()["code"], "MISSING_PARAMETER");
+/// # Ok(())
+/// # }
+/// ```
+pub async fn answer(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolContext) -> Answer {
+    let arguments = match std::str::from_utf8(input) {
+        _ if input.len() > MAX_INPUT => Err(format!("it is longer than {MAX_INPUT} bytes")),
+        Ok(text) => Ok(Value::from(text)),
+        Err(_) => Err("it is not UTF-8".to_owned()),
+    };
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(why) => return Answer::failed(&unreadable(&why)),
+    };
+    let answer = Answer::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
+    // Most answers have no detail, and need no second look at the arguments.
+    if answer.detail.is_empty() {
+        return answer;
+    }
+    let redactor = toolbox.inner().redactor(toolbox.inner().registry.index(tool));
+    let (_, secrets) = redactor.arguments(arguments);
+    Answer { detail: redactor.text(&answer.detail, &secrets).into_owned(), ..answer }
+}
+
+/// The error for an input that holds no arguments at all.
+fn unreadable(why: &str) -> ToolError {
+    ToolError::failed_with("INVALID_INPUT", format!("Failed to parse input: {why}"))
+}
+
+/// Returns `{"error", "code"}` and what else is known.
+fn error(why: &ToolError) -> Value {
+    let mut out = why.to_json();
+    let text = match why {
+        ToolError::InvalidArgs { problems, .. } => match (why.code(), problems.as_slice()) {
+            ("INVALID_INPUT", [problem]) => unreadable(&problem.message).to_string(),
+            ("MISSING_PARAMETER", problems) => required(problems).unwrap_or_else(|| why.to_string()),
+            _ => why.to_string(),
+        },
+        ToolError::MissingDependencies(missing) => {
+            let missing = missing.missing.iter().filter(|unmet| !unmet.optional);
+            let messages: Vec<&str> = missing.map(|unmet| unmet.message.as_str()).collect();
+            format!("{}: {}", out["message"].as_str().unwrap_or_default(), messages.join("; "))
+        }
+        _ => why.to_string(),
+    };
+    if let Some(members) = out.as_object_mut() {
+        // The text of missing prerequisites is in `error` here.
+        members.shift_remove("message");
+    }
+    out["error"] = text.into();
+    out["code"] = why.code().into();
+    out
+}
+
+/// Returns which parameters are required, if each missing one has a name.
+fn required(problems: &[ArgumentProblem]) -> Option<String> {
+    let name = |problem: &ArgumentProblem| {
+        let path = problem.pointer.strip_prefix('/')?.replace('/', ".");
+        Some(format!("{} is required", token_of(&path)))
+    };
+    let names: Option<Vec<String>> = problems.iter().map(name).collect();
+    names.map(|names| names.join("; "))
+}
+
+/// Whether a result reports a failure: the tool's own, or the status of an HTTP response.
+fn reports_failure(result: &ToolResult) -> bool {
+    let details = &result.details;
+    let refused = details["ok"] == Value::Bool(false) && details["status"].is_u64();
+    result.is_error() || refused
+}
+
+fn own_error(result: &ToolResult) -> Value {
+    let text = match (result.to_text(), result.details["error"].as_str()) {
+        (_, Some(error)) => error.to_owned(),
+        (text, None) => text,
+    };
+    let code = result.details["code"].as_str().unwrap_or("EXECUTION_ERROR");
+    json!({ "error": text, "code": code })
+}
+
+/// Returns `{"result"}` or `{"results"}`. The details of a result count only if they are what a model reads, or what
+/// the tool declares: otherwise they are notes for the program.
+fn success(result: &ToolResult, is_declared: bool) -> Value {
+    let text = result.to_text();
+    let is_json = is_declared || matches!(result.structured, Structured::Json(_));
+    let value = result.structured().ok().filter(|value| is_json || value.to_string() == text);
+    let value = value.map_or_else(|| Value::from(text), |value| value.into_owned());
+    let mut out = match value {
+        Value::Array(_) => json!({ "results": value }),
+        _ => json!({ "result": value }),
+    };
+    if result.content.iter().any(|content| !matches!(content, Content::Text(_))) {
+        out["content"] = result.content.iter().map(Content::to_json).collect();
+    }
+    out
+}

@@ -1,0 +1,244 @@
+//! A program that serves tools one-shot.
+
+use std::ffi::OsString;
+use std::fmt;
+#[cfg(unix)]
+use std::future::poll_fn;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+#[cfg(unix)]
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+use toolgen_core::internal::meant;
+
+use super::{Answer, MAX_INPUT, answer, unreadable};
+use crate::base::printable::printable;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::toolbox::{Toolbox, ToolMeta};
+
+/// How long the end of the program waits for work that cannot be interrupted.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What the words of the command line ask for.
+enum Asked {
+    Help,
+    List,
+    Schema(Option<String>),
+    Call(Option<String>),
+}
+
+/// Runs a program that answers one call and ends: `NAME TOOL < arguments.json`. The name of the tool may be left out if
+/// there is only one. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` both in
+/// words.
+///
+/// The standard output holds one JSON object, see [`one_shot`](super); progress, and what only an operator may know
+/// about an error, go to the standard error. The arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`,
+/// `SIGTERM`) cancels the call, which ends the programs it started.
+///
+/// `words` is the command line, with the name of the program first; `toolbox` builds the toolbox, in the asynchronous
+/// runtime of the program. Results should not be cut into pages there
+/// ([`without_pages`](crate::toolbox::ToolboxBuilder::without_pages)): there is nobody to read on.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+/// use toolgen_runtime::toolbox::{Toolbox, ToolboxError, one_shot};
+/// use toolgen_runtime::{Registry, tool, toolset};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, undocumented)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// fn toolbox() -> Result<Toolbox, ToolboxError> {
+///     let registry = Registry::new(toolset![add]).map_err(ToolboxError::NotSealed)?;
+///     Toolbox::builder(&registry).without_pages().build()
+/// }
+///
+/// fn main() -> ExitCode {
+///     one_shot::main(std::env::args_os(), toolbox)
+/// }
+/// ```
+pub fn main<E: fmt::Display>(
+    words: impl IntoIterator<Item = OsString>,
+    toolbox: impl FnOnce() -> Result<Toolbox, E>,
+) -> ExitCode {
+    let mut words = words.into_iter();
+    let name = words.next().unwrap_or_default();
+    let name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (text, status) = match run(&name, words, toolbox) {
+        Ok((text, status)) => (text, status),
+        Err(answer) => (answer.json.to_string(), answer.status),
+    };
+    match writeln!(io::stdout(), "{text}") {
+        // A reader that leaves has enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(io::stderr(), "the answer cannot be written: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(status),
+    }
+}
+
+/// Returns what is written to the standard output, and the exit status.
+fn run<E: fmt::Display>(
+    name: &str,
+    words: impl Iterator<Item = OsString>,
+    toolbox: impl FnOnce() -> Result<Toolbox, E>,
+) -> Result<(String, u8), Answer> {
+    let asked = understood(name, words).map_err(|why| wrong("INVALID_INPUT", why))?;
+    let failed = |why: String| Answer::failed(&ToolError::failed(why));
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|why| failed(format!("The program cannot run: {why}")))?;
+    let toolbox = {
+        let _within = runtime.enter();
+        toolbox().map_err(|why| failed(why.to_string()))?
+    };
+    let tools = toolbox.list();
+    let done = match asked {
+        Asked::Help => (printable(&help(name, &tools)).into_owned(), 0),
+        Asked::List => {
+            let tools: Vec<Value> = tools.iter().map(ToolMeta::to_json).collect();
+            (json!({ "tools": tools }).to_string(), 0)
+        }
+        Asked::Schema(tool) => (chosen(tool, &tools)?.input_schema.to_string(), 0),
+        Asked::Call(tool) => {
+            let tool = chosen(tool, &tools)?;
+            let input = input().map_err(|why| Answer::failed(&unreadable(&why)))?;
+            let answer = runtime.block_on(interruptible(&toolbox, &tool.name, &input));
+            if !answer.detail.is_empty() {
+                let _ = writeln!(io::stderr(), "{}", printable(&answer.detail));
+            }
+            (answer.json.to_string(), answer.status)
+        }
+    };
+    end(runtime);
+    Ok(done)
+}
+
+/// Ends the runtime even if a thread, which nothing can stop, is still working.
+fn end(runtime: Runtime) {
+    runtime.shutdown_timeout(PATIENCE);
+}
+
+fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
+    let help = format!("`{name} --help` shows what there is");
+    let mut given = Vec::new();
+    for word in words {
+        given.push(word.into_string().map_err(|_| format!("A word is not UTF-8; {help}"))?);
+    }
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    match given.as_slice() {
+        ["-h" | "--help", ..] => Ok(Asked::Help),
+        ["--list"] => Ok(Asked::List),
+        ["--schema"] => Ok(Asked::Schema(None)),
+        ["--schema", tool] => Ok(Asked::Schema(Some((*tool).to_owned()))),
+        [] => Ok(Asked::Call(None)),
+        [tool] if !tool.starts_with('-') => Ok(Asked::Call(Some((*tool).to_owned()))),
+        [option, ..] if option.starts_with('-') => Err(format!("There is no option `{option}`; {help}")),
+        [_, more, ..] => Err(format!(
+            "`{more}` is too much: the arguments are a JSON object on the standard input; {help}"
+        )),
+        _ => Err(help),
+    }
+}
+
+/// Returns the tool that is meant: the only one, if none is named.
+fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, Answer> {
+    let names = || tools.iter().map(|tool| tool.name.as_str());
+    let all = || names().collect::<Vec<_>>().join(", ");
+    match (name, tools) {
+        (None, [only]) => Ok(only),
+        (None, _) => Err(wrong("TOOL_NOT_FOUND", format!("Name one of the tools: {}", all()))),
+        (Some(name), _) => tools.iter().find(|tool| tool.name == *name).ok_or_else(|| {
+            let hint = match meant(&name, names()) {
+                Some(meant) => format!("did you mean '{meant}'?"),
+                None => format!("there are {}", all()),
+            };
+            wrong("TOOL_NOT_FOUND", format!("Tool not found: {name}; {hint}"))
+        }),
+    }
+}
+
+fn wrong(code: &'static str, why: String) -> Answer {
+    Answer { status: 2, ..Answer::failed(&ToolError::failed_with(code, why)) }
+}
+
+/// Returns the standard input, or one byte more than is allowed.
+fn input() -> Result<Vec<u8>, String> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        let _ = writeln!(io::stderr(), "The arguments, as a JSON object; the end of the input sends them:");
+    }
+    let mut bytes = Vec::new();
+    let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
+    let read = stdin.lock().take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|error| error.to_string())
+}
+
+/// Answers a call, which an interruption cancels.
+async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> Answer {
+    let cancel = CancellationToken::new();
+    let watch = tokio::spawn({
+        let cancel = cancel.clone();
+        async move {
+            interrupted().await;
+            cancel.cancel();
+        }
+    });
+    let turn = ToolContext::new("one-shot", "").with_cancel(cancel).with_on_progress(|line| {
+        let _ = writeln!(io::stderr(), "{}", printable(&line));
+    });
+    let answer = answer(toolbox, tool, input, &turn).await;
+    watch.abort();
+    answer
+}
+
+/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on
+/// these signals do not end the program. If no handler can be set, they do, and this never ends.
+#[cfg(unix)]
+pub async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+    let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    let arrived = |cx: &mut Context<'_>| {
+        let came = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+        if came { Poll::Ready(()) } else { Poll::Pending }
+    };
+    poll_fn(arrived).await;
+}
+
+/// Ends when the program is told to stop.
+#[cfg(not(unix))]
+pub async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn help(name: &str, tools: &[ToolMeta]) -> String {
+    let usage = match tools {
+        [_] => format!("{name} < arguments.json"),
+        _ => format!("{name} TOOL < arguments.json"),
+    };
+    let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
+    let lines = tools.iter().map(|tool| {
+        let (name, first) = (tool.name.as_str(), tool.description.lines().next().unwrap_or_default());
+        format!("  {name:width$}  {first}\n")
+    });
+    format!(
+        "Answers one call of a tool: reads the arguments as a JSON object from the standard input and writes \
+         {{\"result\": …}}, {{\"results\": […]}} or {{\"error\": …, \"code\": …}}.\n\n\
+         Usage:\n  {usage}\n  {name} --schema TOOL    prints the schema of the arguments\n  \
+         {name} --list           prints all tools as JSON\n\n\
+         Tools:\n{}\n\
+         Exit status: 0 a result, 1 an error, 2 wrong usage, 130 interrupted",
+        lines.collect::<String>()
+    )
+}

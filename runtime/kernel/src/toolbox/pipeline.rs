@@ -1,0 +1,431 @@
+//! The path of every call through a [`Toolbox`]:
+//!
+//! known, allowed and in scope → [`Stage::Admit`](crate::layers::Stage::Admit) → session refreshed, seal verified →
+//! `Result` → `Arguments` → arguments checked → `Decide` → approver → exclusive calls → `Around` → intent recorded → the
+//! tool (or a replay), under its time limit and token. `Record` and `Trace` see all of it. Layers of a stage come in the order
+//! of their list, those of the toolbox first; [`Passed`](crate::layers::layer::Passed) has those of a tool.
+//!
+//! Every call gets one answer, whatever any of the layers does.
+
+mod control;
+mod decide;
+mod execute;
+mod recording;
+mod resume;
+mod spanned;
+mod watch;
+
+use std::any::{Any, TypeId};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tokio::time::Instant;
+use toolgen_core::internal::hosts;
+
+use crate::base::exclusion::Exclusion;
+use crate::call::callback::Patience;
+use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
+use crate::call::error::ToolError;
+use crate::call::toolbox_context::FactoryError;
+use crate::call::tool::{exact_text, guarded, parsed, read};
+use crate::call::{ToolCall, ToolResponse};
+use crate::layers;
+use crate::layers::approval::Seals;
+use crate::layers::depends;
+use crate::layers::events::OnEvent;
+use crate::layers::hooks::Hooks;
+use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided, of_type};
+use crate::layers::middleware::Approver;
+use crate::layers::redact::Redactor;
+use crate::toolbox::{Admitted, Toolbox, ToolboxError};
+use crate::spec::ToolSpec;
+use toolgen_core::internal::BorrowedValue;
+
+pub(crate) use control::Controls;
+pub(crate) use recording::Record;
+use spanned::Spanned;
+use watch::{Begun, Watch};
+
+/// The layers of a toolbox that are set.
+#[derive(Clone)]
+pub(crate) struct Layers {
+    pub(crate) default_timeout: Duration,
+    pub(crate) nested_calls: u32,
+    /// The lock that keeps other calls from running at the same time as exclusive ones, if there are any.
+    pub(crate) exclusion: Option<Arc<Exclusion>>,
+    /// The layers, those of one stage in the order in which calls pass them.
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+    pub(crate) controls: Controls,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) seals: Seals,
+    pub(crate) patience: Patience,
+    pub(crate) hooks: Option<Arc<dyn Hooks>>,
+    pub(crate) on_event: Option<OnEvent>,
+    pub(crate) redactor: Redactor,
+}
+
+impl Layers {
+    pub(crate) fn new(default_timeout: Duration) -> Layers {
+        Layers {
+            default_timeout,
+            nested_calls: NESTED_CALLS,
+            exclusion: None,
+            layers: layers::defaults(),
+            controls: Controls::default(),
+            approver: None,
+            seals: Seals::default(),
+            patience: Patience::default(),
+            hooks: None,
+            on_event: None,
+            redactor: Redactor::new(),
+        }
+    }
+
+    /// Returns the arguments as they are in the text of the model, if they are valid as they are and nothing reads them
+    /// before the tool does. Most calls are like that and need no [`Value`].
+    fn exact_arguments<'a>(&self, call: &'a ToolCall, seen: &Invocation<'_>) -> Option<BorrowedValue<'a>> {
+        let Value::String(text) = &call.arguments else { return None };
+        // An input handler may run the tool again with the same arguments.
+        let are_read = !seen.layers().decide.is_empty()
+            || self.controls.input.is_some()
+            || seen.layers().arguments.iter().any(|layer| layer.reads_arguments(seen));
+        if are_read { None } else { exact_text(seen.spec(), text, seen.ctx().dialect()) }
+    }
+
+    /// Adds a layer, or puts it in the place of the one of its type.
+    pub(crate) fn add(&mut self, layer: Arc<dyn Layer>) {
+        let of = of_type(&*layer);
+        match self.layers.iter_mut().find(|known| layer.is_single() && of_type(&***known) == of) {
+            Some(known) => *known = layer,
+            None => self.layers.push(layer),
+        }
+    }
+
+    /// Changes the layer of a type.
+    pub(crate) fn change<L: Layer + Clone + Default>(&mut self, change: impl FnOnce(&mut L)) {
+        let mut layer = self.find::<L>().map(|layer| L::clone(&layer)).unwrap_or_default();
+        change(&mut layer);
+        self.add(Arc::new(layer));
+    }
+
+    /// Takes the layer of a type away.
+    pub(crate) fn remove<L: Layer>(&mut self) {
+        self.layers.retain(|layer| of_type(&**layer) != TypeId::of::<L>());
+    }
+
+    /// Returns the layer of a type.
+    pub(crate) fn find<L: Layer>(&self) -> Option<Arc<L>> {
+        self.layers.iter().find_map(|layer| {
+            let layer: Arc<dyn Any + Send + Sync> = layer.clone();
+            layer.downcast().ok()
+        })
+    }
+}
+
+/// Who gets the result of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A model, which reads a large result page by page.
+    Model,
+    /// A tool, which gets it whole.
+    Tool,
+}
+
+impl Toolbox {
+    /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
+    /// context of the call is derived from it.
+    ///
+    /// This never fails: an error is the answer.
+    pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
+        call.fit();
+        let call = self.meant(call, turn);
+        self.answer(call, turn, self.turn_context(turn), Reader::Model).await
+    }
+
+    /// Answers a call that a tool makes, with its whole result.
+    pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
+        call.fit();
+        let call = self.meant(call, caller);
+        self.answer(call, caller, self.turn_context(caller), Reader::Tool).await
+    }
+
+    /// Returns the call that a model means by a call of `call_tool`, which is then handled like any call of its tool.
+    /// Other calls are returned unchanged, and so are calls of `call_tool` with wrong arguments, which are answered as
+    /// such.
+    pub(crate) fn meant(&self, mut call: ToolCall, turn: &ToolContext) -> ToolCall {
+        let Some(discovery) = &self.inner().discovery else { return call };
+        while call.blocked.is_none() && call.resumption.is_none() && discovery.calls(&call.name) {
+            let Some((name, arguments)) = discovery.inner(&call.arguments, turn.dialect()) else {
+                return call;
+            };
+            let through = std::mem::replace(&mut call.name, name);
+            call.via.get_or_insert(through);
+            call.arguments = arguments;
+            call.fit();
+        }
+        call
+    }
+
+    /// Returns what the calls of a turn share: what the turn supplies, and then what the toolbox supplies.
+    pub(crate) fn turn_context(&self, turn: &ToolContext) -> Arc<TurnContext> {
+        let around = turn.rights();
+        if self.is_peer_of(&around) {
+            // A tool calls another: the context is already complete.
+            return around.into_owned();
+        }
+        let context = self.context();
+        let mut all = TurnContext::clone(&around);
+        all.services = around.services.over(&context.services);
+        all.services = context.confined(all.services);
+        all.roots = around.roots.over(&context.roots);
+        all.hosts = hosts::both(&around.hosts, &context.limits.network);
+        all.values = context.values.merged(&around.values);
+        all.agent_id = around.agent_id.clone().or_else(|| context.agent_id.clone());
+        all.peers = Some(self.peers());
+        Arc::new(all)
+    }
+
+    /// Answers one call that [fits](ToolCall::fit).
+    pub(crate) async fn answer(
+        &self,
+        mut call: ToolCall,
+        turn: &ToolContext,
+        around: Arc<TurnContext>,
+        reader: Reader,
+    ) -> ToolResponse {
+        // The answer has the ID as the caller gave it.
+        let id = call.shorten_id();
+        let (started, clock) = (SystemTime::now(), Instant::now());
+        let inner = self.inner();
+        let index = inner.registry.index(&call.name);
+        if let Some(shown) = index.is_none().then(|| turn.secrets()?.replace(&call.name)).flatten() {
+            // A tool made up the name of a secret: nothing has it, and nobody is to read it.
+            call.name = shown.into();
+        }
+        let watch = Watch::of(self, &call, index, &around);
+        let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
+        let mut ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        if let Some(redactor) = index.and_then(|index| inner.redactor_at(index)) {
+            redactor.hide_secrets(&call.arguments, &ctx);
+        }
+        // If this future is dropped, the record says so.
+        let mut record = self.record(&call, index, started, &mut ctx);
+        if let Some(watch) = &watch
+            && let Some(response) = watch.begins(&call, &ctx).await
+        {
+            let mut response = Box::new(ToolResponse { id, started, ..*response });
+            record.finish(&response.outcome, ctx.secrets()).await;
+            response.made_through(call.via);
+            return *response;
+        }
+        let mut spans = inner.observers(&inner.tracers, (&call, index, started), &mut ctx);
+        let begun = Begun::new(watch.as_deref(), &ctx, clock);
+        let outcome = {
+            let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
+            Spanned { spans: &mut spans, run: pin!(guarded(run)) }.await
+        };
+        if !spans.is_empty() {
+            // On the heap: every call would hold the room for it.
+            Box::pin(Record(spans).end(&outcome, ctx.secrets())).await;
+        }
+        // From here on the call reports nothing but its answer.
+        ctx.end();
+        record.finish(&outcome, ctx.secrets()).await;
+        let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
+        let mut response = ToolResponse {
+            id,
+            name: ctx.tool_name.clone(),
+            outcome,
+            skipped: false,
+            started,
+            duration: clock.elapsed(),
+            declared,
+        };
+        depends::record(&ctx, response.name.clone(), &response.outcome);
+        if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
+            // The call has run. What cannot be stored now is stored with the next one.
+            let _ = Box::pin(session.save()).await;
+        }
+        begun.answered();
+        if let Some(watch) = &watch {
+            watch.ends(&response, &ctx).await;
+        }
+        response.made_through(call.via);
+        response
+    }
+
+    /// Answers a call without running it. Observers see it with `null` arguments, and no hook is called.
+    pub(crate) async fn pass_over(
+        &self,
+        mut call: ToolCall,
+        turn: &ToolContext,
+        around: Arc<TurnContext>,
+        mut response: ToolResponse,
+    ) -> ToolResponse {
+        call.shorten_id();
+        let mut ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
+        let index = self.inner().registry.index(&call.name);
+        self.record(&call, index, SystemTime::now(), &mut ctx).finish(&response.outcome, ctx.secrets()).await;
+        if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), index, &around) {
+            watch.passed_over(&response, &ctx);
+        }
+        response.made_through(call.via);
+        response
+    }
+
+    /// Runs a call from the name of the tool to the outcome.
+    async fn run(
+        &self,
+        call: &ToolCall,
+        index: Option<usize>,
+        ctx: &ToolContext,
+        record: &mut Record,
+        (watch, reader): (Option<&Watch>, Reader),
+    ) -> Outcome {
+        let inner = self.inner();
+        let admitted = match &call.blocked {
+            // A call that could not be parsed may lack even the name.
+            Some(why) if call.name.is_empty() => return Err(why.error()),
+            _ => inner.admit(index, &call.name, ctx.principal())?,
+        };
+        let spec = admitted.spec;
+        // A model reads on in a result for which it was already authorised.
+        if let Some(principal) = ctx.principal().filter(|_| !inner.is_own(admitted.index)) {
+            principal.check(spec)?;
+        }
+        let (tool, passed) = (&**inner.registry.at(admitted.index), inner.passed(admitted.index));
+        let (provided, course) = (Provided { registry: &inner.registry, layers: passed }, Course::default());
+        let seen = Invocation::new((tool, &call.arguments), ctx, provided, reader == Reader::Model, &course);
+        if passed.admit.is_empty() {
+            return self.run_admitted(admitted, call, record, (watch, &seen)).await;
+        }
+        // On the heap: every call would hold the room for what few do.
+        let run = Box::pin(self.run_admitted(admitted, call, record, (watch, &seen)));
+        Box::pin(layer::pass(&passed.admit, &seen, run)).await
+    }
+
+    /// Runs a call that may use its tool, from its arguments to the outcome.
+    async fn run_admitted(
+        &self,
+        admitted: Admitted<'_>,
+        call: &ToolCall,
+        record: &mut Record,
+        (watch, seen): (Option<&Watch>, &Invocation<'_>),
+    ) -> Outcome {
+        let inner = self.inner();
+        let (layers, ctx) = (&inner.layers, seen.ctx());
+        // Requirements, middleware and the tool itself go by what other processes have put there.
+        if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
+            Box::pin(session.refresh()).await?;
+        }
+        if let Some(why) = &call.blocked {
+            return Err(why.error());
+        }
+        layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
+        if let Some(why) = &call.brings().denied {
+            return Err(why.clone());
+        }
+        let results = &seen.layers().result[..];
+        let (let_on, goes_on) = match layer::before(results, seen) {
+            None => (results, Ok(())),
+            Some(asked) => asked.await,
+        };
+        let mut outcome = match goes_on.map(|()| layers.exact_arguments(call, seen)) {
+            Err(why) => Err(*why),
+            Ok(Some(given)) => {
+                let mut outcome = self.perform(admitted, given, call, seen, record).await;
+                layer::after(&seen.layers().arguments, seen, &mut outcome).await;
+                outcome
+            }
+            // On the heap: what waits for people and stores takes more room than the tool's own part.
+            Ok(None) => Box::pin(self.run_checked(admitted, call, seen, (record, watch))).await,
+        };
+        if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
+            result.hold_to(&declared);
+        }
+        layer::after(let_on, seen, &mut outcome).await;
+        outcome
+    }
+
+    /// Runs a call from its arguments to the outcome, through every layer that reads arguments.
+    async fn run_checked(
+        &self,
+        admitted: Admitted<'_>,
+        call: &ToolCall,
+        seen: &Invocation<'_>,
+        (record, watch): (&mut Record, Option<&Watch>),
+    ) -> Outcome {
+        let inner = self.inner();
+        let (spec, ctx) = (admitted.spec, seen.ctx());
+        if let Some(why) = FactoryError::lacking(spec, ctx.services()) {
+            return Err(unbuilt(spec, why));
+        }
+        // A call that needs more input resumes with the same arguments.
+        let sent = parsed(call.arguments.clone());
+        let read = sent.as_ref().ok().and_then(|sent| read(spec, sent));
+        let was_read = read.is_some();
+        let arguments = read.map_or(sent, Ok);
+        if let (Ok(arguments), true, Some(redactor)) =
+            (&arguments, was_read, inner.redactor_at(admitted.index))
+        {
+            redactor.hide_secrets(arguments, ctx);
+        }
+        let readers = &seen.layers().arguments[..];
+        let read = seen.with_arguments(arguments.as_ref().ok());
+        let (let_on, goes_on) = match layer::before(readers, &read) {
+            None => (readers, Ok(())),
+            Some(asked) => asked.await,
+        };
+        let mut outcome = match goes_on.map(|()| arguments) {
+            Err(why) => Err(*why),
+            Ok(Err(why)) => Err(why),
+            Ok(Ok(arguments)) => {
+                self.run_decided(admitted, (arguments, was_read), call, seen, (record, watch)).await
+            }
+        };
+        layer::after(let_on, seen, &mut outcome).await;
+        outcome
+    }
+
+    /// Runs a call with arguments that are read, through middleware and approvers.
+    async fn run_decided(
+        &self,
+        admitted: Admitted<'_>,
+        (arguments, was_read): (Value, bool),
+        call: &ToolCall,
+        seen: &Invocation<'_>,
+        (record, watch): (&mut Record, Option<&Watch>),
+    ) -> Outcome {
+        let inner = self.inner();
+        let (layers, ctx) = (&inner.layers, seen.ctx());
+        let tool = &**inner.registry.at(admitted.index);
+        let redactor = inner.redactor_at(admitted.index);
+        let decide = &seen.layers().decide[..];
+        let (arguments, approved) =
+            layers.decide((tool, &inner.registry, decide), redactor, arguments, call, (ctx, record)).await?;
+        let call = approved.as_deref().unwrap_or(call);
+        if call.is_approved() {
+            let by = &call.brings().approver;
+            record.set_approved(by);
+            if let Some(watch) = watch {
+                watch.approved(by);
+            }
+        }
+        if call.is_approved() || was_read || !decide.is_empty() {
+            record.set_arguments(&arguments);
+        }
+        self.perform(admitted, arguments.into(), call, seen, record).await
+    }
+}
+
+/// The answer to a call of a tool that lacks a service: a model can only report it.
+fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
+    let remedy = format!(
+        "{why}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
+         (`with_named_service`)"
+    );
+    let why = ToolboxError::Create { name: spec.name.to_string(), why };
+    ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
+}

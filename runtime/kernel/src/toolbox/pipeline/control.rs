@@ -1,0 +1,291 @@
+//! Carries out what a result requests.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Layers, Record};
+use crate::base::depth::{MOST, shallow};
+use crate::base::frozen::Text;
+use crate::call::ToolCall;
+use crate::call::callback::{Silence, answer};
+use crate::call::context::ToolContext;
+use crate::call::control::{Control, Effect, InputRequest, PendingInput};
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+use crate::call::resumption::Waited;
+use crate::call::tool::AgentTool;
+use crate::layers::control::{
+    EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
+    InputQuestion,
+};
+use crate::layers::layer::{Invocation, Outcome};
+use crate::toolbox::{Admitted, Toolbox};
+use crate::registry::Registry;
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode};
+use crate::schema::shape::read::read_document;
+use crate::spec::ToolSpec;
+use toolgen_core::internal::BorrowedValue;
+
+/// The handlers of what results request.
+#[derive(Clone, Default)]
+pub(crate) struct Controls {
+    pub(crate) effects: BTreeMap<Text, Arc<dyn EffectHandler>>,
+    pub(crate) input: Option<Arc<dyn InputHandler>>,
+}
+
+/// The outcome of asking for input.
+enum Asked {
+    Answer(Value),
+    Later(InputRequest),
+}
+
+impl Toolbox {
+    /// Runs a call from checked arguments until its tool requests nothing more.
+    pub(super) async fn perform<'a>(
+        &'a self,
+        admitted: Admitted<'a>,
+        arguments: BorrowedValue<'a>,
+        call: &ToolCall,
+        seen: &'a Invocation<'a>,
+        record: &mut Record,
+    ) -> Outcome {
+        let (inner, spec, ctx) = (self.inner(), admitted.spec, seen.ctx());
+        let (layers, controls) = (&inner.layers, &inner.layers.controls);
+        let tool = &**inner.build(admitted)?;
+        // A tool may run again only if there is an input handler.
+        let kept = controls.input.is_some().then(|| arguments.clone().into_value());
+        let brings = call.brings();
+        // The questions asked before the call was resumed are unknown.
+        brings.inputs.iter().for_each(|answer| ctx.hide(&layers.redactor.secrets_in_answer(None, answer)));
+        // Boxed: few calls resume, and all would reserve the space for it.
+        let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
+        let first = resumed.as_deref().unwrap_or(ctx);
+        let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
+        let mut result = run.await.map_err(|why| own(why, call))?;
+        let mut inputs = Vec::new();
+        while !result.is_error() {
+            match std::mem::take(&mut result.control) {
+                Control::Continue => break,
+                complete @ Control::Complete { .. } => {
+                    result.control = complete;
+                    return Ok(result);
+                }
+                Control::Effect(effect) => {
+                    result = controls.perform(&effect, ctx, layers.patience.people).await?;
+                    break;
+                }
+                Control::NeedInput(request) => {
+                    ctx.add_event("toolgen.input.requested", &[]);
+                    if inputs.is_empty() {
+                        inputs.clone_from(&brings.inputs);
+                    }
+                    let schema = request.schema.clone();
+                    let answer =
+                        match controls.ask(request, inputs.len(), ctx, layers.patience.people).await? {
+                            Asked::Answer(answer) => answer,
+                            Asked::Later(request) => {
+                                return Err(layers.waits(
+                                    (&**inner.registry.at(admitted.index), &inner.registry),
+                                    request,
+                                    inputs,
+                                    call,
+                                    ctx,
+                                ));
+                            }
+                        };
+                    ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &answer));
+                    inputs.push(answer);
+                    let (arguments, again) =
+                        (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
+                    result = layers
+                        .execute((tool, seen), arguments.into(), &again, record, &[])
+                        .await
+                        .map_err(|why| own(why, call))?;
+                }
+            }
+        }
+        complete(spec, &mut result);
+        Ok(result)
+    }
+}
+
+impl Layers {
+    /// Returns the answer to a call whose tool needs more input.
+    fn waits(
+        &self,
+        (tool, registry): (&dyn AgentTool, &Registry),
+        request: InputRequest,
+        inputs: Vec<Value>,
+        call: &ToolCall,
+        ctx: &ToolContext,
+    ) -> ToolError {
+        let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
+        let pending = PendingInput { call: waiting, request };
+        let sealed = self.seals.seal(Waited::Input(Box::new(pending)), tool, registry);
+        sealed.map_or_else(|why| why, Waited::not_yet)
+    }
+}
+
+impl Controls {
+    async fn perform(
+        &self,
+        effect: &Effect,
+        ctx: &ToolContext,
+        limit: Option<Duration>,
+    ) -> Result<ToolResult, ToolError> {
+        let Some(handler) = self.effects.get(&effect.name) else {
+            let text = format!("the effect '{}' has no handler", effect.name);
+            return Err(ToolError::failed_with(EFFECT_UNHANDLED, text));
+        };
+        let handled = answer(limit, async { handler.handle(effect, ctx).await });
+        let result = match ctx.caller_token().run_until_cancelled(handled).await {
+            None => return Err(ToolError::Cancelled),
+            Some(Ok(handled)) => handled?,
+            Some(Err(silence)) => {
+                let how = match silence {
+                    Silence::Panicked => "failed",
+                    Silence::Late => "was not done in time",
+                };
+                let text = format!("the effect '{}' {how}", effect.name);
+                return Err(ToolError::failed_with(EFFECT_FAILED, text));
+            }
+        };
+        match result.control {
+            Control::Continue | Control::Complete { .. } => Ok(result),
+            Control::Effect(_) | Control::NeedInput(_) => {
+                let text = format!("the effect '{}' asked for something itself", effect.name);
+                Err(ToolError::failed_with(EFFECT_FAILED, text))
+            }
+        }
+    }
+
+    /// Returns an answer that fits, or the request if there is no answer now.
+    async fn ask(
+        &self,
+        request: InputRequest,
+        answered: usize,
+        ctx: &ToolContext,
+        limit: Option<Duration>,
+    ) -> Result<Asked, ToolError> {
+        if answered >= INPUT_ROUNDS {
+            let text = format!("the tool asked for input more than {INPUT_ROUNDS} times");
+            return Err(ToolError::failed_with("INPUT_ROUNDS", text));
+        }
+        let Some(handler) = &self.input else { return Ok(Asked::Later(request)) };
+        let mut problems = Vec::new();
+        for attempt in 1..=INPUT_ATTEMPTS {
+            let question = InputQuestion { request: &request, attempt, problems: &problems };
+            let asked = answer(limit, async { handler.ask(question, ctx).await });
+            let said = match ctx.caller_token().run_until_cancelled(asked).await {
+                None => return Err(ToolError::Cancelled),
+                Some(Err(Silence::Panicked)) => return Err(ToolError::failed("asking for input failed")),
+                Some(Err(Silence::Late)) => InputAnswer::Later,
+                Some(Ok(said)) => said?,
+            };
+            match said {
+                InputAnswer::Given(answer) => match fitted(&request, answer) {
+                    Ok(answer) => return Ok(Asked::Answer(answer)),
+                    Err(wrong) => problems = wrong,
+                },
+                InputAnswer::Declined => {
+                    let text = format!("The tool needs input that was not given: {}", request.message);
+                    return Err(ToolError::failed_with("INPUT_DECLINED", text));
+                }
+                InputAnswer::Later => return Ok(Asked::Later(request)),
+            }
+        }
+        let lines: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
+        let text =
+            format!("The tool needs input, and the answer to its question is not valid: {}", request.message);
+        Err(ToolError::failed_with("INPUT_INVALID", text).with_operator_detail(lines.join("\n")))
+    }
+}
+
+/// Turns the wait of another tool, which this tool called, into a failure: resuming the other call would not resume
+/// this one.
+fn own(why: ToolError, call: &ToolCall) -> ToolError {
+    match why {
+        ToolError::ApprovalRequired(request) if request.id != call.id => {
+            let text = format!(
+                "The call was not finished: it calls '{name}', which needs an approval first. {} Call '{name}' itself, \
+                 so that it can be approved.",
+                request.reasons.join(" "),
+                name = request.name
+            );
+            ToolError::failed_with("APPROVAL_REQUIRED", text)
+        }
+        ToolError::InputRequired(pending) if pending.id != call.id => {
+            ToolError::failed_with("INPUT_REQUIRED", ToolError::InputRequired(pending).to_string())
+        }
+        why => why,
+    }
+}
+
+/// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
+pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec<ArgumentProblem>> {
+    const KEY: &str = "answer";
+    let Some(answer) = shallow(answer) else {
+        let message = format!("the answer is nested more than {MOST} levels deep");
+        return Err(vec![ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Value,
+            message,
+        }]);
+    };
+    let read = |schema: &Value| read_document(schema, &mut Vec::new());
+    let schema = &request.schema;
+    if schema.get("type").is_none_or(|kind| kind == "object") && answer.is_object() {
+        let (shape, defs) = read(schema);
+        return decode(&answer, &shape, &defs, &JSON_SCHEMA);
+    }
+    // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
+    let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
+    for defs in ["$defs", "definitions"] {
+        if let Some(named) = schema.get(defs) {
+            around[defs] = named.clone();
+        }
+    }
+    let (shape, defs) = read(&around);
+    let checked = decode(&json!({ KEY: answer }), &shape, &defs, &JSON_SCHEMA);
+    let mut checked = checked.map_err(|mut problems| {
+        for problem in &mut problems {
+            let pointer = std::mem::take(&mut problem.pointer);
+            problem.pointer = pointer.strip_prefix("/answer").unwrap_or(&pointer).to_owned();
+        }
+        problems
+    })?;
+    Ok(checked.get_mut(KEY).map(Value::take).unwrap_or_default())
+}
+
+/// Marks the result of a completion tool that succeeded as the end of the loop, also in its details.
+fn complete(spec: &ToolSpec, result: &mut ToolResult) {
+    if result.is_error() {
+        result.control = Control::Continue;
+    }
+    let Some(completion) = &spec.completion else { return };
+    if result.is_error() || result.control != Control::Continue {
+        return;
+    }
+    let signal = match result.details.get("next_state").and_then(Value::as_str) {
+        Some(own) => Text::from(own.to_owned()),
+        None => completion.next_state.clone(),
+    };
+    if !signal.is_empty() && result.details.is_object() {
+        let before = result.details.to_string();
+        if result.details.get("next_state").is_none() {
+            result.added_to_details("next_state");
+        }
+        result.details["next_state"] = Value::from(signal.as_str());
+        // A model that reads the value reads all of it.
+        if let [Content::Text(text)] = &mut result.content[..]
+            && *text == before
+        {
+            *text = result.details.to_string();
+        }
+    }
+    result.control = Control::Complete { signal, data: result.details.clone() };
+}

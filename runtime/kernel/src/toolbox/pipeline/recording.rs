@@ -1,0 +1,151 @@
+//! The observers of a call, as one.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use super::spanned::within;
+use crate::base::frozen::Text;
+use crate::base::future::{BoxFuture, caught, contained};
+use crate::call::ToolCall;
+use crate::call::context::{ToolContext, next_turn};
+use crate::call::error::ToolError;
+use crate::layers::layer::{Layer, Outcome};
+use crate::layers::middleware::Approval;
+use crate::layers::observer::{Called, Observer};
+use crate::layers::redact::Secrets;
+use crate::toolbox::{Inner, Toolbox};
+
+impl Toolbox {
+    /// Begins to record a call of the tool at the index.
+    pub(crate) fn record(
+        &self,
+        call: &ToolCall,
+        index: Option<usize>,
+        started: SystemTime,
+        ctx: &mut ToolContext,
+    ) -> Record {
+        let called = (call, index, started);
+        Record(self.inner().observers(&self.inner().recorders, called, ctx))
+    }
+
+    /// Returns the number of a turn that begins, or 0 if nothing observes calls.
+    pub(crate) fn recorded_turn(&self) -> u64 {
+        if self.inner().recorders.is_empty() { 0 } else { next_turn() }
+    }
+}
+
+impl Inner {
+    /// Begins to observe a call of the tool at the index, which arrived at this time.
+    #[inline]
+    pub(super) fn observers(
+        &self,
+        layers: &[Arc<dyn Layer>],
+        called: (&ToolCall, Option<usize>, SystemTime),
+        ctx: &mut ToolContext,
+    ) -> Vec<Box<dyn Observer>> {
+        if layers.is_empty() { Vec::new() } else { self.begun(layers, called, ctx) }
+    }
+
+    fn begun(
+        &self,
+        layers: &[Arc<dyn Layer>],
+        (call, index, started): (&ToolCall, Option<usize>, SystemTime),
+        ctx: &mut ToolContext,
+    ) -> Vec<Box<dyn Observer>> {
+        let redactor = || self.redactor(index);
+        let tool = index.map(|index| self.registry.at(index));
+        let called = Called { call, tool, redactor: &redactor, started };
+        let concerned = layers.iter().filter(|it| tool.is_none_or(|tool| it.concerns(tool.spec())));
+        let mut observers = Vec::new();
+        for layer in concerned {
+            let mut begun = None;
+            within(&observers, &mut || {
+                begun = contained(|| layer.observe(&called, ctx)).unwrap_or_else(|| Some(Box::new(Broken)));
+            });
+            observers.extend(begun);
+        }
+        observers
+    }
+}
+
+/// In place of an observer that panicked where it should have begun.
+struct Broken;
+
+impl Observer for Broken {
+    fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        Err(ToolError::failed("the call could not be observed, so it was not executed"))
+    }
+}
+
+/// The observers of a call, in the order of their layers.
+pub(crate) struct Record(pub(super) Vec<Box<dyn Observer>>);
+
+impl Record {
+    pub(crate) fn set_arguments(&mut self, arguments: &Value) {
+        self.0.iter_mut().for_each(|observer| observer.arguments(arguments));
+    }
+
+    /// Sets the arguments that the tool would get once the call is approved.
+    pub(crate) fn set_completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
+        self.0.iter_mut().for_each(|observer| observer.completed(whole));
+    }
+
+    /// Returns what is decided in place of the approver.
+    pub(crate) fn decision(&self) -> Option<Approval> {
+        self.0.iter().find_map(|observer| observer.decide())
+    }
+
+    pub(crate) fn set_approved(&mut self, by: &Text) {
+        self.0.iter_mut().for_each(|observer| observer.approved(by));
+    }
+
+    /// Tells that the tool is about to run, unless one of them objects. `None` if there is nothing to wait for.
+    pub(crate) fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        let mut observers = self.0.iter_mut();
+        while let Some(observer) = observers.next() {
+            if let Some(written) = observer.intent()? {
+                return Ok(Some(Box::pin(async move {
+                    written.await?;
+                    for observer in observers {
+                        if let Some(written) = observer.intent()? {
+                            written.await?;
+                        }
+                    }
+                    Ok(())
+                })));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the answer that the call gets in place of that of its tool.
+    pub(crate) fn answer(&self) -> Option<Outcome> {
+        self.0.iter().find_map(|observer| observer.answer())
+    }
+
+    /// As [`finish`](Self::finish), the innermost first, each within those around it.
+    pub(super) async fn end(mut self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
+        while let Some(innermost) = self.0.pop() {
+            let (mut ends, mut written) = (Some(innermost), None);
+            within(&self.0, &mut || {
+                if let Some(observer) = ends.take() {
+                    written = contained(|| observer.finish(outcome, secrets.clone())).flatten();
+                }
+            });
+            if let Some(written) = written {
+                caught(written).await;
+            }
+        }
+    }
+
+    pub(crate) async fn finish(self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
+        for observer in self.0 {
+            // The answer is final, whatever an observer makes of it.
+            if let Some(Some(written)) = contained(|| observer.finish(outcome, secrets.clone())) {
+                caught(written).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Resuming calls that waited.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::control::fitted;
+use crate::base::frozen::Text;
+use crate::call::approval::ApprovalRequest;
+use crate::call::callback;
+use crate::call::context::ToolContext;
+use crate::call::control::PendingInput;
+use crate::call::error::ToolError;
+use crate::call::resumption::{Resumption, Waited};
+use crate::call::{ToolCall, ToolResponse};
+use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claimed, is_refusal};
+use crate::toolbox::Toolbox;
+
+impl Toolbox {
+    /// Runs a call that was answered with `APPROVAL_REQUIRED` and has been approved since, with exactly the arguments
+    /// in the request. All layers check it once more; see [`middleware`](crate::layers::middleware) for what it means
+    /// to be approved.
+    ///
+    /// This never fails: a problem with the request is the answer, and then nothing has run. In addition to the usual
+    /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another toolbox or caller, or of a tool
+    /// that has changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
+    /// [store](crate::toolbox::ToolboxBuilder::approval_store) does not say whether it was used. With a
+    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the answer if somebody has
+    /// denied the call there, or a worker has it.
+    pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
+        let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
+        let Some(approvals) = self.approvals() else { return self.call(call, turn).await };
+        let ticket = call.brings().spends.first().cloned();
+        let response = self.call(call, turn).await;
+        if let Some((ticket, version)) = ticket.as_ref().and_then(|it| Some((it, *it.started.get()?))) {
+            self.told(approvals.finish(&ticket.name, version, code(&response))).await;
+        }
+        response
+    }
+
+    /// Returns the queue in which calls of this toolbox wait for an approval, if there is one.
+    #[must_use]
+    pub fn approvals(&self) -> Option<&Approvals> {
+        self.inner().layers.seals.queue()
+    }
+
+    /// Carries out what somebody has decided about a call in the [queue](Self::approvals): runs it if it was granted,
+    /// with exactly its arguments, as [`resume`](Self::resume) does, or answers it with the rejection if it was denied.
+    /// Of all workers that try, only one does so; for the others, and afterwards, this is `None`.
+    ///
+    /// The turn is one of the same caller: the principal, session and agent of
+    /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now,
+    /// such as a rate limit, or that was sealed with another key, stays granted: any worker can try it again. If this future is dropped before the call starts, or
+    /// the program ends, another worker can claim the call after
+    /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, it is never started again; if its
+    /// outcome cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError::NoQueue`], [`NotFound`](ApprovalError::NotFound), [`Undecided`](ApprovalError::Undecided),
+    /// [`Expired`](ApprovalError::Expired), [`OtherCaller`](ApprovalError::OtherCaller),
+    /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written.
+    /// The outcome of the call is in the response, and so are the problems of [`resume`](Self::resume), such as
+    /// `APPROVAL_INVALID` for a call that was changed in the queue.
+    pub async fn resume_decided(
+        &self,
+        id: &str,
+        turn: &ToolContext,
+    ) -> Result<Option<ToolResponse>, ApprovalError> {
+        let approvals = self.approvals().ok_or(ApprovalError::NoQueue)?;
+        let caller = turn.child_in(self.turn_context(turn), Text::EMPTY, Text::EMPTY).called_by();
+        let Some(claimed) = approvals.claim(id, &caller).await? else { return Ok(None) };
+        let Claimed { id, version, request, decision } = claimed;
+        let ApprovalDecision { granted, by, note, .. } = decision;
+        let denied = (!granted).then(|| match note.as_str() {
+            "" => ToolError::denied("The call was not executed: its approval was denied."),
+            _ => ToolError::denied(note),
+        });
+        let call = ToolCall::resumed(Waited::Approval(Box::new(request.approved_by(by))), None);
+        let mut brings = Resumption { denied, ..call.brings().clone() };
+        brings.spends.iter_mut().for_each(|ticket| ticket.claim = Some(version));
+        let started = brings.spends.first().map(|ticket| ticket.started.clone()).unwrap_or_default();
+        let is_denied = brings.denied.is_some();
+        if is_denied {
+            // Whatever the queue says later, it does not run here.
+            self.inner().layers.seals.note_spent(&brings.spends);
+        }
+        let response = self.call(call.resuming(brings), turn).await;
+        let code = code(&response);
+        let settled = match (started.get(), code) {
+            (Some(version), code) => self.told(approvals.finish(&id, *version, code)).await,
+            (None, code @ Some("PERMISSION_DENIED")) if is_denied => {
+                self.told(approvals.finish(&id, version, code)).await
+            }
+            (None, code) => self.told(approvals.give_back(&id, version, code)).await,
+        };
+        // Somebody else has claimed it meanwhile, and nothing has run here.
+        let is_another = started.get().is_none() && settled == Some(false);
+        Ok((!is_another).then_some(response))
+    }
+
+    /// Answers a call that waited with the rejection of the person who denied it.
+    #[doc(hidden)]
+    pub async fn resume_denied(
+        &self,
+        request: ApprovalRequest,
+        note: String,
+        turn: &ToolContext,
+    ) -> ToolResponse {
+        let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
+        let brings = Resumption { denied: Some(ToolError::denied(note)), ..call.brings().clone() };
+        // Denied is denied: it does not run later, either.
+        self.inner().layers.seals.note_spent(&brings.spends);
+        self.call(call.resuming(brings), turn).await
+    }
+
+    /// Answers a call that waited, and that a person who was asked does not want: with this error, and for good. It
+    /// cannot be resumed any more, and is denied in the queue, if it is in one.
+    #[doc(hidden)]
+    pub async fn decline(
+        &self,
+        waited: Waited,
+        by: &'static str,
+        why: ToolError,
+        turn: &ToolContext,
+    ) -> ToolResponse {
+        let inner = self.inner();
+        let queued = match &waited {
+            Waited::Approval(request) => Some(request.queue_id().to_owned()),
+            Waited::Input(_) => None,
+        };
+        let call = ToolCall::resumed(waited, None);
+        let brings = Resumption { denied: Some(why.clone()), ..call.brings().clone() };
+        let call = call.resuming(brings);
+        let Some(index) = inner.registry.index(&call.name) else { return self.call(call, turn).await };
+        let ctx = turn.child_in(self.turn_context(turn), call.id.clone(), call.name.clone());
+        let seals = &inner.layers.seals;
+        // Only what was sealed here for this caller is used up.
+        if seals.verify(&call, &**inner.registry.at(index), &inner.registry, &ctx).is_ok() {
+            if let Err(used) = seals.use_up(&call.brings().spends, inner.layers.patience.callbacks).await {
+                return ToolResponse::new(&call, Err(used));
+            }
+            if let (Some(approvals), Some(id)) = (self.approvals(), queued) {
+                self.told(async { approvals.withdraw(&id, by.into(), &why).await.map(|()| true) }).await;
+            }
+        }
+        self.call(call, turn).await
+    }
+
+    /// Notes something in the queue after a call was answered: what cannot be noted changes nothing about the answer.
+    /// `None` if it is not known whether it was noted.
+    async fn told(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
+        let limit = self.inner().layers.patience.callbacks;
+        callback::answer(Some(limit), noted).await.ok()?.ok()
+    }
+
+    /// Resumes a call that was answered with `INPUT_REQUIRED`, with the input its tool needs. All layers check the
+    /// call once more, and the tool runs from its beginning with all answers so far.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::InvalidArgs`] with all problems, and nothing is run, if the answer does not fit the schema of the
+    /// request. The outcome of the call is in the response, and so is an invalid request, with the codes
+    /// `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`, which
+    /// correspond to those of [`resume`](Self::resume).
+    pub async fn resume_with_input(
+        &self,
+        pending: PendingInput,
+        answer: Value,
+        turn: &ToolContext,
+    ) -> Result<ToolResponse, ToolError> {
+        let answer = fitted(&pending.request, answer).map_err(ToolError::from_problems)?;
+        let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(answer));
+        Ok(self.call(call, turn).await)
+    }
+}
+
+/// Returns the code of the error of a response. A code that a tool made up while it ran may hold its arguments, and
+/// does not go into the queue.
+fn code(response: &ToolResponse) -> Option<&str> {
+    const OWN: &str = "EXECUTION_ERROR";
+    match &response.outcome {
+        Ok(result) => result.is_error().then_some(OWN),
+        Err(ToolError::Failed { code: Cow::Owned(code), .. }) if !is_refusal(code) => Some(OWN),
+        Err(why) => Some(why.code()),
+    }
+}

@@ -1,0 +1,258 @@
+//! Observers of a call: hooks and subscribers of events.
+
+mod gate;
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::base::frozen::Text;
+use crate::base::future::contained;
+use crate::call::callback::{Silence, answer};
+use crate::call::context::{ToolContext, TurnContext};
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::call::{ToolCall, ToolResponse};
+use crate::layers::events::{Event, EventKind, OnEvent};
+use crate::layers::hooks::{Hooks, SKIPPED_BY_HOOK, SKIPPED_BY_LATE_HOOK};
+use crate::layers::redact::{Secrets, ToolRedactor};
+use crate::toolbox::Toolbox;
+
+use gate::Gate;
+
+/// The observers of one call.
+pub(super) struct Watch {
+    hooks: Option<Arc<dyn Hooks>>,
+    /// How long a hook may take.
+    patience: Duration,
+    events: Option<Events>,
+    id: Text,
+    name: Text,
+    agent_id: Option<Text>,
+    session_id: Option<Text>,
+    principal: Option<Text>,
+    approved_by: OnceLock<Text>,
+}
+
+/// The subscriber of events.
+struct Events {
+    on_event: OnEvent,
+    redactor: ToolRedactor,
+    gate: Gate<Event>,
+    /// Notified when another thread has delivered the last event.
+    ended: Notify,
+}
+
+impl Watch {
+    /// Returns the observers of a call of the tool at the index through this toolbox, if there are any.
+    pub(super) fn of(
+        toolbox: &Toolbox,
+        call: &ToolCall,
+        index: Option<usize>,
+        around: &TurnContext,
+    ) -> Option<Arc<Watch>> {
+        let inner = toolbox.inner();
+        let layers = &inner.layers;
+        if layers.hooks.is_none() && layers.on_event.is_none() {
+            return None;
+        }
+        let events = layers.on_event.clone().map(|on_event| {
+            let redactor = inner.redactor(index);
+            Events { on_event, redactor, gate: Gate::default(), ended: Notify::new() }
+        });
+        Some(Arc::new(Watch {
+            hooks: layers.hooks.clone(),
+            patience: layers.patience.callbacks,
+            events,
+            id: call.id.clone(),
+            name: call.name.clone(),
+            agent_id: around.agent_id.clone(),
+            session_id: around.session.as_ref().map(|session| Text::copy_of(session.id())),
+            principal: around.principal.as_ref().map(|principal| principal.id.clone()),
+            approved_by: OnceLock::new(),
+        }))
+    }
+
+    /// Returns a context that reports to these observers first. Its reports hold no secrets of the call.
+    pub(super) fn around(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
+        let mut own = around.clone();
+        let (watch, next) = (Arc::clone(self), around.on_progress.clone());
+        own.on_progress = Some(Arc::new(move |line| {
+            watch.report(|events| EventKind::Progress {
+                message: events.redactor.text(&line, &Secrets::default()).into_owned(),
+            });
+            if let Some(next) = &next {
+                contained(|| next(line));
+            }
+        }));
+        let (watch, next) = (Arc::clone(self), around.on_update.clone());
+        own.on_update = Some(Arc::new(move |result| watch.update(result, next.as_deref())));
+        Arc::new(own)
+    }
+
+    /// Lets the call begin, or returns the answer to give instead.
+    pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<Box<ToolResponse>> {
+        if let Some(hooks) = &self.hooks {
+            let asked = answer(Some(self.patience), async { hooks.before_tool_execution(call, ctx).await });
+            match ctx.caller_token().run_until_cancelled(asked).await {
+                Some(Ok(true)) => {}
+                Some(Err(Silence::Late)) => {
+                    return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)));
+                }
+                Some(_) => return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_HOOK))),
+                None => {
+                    let response = ToolResponse::new(call, Err(ToolError::Cancelled));
+                    self.began(&call.arguments, ctx);
+                    self.ended(&response.outcome, response.duration, ctx);
+                    return Some(Box::new(response));
+                }
+            }
+        }
+        self.began(&call.arguments, ctx);
+        None
+    }
+
+    /// Notes that the call was approved, and by whom; empty if not named.
+    pub(super) fn approved(&self, by: &Text) {
+        // The first one stays; a call is approved once.
+        let _ = self.approved_by.set(by.clone());
+    }
+
+    /// Reports that the call was answered.
+    pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
+        if !self.ended(&response.outcome, response.duration, ctx)
+            && let Some(events) = &self.events
+        {
+            // Boxed: few calls report from another thread at the moment of their end.
+            let _ = Box::pin(answer(Some(self.patience), events.ended.notified())).await;
+        }
+        if let Some(hooks) = &self.hooks {
+            // The answer is final; what a hook makes of it does not concern the call.
+            let told = answer(Some(self.patience), async { hooks.after_tool_execution(response, ctx).await });
+            let _ = told.await;
+        }
+    }
+
+    /// Reports that the call was answered without being run: no hook is called.
+    pub(super) fn passed_over(&self, response: &ToolResponse, ctx: &ToolContext) {
+        self.began(&Value::Null, ctx);
+        self.ended(&response.outcome, response.duration, ctx);
+    }
+
+    fn began(&self, arguments: &Value, ctx: &ToolContext) {
+        if let Some(events) = &self.events {
+            contained(|| {
+                let arguments = events.redactor.shown(arguments, ctx);
+                (events.on_event)(self.event(EventKind::ToolCall { arguments }));
+            });
+        }
+    }
+
+    /// Sends the last event of the call, after all others. `false` if another thread, which is reporting now, sends
+    /// it.
+    fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration, ctx: &ToolContext) -> bool {
+        let Some(events) = &self.events else { return true };
+        let secrets = ctx.secrets().unwrap_or_default();
+        let kind = contained(|| match outcome {
+            Ok(result) => {
+                let (content, _) = events.shown(result, &secrets);
+                EventKind::ToolResponse { content, is_error: result.is_error(), duration }
+            }
+            Err(why) => {
+                let message = events.redactor.message(why, &secrets);
+                let code = secrets.code(why.code()).unwrap_or("EXECUTION_ERROR").to_owned();
+                EventKind::Error { message, code, duration }
+            }
+        });
+        let unreadable = || EventKind::Error { message: String::new(), code: "UNKNOWN".to_owned(), duration };
+        let end = events.gate.close(self.event(kind.unwrap_or_else(unreadable)));
+        let is_told = end.is_some();
+        end.and_then(|end| contained(|| (events.on_event)(end)));
+        is_told
+    }
+
+    fn update(&self, result: ToolResult, next: Option<&(dyn Fn(ToolResult) + Send + Sync)>) {
+        if let Some(hooks) = &self.hooks
+            && contained(|| hooks.before_tool_execution_update(&self.id, &self.name, &result)) == Some(false)
+        {
+            return;
+        }
+        self.report(|events| {
+            let (content, details) = events.shown(&result, &Secrets::default());
+            EventKind::Update { content, details }
+        });
+        let Some(hooks) = &self.hooks else {
+            if let Some(next) = next {
+                contained(|| next(result));
+            }
+            return;
+        };
+        if let Some(next) = next {
+            contained(|| next(result.clone()));
+        }
+        contained(|| hooks.after_tool_execution_update(&self.id, &self.name, &result));
+    }
+
+    /// Sends an event of a running call.
+    fn report(&self, kind: impl FnOnce(&Events) -> EventKind) {
+        let Some(events) = self.events.as_ref().filter(|events| events.gate.enter()) else { return };
+        // An error of a subscriber does not concern the call.
+        contained(|| (events.on_event)(self.event(kind(events))));
+        if let Some(end) = events.gate.leave() {
+            contained(|| (events.on_event)(end));
+            events.ended.notify_one();
+        }
+    }
+
+    fn event(&self, kind: EventKind) -> Event {
+        Event {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            agent_id: self.agent_id.clone(),
+            session_id: self.session_id.clone(),
+            principal: self.principal.clone(),
+            approved_by: self.approved_by.get().cloned(),
+            at: SystemTime::now(),
+            kind,
+        }
+    }
+}
+
+impl Events {
+    /// Returns the redacted content and details of a result.
+    fn shown(&self, result: &ToolResult, secrets: &Secrets) -> (Value, Value) {
+        let mut shown = self.redactor.result(result, secrets);
+        (shown["content"].take(), shown["details"].take())
+    }
+}
+
+/// A call that has begun. If it is dropped without an answer, because its caller abandoned it, the subscriber of
+/// events learns of it; in either case, work that the call left behind reports nothing.
+pub(super) struct Begun<'a> {
+    watch: Option<&'a Watch>,
+    ctx: &'a ToolContext,
+    since: Instant,
+}
+
+impl<'a> Begun<'a> {
+    pub(super) fn new(watch: Option<&'a Watch>, ctx: &'a ToolContext, since: Instant) -> Begun<'a> {
+        Begun { watch, ctx, since }
+    }
+
+    /// Notes that the call has an answer, which is reported next.
+    pub(super) fn answered(mut self) {
+        self.watch = None;
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.ctx.end();
+        if let Some(watch) = self.watch {
+            watch.ended(&Err(ToolError::Cancelled), self.since.elapsed(), self.ctx);
+        }
+    }
+}

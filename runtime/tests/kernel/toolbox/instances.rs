@@ -1,0 +1,168 @@
+//! Which tools there are, and when they are built.
+
+use std::sync::Barrier;
+
+use toolgen_runtime::toolbox::ToolboxError;
+
+use super::{Count, Counted, factory, names, toolbox, said, spec, tool, tools};
+use crate::prelude::*;
+
+#[test]
+fn a_list_of_allowed_tools_filters_and_sorts() {
+    let all = || tools(&["shell", "build", "test", "lint"]);
+    assert_eq!(names(&toolbox(all()).build().unwrap()), ["build", "lint", "shell", "test"]);
+    let some = toolbox(all()).allow(["test"]).allow(["build", "test"]).build().unwrap();
+    assert_eq!(names(&some), ["build", "test"]);
+    assert_eq!(some.specs().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["build", "test"]);
+    let none = toolbox(all()).allow([""; 0]).build().unwrap();
+    assert!(names(&none).is_empty());
+    assert_eq!(some.list()[0].to_json()["description"], "Does build.");
+}
+
+#[test]
+fn the_three_errors_are_exact() {
+    let broken = ToolFactory::new(spec("broken"), |_: &ToolboxContext| -> Result<Counted, FactoryError> {
+        Err(FactoryError::requires("broken", "an executor"))
+    });
+    let mut all = tools(&["shell", "build"]);
+    all.push(Arc::new(broken));
+    let toolbox = toolbox(all).allow(["shell", "broken"]).build().unwrap();
+    let said =
+        |name: &str| toolbox.get(name).map(|tool| tool.name().to_owned()).map_err(|why| why.to_string());
+    assert_eq!(said("shell").unwrap(), "shell");
+    assert_eq!(said("build").unwrap_err(), "tool 'build' not allowed in this context");
+    assert_eq!(said("deploy").unwrap_err(), "tool 'deploy' not registered");
+    assert_eq!(
+        said("broken").unwrap_err(),
+        "failed to create tool 'broken': broken tool requires an executor"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_is_built_once_when_it_is_first_used_and_is_the_same_from_then_on() {
+    let (used, used_made) = factory(spec("used"));
+    let (idle, idle_made) = factory(spec("idle"));
+    let registry = Registry::new([Arc::new(used) as Arc<dyn AgentTool>, Arc::new(idle)]).unwrap();
+    let toolbox = registry.toolbox(ToolboxContext::new());
+    // Nothing that only tells of tools builds them.
+    assert_eq!(toolbox.list().len(), 2);
+    assert!(toolbox.generate_tool_documentation().contains("used"));
+    assert!(toolbox.generate_detailed_documentation().contains("idle"));
+    assert_eq!((used_made.get(), idle_made.get()), (0, 0));
+    let first = toolbox.get("used").unwrap();
+    assert!(Arc::ptr_eq(&first, &toolbox.clone().get("used").unwrap()));
+    assert_eq!(said(&toolbox, "used").await, "built");
+    assert_eq!((used_made.get(), idle_made.get()), (1, 0));
+    // Another toolbox has tools of its own.
+    let other = registry.toolbox(ToolboxContext::new());
+    assert!(!Arc::ptr_eq(&first, &other.get("used").unwrap()));
+    assert_eq!(used_made.get(), 2);
+}
+
+#[test]
+fn threads_that_ask_at_once_get_one_tool() {
+    let (used, made) = factory(spec("used"));
+    let toolbox = toolbox(vec![Arc::new(used)]).build().unwrap();
+    let start = Arc::new(Barrier::new(16));
+    let threads: Vec<_> = (0..16)
+        .map(|_| {
+            let (toolbox, start) = (toolbox.clone(), Arc::clone(&start));
+            std::thread::spawn(move || {
+                start.wait();
+                toolbox.get("used").unwrap()
+            })
+        })
+        .collect();
+    let tools: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert!(tools.windows(2).all(|pair| Arc::ptr_eq(&pair[0], &pair[1])));
+    assert_eq!(made.get(), 1);
+}
+
+#[tokio::test]
+async fn what_could_not_be_built_is_told_and_tried_again() {
+    let tries = Count::default();
+    let count = tries.clone();
+    let flaky = ToolFactory::new(spec("flaky"), move |_: &ToolboxContext| {
+        count.up();
+        match count.get() {
+            1 => panic!("a factory may panic"),
+            2 => Err(FactoryError::new("WorkDir is required for flaky tool")),
+            _ => Ok(Counted { spec: spec("flaky"), calls: Arc::default(), answer: String::from("built") }),
+        }
+    });
+    let toolbox = toolbox(vec![Arc::new(flaky)]).build().unwrap();
+    assert_eq!(said(&toolbox, "flaky").await, "tool panicked");
+    let why = "failed to create tool 'flaky': WorkDir is required for flaky tool";
+    assert_eq!(said(&toolbox, "flaky").await, why);
+    assert_eq!(said(&toolbox, "flaky").await, "built");
+    assert_eq!((said(&toolbox, "flaky").await.as_str(), tries.get()), ("built", 3));
+}
+
+#[test]
+fn a_tool_is_another_one_in_another_context() {
+    let places = ToolFactory::new(spec("place"), |ctx: &ToolboxContext| {
+        let place =
+            ctx.work_dir.clone().ok_or_else(|| FactoryError::new("WorkDir is required for place tool"))?;
+        Ok(Counted { spec: spec("place"), calls: Arc::default(), answer: place.display().to_string() })
+    });
+    let registry = Registry::builder().add(places).seal().unwrap();
+    for place in ["/workspace", "/mnt/coders/a"] {
+        let toolbox = registry.toolbox(ToolboxContext::new().with_work_dir(place));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        assert_eq!(runtime.block_on(said(&toolbox, "place")), place);
+    }
+    let nowhere = registry.toolbox(ToolboxContext::new()).get("place").err().unwrap();
+    assert_eq!(nowhere.to_string(), "failed to create tool 'place': WorkDir is required for place tool");
+}
+
+#[test]
+fn unknown_names_in_a_list_are_told_together() {
+    let refused = toolbox(tools(&["a", "b"])).allow(["z", "a", "y", "z"]).build().unwrap_err();
+    assert_eq!(refused.to_string(), "tool 'y' not registered\ntool 'z' not registered");
+    let pattern = toolbox(tools(&["a"])).allow(["list_*"]).build().unwrap_err();
+    assert_eq!(
+        pattern.to_string(),
+        "tool 'list_*' not registered: a list of allowed tools takes exact names; for patterns, use rules \
+         (`Rules::builder().include([\"list_*\"])`)"
+    );
+    let ToolboxError::UnknownTools(unknown) = refused else { panic!("it is about names") };
+    assert_eq!(unknown.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["y", "z"]);
+    let misspelled = toolbox(tools(&["pay", "look"])).allow(["pya", "look"]).build().unwrap_err();
+    assert_eq!(misspelled.to_string(), "tool 'pya' not registered; did you mean 'pay'?");
+}
+
+#[tokio::test]
+async fn tools_that_turn_up_later_are_in_a_new_snapshot() {
+    let registry = Registry::new(tools(&["a"])).unwrap();
+    let before = registry.toolbox(ToolboxContext::new());
+    let more = registry.extend([tool(spec("b"))]).unwrap();
+    let after = more.toolbox(ToolboxContext::new());
+    assert_eq!((names(&before), names(&after)), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
+    assert_eq!(said(&before, "b").await, "Tool not found: b");
+    assert_eq!(said(&after, "b").await, "b ran");
+    let told = more.extend([tool(spec("a"))]).unwrap_err().to_string();
+    assert!(told.starts_with("Tool [a] is already registered."), "{told}");
+}
+
+#[tokio::test]
+async fn what_is_forbidden_can_be_hidden() {
+    let (hidden, open): (Toolbox, Toolbox) = {
+        let builder = || toolbox(tools(&["deploy", "deploy_all", "shell"])).allow(["shell"]);
+        (builder().hide_forbidden().build().unwrap(), builder().build().unwrap())
+    };
+    // Nothing tells the one from the other, neither text nor code nor a suggestion.
+    for name in ["deploy", "deplo", "nothing"] {
+        let text = format!("tool '{name}' not allowed in this context");
+        assert_eq!(hidden.get(name).err().unwrap().to_string(), text);
+        let call = ToolCall::new("c", name, serde_json::json!({}));
+        let response = hidden.call(call, &ToolContext::new("t", "")).await;
+        let expected = serde_json::json!({"error": text, "code": "PERMISSION_DENIED"});
+        assert_eq!(response.outcome.unwrap_err().to_json(), expected);
+    }
+    assert_eq!(said(&open, "deploy").await, "tool 'deploy' not allowed in this context");
+    assert_eq!(said(&open, "nothing").await, "Tool not found: nothing");
+    // Even where nothing is hidden, no forbidden tool is suggested.
+    let call = ToolCall::new("c", "deplo", serde_json::json!({}));
+    let response = open.call(call, &ToolContext::new("t", "")).await;
+    assert_eq!(response.outcome.unwrap_err().to_json().get("suggestion"), None);
+}
