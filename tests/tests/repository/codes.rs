@@ -60,9 +60,9 @@ fn every_code_of_an_error_is_in_the_list() {
 fn the_page_of_codes_is_the_list() {
     let mut page = "# Error codes
 
-Look up the code of a failed call: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and metrics.
-`cargo toolgen explain CODE` shows how to fix the failure. The table lists the codes of this library. A tool may define
-additional codes (`ToolError::failed_with`).
+Look up the code of a failed call: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and
+metrics. `cargo toolgen explain CODE` shows how to fix the failure. The table lists the codes of this library. A tool may
+define additional codes (`ToolError::failed_with`).
 
 | code | meaning |
 |---|---|
@@ -73,8 +73,8 @@ additional codes (`ToolError::failed_with`).
     }
     page.push_str(
         "
-Earlier versions wrote some codes in lower case (`missing_credential`, `http_error`). Logs, recordings and cassettes with
-these codes are supported until the next minor version. `call::codes::current` returns the current form of a code.
+Earlier versions wrote some codes in lower case (`missing_credential`, `http_error`). Logs, recordings and cassettes
+with these codes are supported until the next minor version. `call::codes::current` returns the current form of a code.
 ",
     );
     assert_golden(&root().join("docs/codes.md"), &page);
