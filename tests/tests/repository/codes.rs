@@ -61,8 +61,8 @@ fn the_page_of_codes_is_the_list() {
     let mut page = "# Error codes
 
 Look up the code of a failed call: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and
-metrics. `cargo toolgen explain CODE` shows how to fix the failure. The table lists the codes of this library. A tool may
-define additional codes (`ToolError::failed_with`).
+metrics. `cargo toolgen explain CODE` shows how to fix the failure. The table lists the codes of this library. A tool
+may define additional codes (`ToolError::failed_with`).
 
 | code | meaning |
 |---|---|
