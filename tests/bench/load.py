@@ -103,9 +103,9 @@ COLUMNS = [
     ("p99", "p99_us", "{:,.0f} µs"),
     ("calls recorded/s", "records_per_second", "{:,.0f}"),
     ("not recorded", "lost", "{:.0%}"),
-    ("ready after", "ready_ms", "{:,.1f} ms"),
-    ("memory at rest", "resting_kib", "{:,.0f} KiB"),
-    ("at its peak", "peak_kib", "{:,.0f} KiB"),
+    ("startup time", "ready_ms", "{:,.1f} ms"),
+    ("idle memory", "resting_kib", "{:,.0f} KiB"),
+    ("peak memory", "peak_kib", "{:,.0f} KiB"),
 ]
 
 

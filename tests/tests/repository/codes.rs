@@ -58,12 +58,13 @@ fn every_code_of_an_error_is_in_the_list() {
 
 #[test]
 fn the_page_of_codes_is_the_list() {
-    let mut page = "# Codes of errors
+    let mut page = "# Error codes
 
-What went wrong, for machines: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and metrics. A tool may have codes of its own
-(`ToolError::failed_with`); those of this library are below; `cargo toolgen explain CODE` says what to do about one.
+Look up the code of a failed call: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and
+metrics. `cargo toolgen explain CODE` shows how to fix the failure. The table lists the codes of this library. A tool
+may define additional codes (`ToolError::failed_with`).
 
-| code | what happened |
+| code | meaning |
 |---|---|
 "
     .to_owned();
@@ -72,8 +73,8 @@ What went wrong, for machines: `ToolError::code`, `error_code` of an audit recor
     }
     page.push_str(
         "
-Some were written in small letters before (`missing_credential`, `http_error`). Logs, recordings and cassettes that have those are read until the next minor version, and
-`call::codes::current` gives the new spelling of one.
+Earlier versions wrote some codes in lower case (`missing_credential`, `http_error`). Logs, recordings and cassettes
+with these codes are supported until the next minor version. `call::codes::current` returns the current form of a code.
 ",
     );
     assert_golden(&root().join("docs/codes.md"), &page);

@@ -53,7 +53,7 @@ fn codes_of_failed_calls_are_explained() {
     place
         .run("explain MCP_LOST")
         .exits(0)
-        .prints("failure[MCP_LOST]: An MCP server went away during the call.");
+        .prints("failure[MCP_LOST]: The connection to an MCP server was lost during the call.");
     place.run("explain credential_refused").exits(0).prints("Check the credential");
 }
 
