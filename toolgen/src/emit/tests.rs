@@ -154,7 +154,7 @@ fn full_command() -> CommandPlan {
     CommandPlan {
         argv: vec![
             ArgvTemplate::One { text: every_template(), allow_leading_dash: true },
-            ArgvTemplate::Each { list: every_template(), dash: false },
+            ArgvTemplate::Each { list: every_template(), allow_leading_dash: false },
             ArgvTemplate::Group {
                 condition: Some(every_condition()),
                 words: one(ArgvTemplate::Group { condition: None, words: List::EMPTY }),
