@@ -57,7 +57,7 @@ fn main() {
     let mut contenders: [(&str, Box<dyn FnMut(&str, &str) -> String>); 5] = [
         ("by hand", Box::new(by_hand::call)),
         ("registry", Box::new(|name, arguments| now(ours::call(&registry, &turn, name, arguments)))),
-        ("provider", Box::new(|name, arguments| now(ours::provided(&toolbox, &turn, name, arguments)))),
+        ("toolbox", Box::new(|name, arguments| now(ours::provided(&toolbox, &turn, name, arguments)))),
         ("rig", Box::new(|name, arguments| now(rig::call(&handlers, name, arguments)))),
         ("rmcp", Box::new(|name, arguments| now(mcp::call(&server, name, arguments)))),
     ];

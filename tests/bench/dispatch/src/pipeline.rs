@@ -148,5 +148,5 @@ pub fn calls() {
     let registry = Registry::new(toolset![noop]).unwrap();
     let turn = ToolContext::new("turn", "");
     let nanos = best(|| drop(black_box(now(registry.call_without_layers("noop", json!({}), &turn)))));
-    println!("{:<28} {nanos:>8.0}", "without a provider");
+    println!("{:<28} {nanos:>8.0}", "without a toolbox");
 }
