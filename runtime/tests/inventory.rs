@@ -25,7 +25,7 @@ fn local() {
 }
 
 #[test]
-fn every_function_is_there_and_sorted() {
+fn inventory_contains_every_function_sorted() {
     local();
     wait();
     inside::finish();

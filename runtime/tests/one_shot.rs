@@ -66,13 +66,13 @@ fn main() -> ExitCode {
         Err(_) => {}
     }
     let tests: [(&str, fn()); 7] = [
-        ("a_program_reads_its_input_and_writes_one_object", a_program_reads_its_input_and_writes_one_object),
-        ("the_only_tool_needs_no_name", the_only_tool_needs_no_name),
-        ("words_that_mean_nothing_are_wrong_usage", words_that_mean_nothing_are_wrong_usage),
-        ("the_tools_can_be_listed", the_tools_can_be_listed),
-        ("an_input_without_end_is_refused", an_input_without_end_is_refused),
-        ("a_reader_that_leaves_is_no_error", a_reader_that_leaves_is_no_error),
-        ("an_interruption_ends_what_was_started", an_interruption_ends_what_was_started),
+        ("program_reads_its_input_and_writes_one_object", program_reads_its_input_and_writes_one_object),
+        ("single_tool_needs_no_name", single_tool_needs_no_name),
+        ("unknown_arguments_are_a_usage_error", unknown_arguments_are_a_usage_error),
+        ("tools_can_be_listed", tools_can_be_listed),
+        ("endless_input_is_rejected", endless_input_is_rejected),
+        ("closed_output_pipe_is_not_an_error", closed_output_pipe_is_not_an_error),
+        ("interruption_ends_started_calls", interruption_ends_started_calls),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let is_wanted = |name: &str| {
@@ -105,7 +105,7 @@ fn told(output: &Output) -> (i32, Value) {
     (output.status.code().unwrap(), serde_json::from_str(text).unwrap())
 }
 
-fn a_program_reads_its_input_and_writes_one_object() {
+fn program_reads_its_input_and_writes_one_object() {
     let output = run("all", &["greet"], br#"{"name": "Ada", "politely": true}"#);
     assert_eq!(told(&output), (0, json!({"result": "Good morning, Ada."})));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "greeting\n");
@@ -122,7 +122,7 @@ fn a_program_reads_its_input_and_writes_one_object() {
     assert_eq!((status, json), (1, json!({"error": "there is no key", "code": "EXECUTION_ERROR"})));
 }
 
-fn the_only_tool_needs_no_name() {
+fn single_tool_needs_no_name() {
     for words in [&[][..], &["add"]] {
         assert_eq!(told(&run("single", words, br#"{"a": 2, "b": 3}"#)), (0, json!({"result": 5})));
     }
@@ -130,7 +130,7 @@ fn the_only_tool_needs_no_name() {
     assert_eq!((status, &json["properties"]["a"]["type"]), (0, &json!("integer")));
 }
 
-fn words_that_mean_nothing_are_wrong_usage() {
+fn unknown_arguments_are_a_usage_error() {
     for (words, text) in [
         (&[][..], "Name one of the tools: add, greet, wait"),
         (&["ad"], "Tool not found: ad; did you mean 'add'?"),
@@ -144,7 +144,7 @@ fn words_that_mean_nothing_are_wrong_usage() {
     }
 }
 
-fn the_tools_can_be_listed() {
+fn tools_can_be_listed() {
     let (status, json) = told(&run("all", &["--list"], b""));
     let names: Vec<&str> =
         json["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -157,7 +157,7 @@ fn the_tools_can_be_listed() {
     }
 }
 
-fn an_input_without_end_is_refused() {
+fn endless_input_is_rejected() {
     let mut child = start("all", &["greet"]);
     let mut stdin = child.stdin.take().unwrap();
     let piece = [b' '; 1 << 16];
@@ -167,7 +167,7 @@ fn an_input_without_end_is_refused() {
     assert!(json["error"].as_str().unwrap().contains("it is longer than 16777216 bytes"), "{json}");
 }
 
-fn a_reader_that_leaves_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let mut child = start("all", &["add"]);
     drop(child.stdout.take());
     child.stdin.take().unwrap().write_all(br#"{"a": 1, "b": 1}"#).unwrap();
@@ -176,10 +176,10 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 #[cfg(not(unix))]
-fn an_interruption_ends_what_was_started() {}
+fn interruption_ends_started_calls() {}
 
 #[cfg(unix)]
-fn an_interruption_ends_what_was_started() {
+fn interruption_ends_started_calls() {
     for signal in ["-INT", "-TERM"] {
         let file = Arc::new(format!("{}/one-shot{signal}", env!("CARGO_TARGET_TMPDIR")));
         let _ = std::fs::remove_file(&*file);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_are_told_apart() {
+    fn doc_comment_sections_are_recognized() {
         let docs = docs(
             "Finds things\nby name.\n\n- one\n- two\n\n# Arguments\n\n- `q`: what to find\n  and where\n* limit - how many\n\n\
              # Returns\nA list.\n\n# Use for\nSearching.\n\n# Examples\nThe usual:\n```json\n{\"q\": \"x\"}\n```\n- Short: `{\"q\": \"y\"}`\n\n\
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn other_headings_and_hashes_in_code_stay() {
+    fn other_headings_and_code_are_kept() {
         let docs = docs("# Notes\nKept.\n```text\n# Returns\n```");
         assert!(
             matches!(&docs.description, Some(Description::Text(text)) if text.contains("# Notes") && text.contains("# Returns"))

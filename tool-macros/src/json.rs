@@ -125,7 +125,7 @@ mod tests {
     use super::object_keys;
 
     #[test]
-    fn the_keys_of_an_object_are_found() {
+    fn keys_of_an_object_are_found() {
         assert_eq!(
             object_keys(r#" {"a": [1, {"x": null}], "b": "\"}"} "#),
             Ok(vec!["a".to_owned(), "b".to_owned()])
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn invalid_json_is_rejected() {
         for bad in [
             "",
             "[]",

@@ -66,18 +66,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelling_is_recognised() {
+    fn misspelling_is_recognized() {
         assert_eq!(nearest("defualt", ["default", "range"].into_iter()), Some("default"));
         assert_eq!(nearest("x", ["default", "range"].into_iter()), None);
     }
 
     #[test]
-    fn titles_are_for_people() {
+    fn title_is_human_readable() {
         assert_eq!(title("get_weather-now"), "Get Weather Now");
     }
 
     #[test]
-    fn names_follow_the_rule() {
+    fn tool_names_are_validated() {
         assert_eq!(tool_name_problem("get_weather"), None);
         assert!(tool_name_problem("get weather").is_some_and(|text| text.contains("it holds ' '")));
         assert!(tool_name_problem(&"x".repeat(65)).is_some_and(|text| text.contains("65")));

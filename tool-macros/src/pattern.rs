@@ -170,7 +170,7 @@ mod tests {
     use super::problem;
 
     #[test]
-    fn patterns_in_use_pass() {
+    fn common_patterns_are_accepted() {
         for good in [
             "^[a-z0-9_-]+$",
             r"^\d{4}-\d{2}$",
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn pattern_errors_are_described() {
         let cases = [
             ("(a", "not closed"),
             ("a)", "closes nothing"),

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_name_is_found_wherever_it_is_given() {
+    fn renamed_dependency_is_found_in_every_form() {
         let cases = [
             ("[dependencies]\nrt = { package = \"toolgen-runtime\", version = \"1\" }", Some("rt")),
             ("[dependencies.my-rt]\nversion = \"1\"\npackage = \"toolgen-runtime\"", Some("my_rt")),

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearly_a_code_is_meant_as_one() {
+    fn misspelled_code_gets_a_suggestion() {
         for (name, code) in
             [("E303", "E0303"), ("n706", "N0706"), ("W0303", "E0303"), ("warnngs", "warnings")]
         {

@@ -144,7 +144,7 @@ components:
     }
 
     #[test]
-    fn what_is_lost_is_an_error_with_the_tool_the_place_the_reason_and_the_remedy() {
+    fn denied_loss_is_an_error_with_location_and_help() {
         assert_eq!(checked(&Options::default()), (true, vec![]));
         assert_eq!(checked(&Options::default().deny_losses("anthropic")), (true, vec![]));
         let (kept, told) = checked(&Options::default().deny_losses("openai-strict"));
@@ -159,7 +159,7 @@ components:
     }
 
     #[test]
-    fn an_exact_tool_is_refused_where_a_rule_would_only_be_told() {
+    fn exact_tool_is_rejected_if_a_rule_becomes_prose() {
         let exact = |selector: &str| Options::default().exact(selector).deny_losses("openai-strict");
         let (kept, told) = checked(&exact("tag:reading"));
         assert!(!kept);

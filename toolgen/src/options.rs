@@ -404,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_says_what_the_options_do() {
+    fn options_convert_to_command_line_arguments() {
         assert_eq!(Options::default().credential("key", "KEY").command_line(), "");
         let options = Options::default()
             .include("tag:Albums")

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_that_selects_nothing_says_what_was_meant() {
+    fn unmatched_selector_gets_a_suggestion() {
         assert_eq!(Selector::from("pets_lst").nearest(&[SUBJECT]).as_deref(), Some("pets_list"));
         assert_eq!(Selector::from("tag:Petz").nearest(&[SUBJECT]).as_deref(), Some("tag:Pets"));
         assert_eq!(Selector::from("zebra").nearest(&[SUBJECT]), None);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_likeliest_comes_first() {
+    fn likeliest_suggestion_comes_first() {
         let known = ["pets_create", "pets_list", "shop_pets_list", "pets_lists", "zebras", "zebra"];
         for (text, likely) in [
             ("pets_lst", &["pets_list", "pets_lists"][..]),

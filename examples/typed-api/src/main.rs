@@ -104,12 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_runs() -> Result<(), Box<dyn Error>> {
+    fn example_program_runs() -> Result<(), Box<dyn Error>> {
         main()
     }
 
     #[tokio::test]
-    async fn a_pet_finds_a_home_and_another_is_not_there() -> Result<(), Box<dyn Error>> {
+    async fn adopting_a_pet_works_and_a_missing_pet_is_an_error() -> Result<(), Box<dyn Error>> {
         let shelter = Shelter::connect(server::start().await?)?;
         shelter.fill().await?;
         assert_eq!(shelter.waiting().await?.len(), 2);

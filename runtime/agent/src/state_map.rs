@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_with_a_map_is_told_when_it_is_built() {
+    fn state_map_reports_all_errors_when_built() {
         let tools = [tool("submit_plan", Some("REVIEW")), tool("done", Some("MERGE")), tool("shell", None)];
         let built = StateMap::builder().on("REVIEW", 1).on("ENDED", 2).on("REVIEW", 3).build(&tools);
         assert_eq!(
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_of_the_run_is_only_known_if_it_is_in_the_map() {
+    fn signal_is_known_only_if_the_map_contains_it() {
         let tools = [tool("done", Some("MERGE")), tool("stop", Some(""))];
         let states = StateMap::builder().on("MERGE", 1).on_undeclared("ABORTED", 2).build(&tools).unwrap();
         assert_eq!((states.next("MERGE"), states.next("ABORTED")), (Ok(&1), Ok(&2)));

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_in_units_of_1024() {
+    fn sizes_use_units_of_1024() {
         let cases = [
             (0, "0 B"),
             (1023, "1023 B"),

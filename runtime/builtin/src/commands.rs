@@ -172,7 +172,7 @@ mod tests {
     use toolgen_test_support::{cpu_time, script};
 
     #[test]
-    fn lines_start_and_match_what_the_script_says() {
+    fn command_lines_match_the_script() {
         let patterns = ["rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"];
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/commands/tests/lines.txt");
         script::replay(&file, || {
@@ -190,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_stands_before_it_a_line_of_its_own_is_read(
+        fn command_on_its_own_line_is_found_after_any_text(
             text in r"[a-z0-9 =./-]{0,20}",
             any in r#"[a $(){}`'"\\<>|&;#=\n\t!-]{0,60}"#,
         ) {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_or_deep_line_is_read_in_time() {
+    fn long_or_deep_command_line_parses_quickly() {
         let deep = "$(".repeat(50_000);
         let nested = "bash -c ".repeat(20_000);
         let starters = "sudo -u ".repeat(20_000);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_starts_others_in_several_ways_does_not_multiply() {
+    fn nested_launchers_do_not_multiply() {
         for bomb in ["env -exec env ", "env -u env env ", "env -exec eval env -u eval "] {
             let text = format!("{}; curl x", bomb.repeat(1_000));
             let (line, spent) = cpu_time(|| Line::read(&text));

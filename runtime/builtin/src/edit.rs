@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_place_is_replaced() {
+    fn edit_replaces_exactly_one_match() {
         let cases = [
             ("a b c", "b", "x", Ok("a x c")),
             ("a\nb\n", "a\nb", "", Ok("\n")),

@@ -219,7 +219,7 @@ mod tests {
     use toolgen_kernel::CancellationToken;
 
     #[test]
-    fn a_call_that_is_over_changes_nothing() {
+    fn ended_call_changes_no_file() {
         let root = std::env::temp_dir().join(format!("toolgen-place-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         let place = WorkDir::open(&root).unwrap();

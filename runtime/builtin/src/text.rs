@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_those_of_the_text() {
+    fn read_returns_the_lines_of_the_text() {
         let texts = ["", "a", "a\n", "a\nb", "a\r\nb\r\n", "\n\n", "\r", "a\rb", "ä€😀\n\nz"];
         for text in texts {
             let found = read(text.as_bytes(), 1, u64::MAX, usize::MAX, 1 << 20);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_cut_lines_between_characters_and_never_split_one() {
+    fn limits_cut_lines_between_characters() {
         let text = "aä€😀z\nb\n";
         for line in 0..=11 {
             let found = read(text.as_bytes(), 1, 9, 1000, line);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_known_by_their_content() {
+    fn images_are_recognized_by_content() {
         let bmp = |size: u32| [b"BM".as_slice(), &size.to_le_bytes(), &[0; 4], b"rest"].concat();
         let cases: [(&[u8], Option<&str>); 8] = [
             (b"\x89PNG\r\n\x1a\nrest", Some("image/png")),

@@ -231,7 +231,7 @@ mod tests {
     use toolgen_kernel::CancellationToken;
 
     #[test]
-    fn a_walk_ends_with_its_call() {
+    fn walk_ends_with_its_call() {
         let place = WorkDir::open(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let cancel = CancellationToken::new();
         let ctx = ToolContext::new("1", "test").with_cancel(cancel.clone());

@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_the_rule() {
+    fn tool_names_are_validated() {
         for good in ["a", "get_pet", "filesystem__read-file", &"x".repeat(64)] {
             assert!(ToolName::parse(good.to_owned()).is_ok(), "{good}");
         }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_specification_is_a_constant() {
+    fn tool_spec_can_be_a_constant() {
         static SPEC: ToolSpec = ToolSpec {
             name: ToolName::new("add"),
             description: Text::Static("Adds two numbers."),

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_and_renderings_agree() {
+    fn compile_time_checks_agree_with_rendering() {
         agree!(
             u8,
             String,

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_tell_what_rendering_refuses_of_an_exact_tool() {
+    fn exact_tool_checks_agree_with_rendering() {
         use toolgen_kernel::schema::shape::Number;
         agree! {
             "plain" String: Rules::NONE;

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_require_each_other_are_named_and_others_are_not() {
+    fn cyclic_requirements_are_detected() {
         const FINE: [(&str, &[&str]); 3] = [("c", &["b", "elsewhere"]), ("b", &["a"]), ("a", &[])];
         const { check_cycles(&FINE) };
         const { check_cycles(&[]) };

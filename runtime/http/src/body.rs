@@ -524,7 +524,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn a_name_ends_where_its_quotes_do() {
+    fn quoted_name_ends_at_its_closing_quote() {
         assert_eq!(quoted("a\"b\\c\0d\r\ne\u{1b}f\tg é%22"), "a%22b%5Cc%00d%0D%0Ae%1Bf%09g é%22");
     }
 }

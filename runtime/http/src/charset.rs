@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_sent_in_the_charset_of_its_media_type() {
+    fn text_is_encoded_in_the_charset_of_its_media_type() {
         let encoded = |text, charset: &str| encode(text, &format!("text/plain; charset={charset}"));
         for (text, charset, bytes) in [
             ("é", "ISO-8859-1", &b"\xe9"[..]),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_escaped_in_the_charset_of_its_media_type() {
+    fn form_is_escaped_in_the_charset_of_its_media_type() {
         let form = |text: &str, charset: &str| {
             form(text.to_owned(), &format!("application/x-www-form-urlencoded; charset={charset}"))
         };
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_decoded_in_whatever_pieces_it_comes() {
+    fn body_decodes_the_same_in_any_chunks() {
         for (bytes, charset) in
             [(&b"\xff\xfe\xe9\0=\xd8\0\xde"[..], "utf-8"), (b"\xe9\0=\xd8\0\xde", "utf-16le")]
         {
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn xml_names_its_charset_itself() {
+    fn xml_charset_is_read_from_its_declaration() {
         let text = b"<?xml version='1.0' encoding='iso-8859-2'?><a>\xb3</a>";
         assert!(decode(text, "application/xml", false).ends_with("<a>ł</a>"));
         assert!(decode(text, "text/plain", false).ends_with("<a>\u{fffd}</a>"));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_falls_between_characters() {
+    fn truncation_falls_between_characters() {
         let text = "aé€😀";
         for end in 0..=text.len() {
             let decoded = decode(&text.as_bytes()[..end], "", true);

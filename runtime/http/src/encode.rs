@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_set_keeps_what_it_may() {
+    fn escape_sets_keep_their_allowed_characters() {
         let text = "aZ0-._~ :/?#[]@!$&'()*+,;=%41%é|";
         assert_eq!(
             escape(text, Escape::Uri),

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unset_scheme_names_a_variable_and_how() {
+    fn unset_scheme_error_names_the_variable() {
         let unset = EnvCredentials::new();
         for (scheme, origin, variable) in [
             ("api_key", "https://api.petstore.com", "PETSTORE_API_KEY"),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_scheme_is_told() {
+    fn misspelled_scheme_gets_a_suggestion() {
         let misspelt = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
         let told = told(&misspelt, "petstore_auth", "https://h.example");
         assert!(told.ends_with("; one is set for `petstore_aut`: was `petstore_auth` meant?"), "{told}");

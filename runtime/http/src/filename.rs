@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_disposition() {
+    fn content_disposition_gives_the_file_name() {
         for (header, name) in [
             ("attachment; filename=\"a b.pdf\"", Some("a b.pdf")),
             ("attachment;filename=plain.txt ; size=3", Some("plain.txt")),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_only_a_name() {
+    fn file_name_has_no_path() {
         for (given, name) in [
             ("../../etc/passwd", "passwd"),
             ("C:\\Windows\\system.ini", "system.ini"),

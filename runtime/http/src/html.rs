@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_what_its_reader_sees() {
+    fn html_page_is_rendered_as_visible_text() {
         for (html, seen) in [
             (
                 "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1>\
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_stays() {
+    fn non_html_bodies_are_returned_verbatim() {
         for text in ["{\"error\": \"a <b> c\"}", "a < b\nand c", "", "not found"] {
             assert_eq!(page("text/html", text), None, "{text}");
         }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_takes_time_that_grows_with_its_size() {
+    fn html_rendering_takes_linear_time() {
         for piece in ["<a b=\"", "<script>", "<!--", "&", "<", "</scrip", "<p>x", "<!"] {
             let html = format!("<html>{}", piece.repeat(400_000));
             let started = std::time::Instant::now();

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_decoded_where_that_changes_nothing() {
+    fn urls_are_decoded_only_if_the_meaning_stays() {
         let base = "https://api.example.com";
         for (given, read) in [
             ("/weather?city=B%C3%A4r%20%26%20Co", "/weather?city=Bär%20%26%20Co"),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_blanks_between_the_tokens_of_json_go() {
+    fn only_json_whitespace_is_removed() {
         for (given, read) in [
             (
                 "{\n  \"b\": 1.50,\r\n\t\"a\": [1e400, -0.0, 12345678901234567890123]\n}\n",

@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_told_apart() {
+    fn content_types_are_classified() {
         for (content_type, expected) in [
             ("application/problem+json; charset=utf-8", Kind::Text),
             ("TEXT/HTML", Kind::Text),

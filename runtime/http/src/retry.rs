@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_says_when_in_seconds_or_as_a_date() {
+    fn retry_after_accepts_seconds_and_http_date() {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         assert_eq!(asked("120"), seconds(120));
         assert_eq!(asked("Sun, 06 Nov 1994 08:49:47 GMT"), seconds(10));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_double_and_are_bounded() {
+    fn delays_double_up_to_their_limits() {
         let why = |wanted: Option<u64>| RetryReason {
             status: Some(StatusCode::SERVICE_UNAVAILABLE),
             retry_after: wanted.map(Duration::from_secs),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_random_uuids() {
+    fn idempotency_keys_are_random_uuids() {
         let (one, other) = (idempotency_key().unwrap(), idempotency_key().unwrap());
         assert_ne!(one, other);
         let lengths: Vec<usize> = one.split('-').map(str::len).collect();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_of_services_are_read() {
+    fn rate_limit_headers_of_known_services_are_parsed() {
         for (given, expected) in [
             (vec![("content-type", "text/plain")], json!({})),
             (

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_credential_hides_where_it_was_put_and_nothing_else() {
+    fn short_credential_is_redacted_only_where_it_was_placed() {
         let mut applied = AppliedCredentials {
             headers: vec!["Authorization".to_owned(), "cookie".to_owned()],
             ..AppliedCredentials::default()

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_sequence_may_have_lines() {
+    fn json_sequence_items_may_span_lines() {
         let body = "\u{1e}{\"a\":\n{\"b\": 1}\n}\n\u{1e}2\n\u{1e}\"x\"";
         let texts = read("application/geo+json-seq", EventData::Text, body).unwrap();
         assert_eq!(texts, [json!({"a": {"b": 1}}), json!(2), json!("x")]);

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_arrives_as_it_was_given_is_sent() {
+    fn encodings_reject_values_that_would_not_round_trip() {
         use Written::{Header, Pairs, Parts, Path};
         let encoding = |style, explode, allow_reserved| Encoding::Style { style, explode, allow_reserved };
         let told = |value: &Value, encoding, written| torn("x", value, &encoding, written).is_some();

@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn https_never_becomes_http() {
+    fn https_is_never_redirected_to_http() {
         assert_eq!(led("https://h/", "http://h/x").err(), Some("it leads from https to http"));
         assert_eq!(led("https://h/", "/x").unwrap().headers.len(), 3);
         // The other way is another origin as well.
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_scheme_host_and_port() {
+    fn origin_is_scheme_host_and_port() {
         for (to, same) in [
             ("https://h/x", true),
             ("https://h:443/x", true),

@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_says_what_the_model_sees_and_whether_it_failed() {
+    fn response_gives_the_model_text_and_error_flag() {
         let call = ToolCall::new("1", "t", json!({}));
         let good = ToolResponse::new(&call, Ok(ToolResult::text("done")));
         assert_eq!((good.text().as_str(), good.is_error()), ("done", false));

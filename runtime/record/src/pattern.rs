@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_fit_anything_in_their_place_and_nothing_else() {
+    fn mask_matches_any_value_in_its_location_only() {
         let masked = json!({"user": "me", "password": "[REDACTED]", "header": "Bearer [REDACTED]; v=1"});
         let fits = json!({"user": "me", "password": {"a": 1}, "header": "Bearer x.y; v=1"});
         assert_eq!(told(masked.clone(), fits), [""; 0]);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_within_a_text_is_one_secret_and_no_more() {
+    fn mask_within_a_string_matches_exactly_one_secret() {
         for (recorded, found, same) in [
             ("deploy --password [REDACTED]", "deploy --password swordfish", true),
             ("deploy --password [REDACTED]", "deploy --password \"sword && fish\"", false),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn each_place_is_told_by_its_pointer() {
+    fn differences_are_located_by_json_pointer() {
         let expected = json!({"a/b": [1, {"c": 2}], "gone": null, "n": 1.0});
         let found = json!({"a/b": [1, {"c": 3}, 4], "new": true, "n": 1});
         assert_eq!(

@@ -39,7 +39,7 @@ fn bench(room: &Arc<Room>, agent: &str) -> Bench {
 }
 
 #[tokio::test]
-async fn agents_read_what_others_post() {
+async fn agents_read_messages_of_other_agents() {
     let room = Arc::default();
     let (alice, bob) = (bench(&room, "alice"), bench(&room, "bob"));
     let posted = alice.result("chat_post", json!({"message": "hello"})).await.details;
@@ -58,7 +58,7 @@ async fn agents_read_what_others_post() {
 }
 
 #[tokio::test]
-async fn a_chat_needs_a_service_and_an_agent() {
+async fn chat_requires_a_service_and_an_agent_id() {
     let mut bench = bench(&Arc::default(), "alice");
     bench.context = ToolboxContext::new();
     for name in ["chat_post", "chat_read"] {
@@ -71,7 +71,7 @@ async fn a_chat_needs_a_service_and_an_agent() {
 }
 
 #[test]
-fn messages_are_plain_data() {
+fn messages_round_trip() {
     let message = ChatMessage::new("t", "a", "b");
     let written = serde_json::to_value(&message).unwrap();
     assert_eq!(written, json!({"timestamp": "t", "author": "a", "text": "b"}));

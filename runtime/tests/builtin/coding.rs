@@ -12,7 +12,7 @@ fn bench() -> Bench {
 }
 
 #[tokio::test]
-async fn a_large_directory_is_listed_in_part() {
+async fn large_directory_listing_is_truncated() {
     let mut bench = bench();
     for number in 0..1_010 {
         bench = bench.file(&format!("{number:04}"), "");
@@ -22,7 +22,7 @@ async fn a_large_directory_is_listed_in_part() {
 }
 
 #[tokio::test]
-async fn what_is_long_or_large_or_an_image_is_shown_as_such() {
+async fn long_large_and_image_files_are_reported() {
     let long = format!("{}\nend\n", "€".repeat(1_000));
     let bench =
         bench().file("a.txt", "one\ntwo\nthree\n").file("long", long).file("x.txt", b"\xff\xd8\xff\xe0");
@@ -42,7 +42,7 @@ async fn what_is_long_or_large_or_an_image_is_shown_as_such() {
 }
 
 #[tokio::test]
-async fn only_reading_is_allowed_where_files_are_read_only() {
+async fn read_only_context_allows_reading_only() {
     let bench = bench().file("a", "text").limits(EffectLimits { read_only: true, ..EffectLimits::PLANNING });
     for (name, arguments) in [
         ("LS", r#"{"path": "/here"}"#),
@@ -66,7 +66,7 @@ async fn only_reading_is_allowed_where_files_are_read_only() {
 }
 
 #[tokio::test]
-async fn an_agent_searches_with_the_tools_that_read() {
+async fn sub_agent_searches_with_the_reading_tools() {
     let runner = LoopRunner::new(|task: &AgentTask, _: &AgentMonitor| {
         let task = task.task.clone();
         move |transcript: Transcript| {

@@ -38,7 +38,7 @@ fn flip(bench: &Bench, done: &Arc<AtomicBool>) -> std::thread::JoinHandle<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_call_escapes_while_a_link_flips() {
+async fn flipping_symlink_never_escapes_the_directory() {
     let bench = Bench::new(builtin::files())
         .file("inside/file", "inside")
         .file(".directory/file", "inside")

@@ -18,7 +18,7 @@ async fn table(bench: &Bench, name: &str, cases: &[(Value, &str)]) {
 }
 
 #[tokio::test]
-async fn a_part_of_a_file_of_any_size_is_read() {
+async fn part_of_a_large_file_is_readable() {
     let line = format!("{}\n", "ä".repeat(500));
     let bench = bench().file("big", line.repeat(5_000)).file("long", "€".repeat(1_000_000));
     let size = 1001 * 5_000;
@@ -37,7 +37,7 @@ async fn a_part_of_a_file_of_any_size_is_read() {
 }
 
 #[tokio::test]
-async fn an_image_is_one_by_its_content() {
+async fn image_is_recognized_by_its_content() {
     let png = b"\x89PNG\r\n\x1a\nrest";
     let bench = bench().file("notes.txt", png).file("fake.png", "no image");
     let result = bench.result("read_file", json!({"path": "notes.txt"})).await;
@@ -56,7 +56,7 @@ async fn an_image_is_one_by_its_content() {
 }
 
 #[tokio::test]
-async fn a_write_keeps_permissions_and_links() {
+async fn write_preserves_permissions_and_links() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
     let bench =
         bench().file("run.sh", "old").file("real", "old").file("one", "shared").file("../outside", "safe");
@@ -93,7 +93,7 @@ async fn a_write_keeps_permissions_and_links() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_refused_at_once() {
+async fn special_file_is_rejected_immediately() {
     let bench = bench();
     let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
     assert!(made.success());
@@ -106,7 +106,7 @@ async fn what_is_no_file_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn the_first_of_many_files_and_matches_are_told() {
+async fn long_lists_of_files_and_matches_are_truncated() {
     let many: String = (0..60).map(|line| format!("hit {line}\n")).collect();
     let long = format!("{}needle\n", "x".repeat(2_000));
     let mut bench = bench().file("lines", many).file("long", long);
@@ -130,7 +130,7 @@ async fn the_first_of_many_files_and_matches_are_told() {
 }
 
 #[tokio::test]
-async fn what_is_not_searched_to_its_end_is_told() {
+async fn incompletely_searched_files_are_reported() {
     let long = format!("needle\n{}\nneedle\nother\n", "x".repeat((8 << 20) + 1));
     let bench = bench().file("a", &long).file("b", "needle\n");
     let told = "a: a line is longer than 8 MiB";
@@ -157,7 +157,7 @@ async fn what_is_not_searched_to_its_end_is_told() {
 }
 
 #[tokio::test]
-async fn limits_of_a_context_hold() {
+async fn context_limits_are_enforced() {
     let planning = || bench().file("a", "text").limits(EffectLimits::PLANNING);
     let none = || bench().file("a", "text").limits(EffectLimits::NONE);
     let reading = [
@@ -185,7 +185,7 @@ async fn limits_of_a_context_hold() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_working_directory_says_so() {
+async fn missing_working_directory_is_reported() {
     let mut bench = bench();
     bench.context = ToolboxContext::new();
     assert_eq!(bench.text("list_files", json!({})).await, "no workdir is set for this call");
@@ -195,7 +195,7 @@ async fn a_call_without_a_working_directory_says_so() {
 }
 
 #[tokio::test]
-async fn a_cancelled_search_ends() {
+async fn cancelled_search_ends() {
     let bench = bench();
     let file = fs::File::create(bench.path("sparse")).unwrap();
     std::io::Write::write_all(&mut &file, "text\n".repeat(2_000).as_bytes()).unwrap();
@@ -207,7 +207,7 @@ async fn a_cancelled_search_ends() {
 }
 
 #[test]
-fn a_read_that_takes_too_long_leaves_nothing_behind() {
+fn timed_out_read_leaves_nothing_running() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let bench = bench().file("sparse", "text\n".repeat(4_000));
     // Its holes take no space, and minutes to read.
@@ -224,7 +224,7 @@ fn a_read_that_takes_too_long_leaves_nothing_behind() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn strange_names_are_found_and_told_on_one_line() {
+async fn unusual_file_names_are_shown_on_one_line() {
     use std::os::unix::ffi::OsStrExt as _;
     let bench = bench().file("a\n(9 files)", "needle");
     let odd = bench.path("x").with_file_name(std::ffi::OsStr::from_bytes(b"b\xff"));
@@ -236,7 +236,7 @@ async fn strange_names_are_found_and_told_on_one_line() {
 }
 
 #[tokio::test]
-async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
+async fn calls_on_the_same_files_run_in_order() {
     use toolgen_runtime::DispatchOptions;
     use toolgen_runtime::ToolCall;
     let bench = bench();
@@ -258,7 +258,7 @@ async fn calls_of_a_turn_that_touch_the_same_files_follow_each_other() {
 }
 
 #[tokio::test]
-async fn what_is_too_deep_is_told() {
+async fn too_deep_directory_is_reported() {
     let deep = "d/".repeat(70);
     let bench = bench().file("a", "needle").file(&format!("{deep}x"), "needle");
     let found = bench.text("search", json!({"pattern": "needle"})).await;

@@ -52,7 +52,7 @@ fn tree(files: &[&str]) -> Bench {
 }
 
 #[test]
-fn rules_of_outer_directories_hold_where_a_search_starts() {
+fn ignore_rules_of_parent_directories_apply() {
     let files =
         ["sub/gen/a", "sub/a.log", "sub/only", "sub/b", "sub/deep/gen/x", "sub/deep/c.log", "sub/deep/d"];
     let bench = tree(&files).file(".gitignore", "gen/\n*.log\n/sub/only\n").file("sub/.ignore", "/deep/d\n");
@@ -63,7 +63,7 @@ fn rules_of_outer_directories_hold_where_a_search_starts() {
 }
 
 #[test]
-fn rules_go_before_each_other_as_in_ripgrep() {
+fn ignore_rules_have_the_precedence_of_ripgrep() {
     let bench =
         tree(&["s/keep.log", "s/x"]).file(".ignore", "!keep.log\nx\n").file("s/.gitignore", "keep.log\n!x\n");
     same(&bench, ".", None);
@@ -81,13 +81,13 @@ fn rules_go_before_each_other_as_in_ripgrep() {
 }
 
 #[test]
-fn a_rule_that_is_no_text_spoils_no_other() {
+fn invalid_ignore_rule_does_not_affect_others() {
     let bench = tree(&["a", "b", "c", "d"]).file(".gitignore", b"\xEF\xBB\xBFa\r\n\xFF\n[z\nb\n");
     assert_eq!(by_search(&bench, ".", None), ["c", "d"].map(str::to_owned).into());
 }
 
 #[test]
-fn a_glob_that_excludes_a_directory_excludes_all_below_it() {
+fn glob_excluding_a_directory_excludes_its_contents() {
     let bench = tree(&["a.rs", "s/b.rs", "s/t/c.rs", "v/d.rs", "v/e.txt", "tests/x/y.rs"]);
     for include in
         ["*.rs", "s/*.rs", "/s/*.rs", "!v", "!v/", "!v/**", "!tests", "*.{rs,txt}", "s", "s/**", "a.rs"]
@@ -99,7 +99,7 @@ fn a_glob_that_excludes_a_directory_excludes_all_below_it() {
 }
 
 #[tokio::test]
-async fn what_glob_tool_excludes_is_left_out_with_all_below_it() {
+async fn excluded_directory_is_skipped_with_its_contents() {
     let mut bench = tree(&["a.rs", "v/d.rs", "v/w/e.rs"]);
     bench.tools = builtin::coding();
     for exclude in ["v", "v/", "v/**"] {
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_rules_leave_out_what_they_leave_out_in_ripgrep(
+    fn ignore_rules_match_ripgrep(
         rules in prop::collection::vec(
             ("(a/|b/|a/b/|b/a/|c/)?", prop::bool::ANY, "(!?/?((a|b|c|\\*|\\*\\*|a\\*|\\?)/?){1,3}\n){1,3}"), 0..4
         ),

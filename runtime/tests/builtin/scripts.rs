@@ -80,16 +80,16 @@ fn replay(name: &str) {
 }
 
 #[test]
-fn files_are_read_and_written_as_the_script_says() {
+fn file_tools_match_the_script() {
     replay("files.txt");
 }
 
 #[test]
-fn coding_agents_are_told_what_the_script_says() {
+fn coding_tools_match_the_script() {
     replay("coding.txt");
 }
 
 #[test]
-fn shells_tell_what_the_script_says() {
+fn shell_tools_match_the_script() {
     replay("shells.txt");
 }

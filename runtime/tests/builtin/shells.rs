@@ -33,7 +33,7 @@ async fn bash(bash: Bash, command: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_exit_code_is_no_failure_of_bash() {
+async fn bash_exit_code_is_not_an_error() {
     let bench = local(builtin::pack());
     let result = bench.result("bash", json!({"command": "exit 3"})).await;
     assert_eq!(result.details, json!({"exit_code": 3, "ok": false}));
@@ -42,7 +42,7 @@ async fn an_exit_code_is_no_failure_of_bash() {
 }
 
 #[tokio::test]
-async fn bash_is_set_up_by_the_program() {
+async fn bash_is_configurable() {
     let denied = bash(Bash::default().deny("git push -f"), "cd x; git -C y push origin -f").await;
     assert!(denied.starts_with("Command blocked by safety policy: contains 'git push -f'"), "{denied}");
     let allowed = bash(Bash::default().deny_nothing(), "dd if=/dev/null 2>/dev/null").await;
@@ -70,7 +70,7 @@ async fn bash_is_set_up_by_the_program() {
 }
 
 #[tokio::test]
-async fn a_cancelled_command_is_killed() {
+async fn cancelled_command_is_killed() {
     let bench = local(builtin::pack());
     let cancel = CancellationToken::new();
     let ctx = ToolContext::new("turn", "").with_cancel(cancel.clone());
@@ -88,7 +88,7 @@ async fn a_cancelled_command_is_killed() {
 }
 
 #[tokio::test]
-async fn a_shell_returns_everything_about_a_run() {
+async fn shell_returns_the_complete_outcome() {
     let bench = local(builtin::shell()).file("sub/a", "");
     let mut result = bench.result("shell", json!({"cmd": "ls; exit 2", "cwd": "sub"})).await.details;
     let duration = result.as_object_mut().unwrap().remove("duration").unwrap();
@@ -108,7 +108,7 @@ async fn a_shell_returns_everything_about_a_run() {
 }
 
 #[tokio::test]
-async fn what_an_executor_cannot_do_is_told() {
+async fn executor_failures_are_reported() {
     let lost = Err(ExecError::Lost { message: "the pipe broke".into() });
     let (bench, _) = scripted(builtin::shell(), lost);
     let error = bench.call("shell", json!({"cmd": "ls"})).await.outcome.unwrap_err();
@@ -123,7 +123,7 @@ async fn what_an_executor_cannot_do_is_told() {
 }
 
 #[tokio::test]
-async fn commands_are_held_to_the_limits_of_their_context() {
+async fn commands_get_the_limits_of_their_context() {
     let commands = [
         ("bash", json!({"command": "touch x"}), builtin::pack as fn() -> _),
         ("shell", json!({"cmd": "touch x"}), builtin::shell),
@@ -172,7 +172,7 @@ fn limits_of(victim: &std::process::Child) -> String {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_planner_harms_no_program_of_its_user_by_a_shell() {
+async fn planning_shell_cannot_affect_other_processes() {
     let mut victim = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let (before, pid) = (limits_of(&victim), victim.id());
     for (name, key, tools) in [
@@ -202,7 +202,7 @@ async fn a_planner_harms_no_program_of_its_user_by_a_shell() {
 }
 
 #[tokio::test]
-async fn a_bash_of_a_coding_agent_cuts_output() {
+async fn coding_bash_truncates_output() {
     let bench = local(builtin::coding());
     let bash = |command: &str| json!({ "command": command });
     let long = bench.text("Bash", bash("yes äöü€ | head -n 10000")).await;
@@ -215,7 +215,7 @@ async fn a_bash_of_a_coding_agent_cuts_output() {
 }
 
 #[tokio::test]
-async fn a_function_that_confirms_may_wait() {
+async fn confirm_function_may_block() {
     let asked = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&asked);
     let slow = Bash::default().confirm(move |_| {

@@ -15,7 +15,7 @@ fn all() -> Vec<Arc<dyn AgentTool>> {
 }
 
 #[test]
-fn effects_are_declared_as_they_are() {
+fn builtin_effects_snapshot() {
     let told = |tool: &Arc<dyn AgentTool>| {
         let effects = &tool.spec().effects;
         let does = match (effects.read_only, effects.destructive) {
@@ -59,7 +59,7 @@ fn effects_are_declared_as_they_are() {
 }
 
 #[test]
-fn every_provider_takes_them() {
+fn builtin_schemas_are_valid_in_every_dialect() {
     for tool in all() {
         let spec = tool.spec();
         for dialect in Dialect::ALL {
@@ -76,7 +76,7 @@ fn every_provider_takes_them() {
 }
 
 #[test]
-fn the_shell_is_described_as_agents_know_it() {
+fn shell_description_snapshot() {
     let schema = builtin::shell()[0].parameters_schema();
     let described = |name: &str| schema["properties"][name]["description"].clone();
     assert_eq!(builtin::shell()[0].description(), "Execute a shell command and return the output");

@@ -18,7 +18,7 @@ fn bench(outcomes: Vec<ExecOutput>) -> (Bench, Arc<ScriptedExecutor>) {
 }
 
 #[tokio::test]
-async fn files_of_others_are_read() {
+async fn files_of_other_agents_are_readable() {
     let (bench, _) = bench(Vec::new());
     let long = "ä".repeat(600_000);
     let bench = bench
@@ -45,7 +45,7 @@ async fn files_of_others_are_read() {
 }
 
 #[tokio::test]
-async fn files_of_others_are_listed() {
+async fn files_of_other_agents_are_listed() {
     let (bench, _) = bench(Vec::new());
     let bench =
         bench.file("../coder/a.go", "").file("../coder/src/b.go", "").file("../coder/.git/config", "");
@@ -74,7 +74,7 @@ async fn files_of_others_are_listed() {
 }
 
 #[tokio::test]
-async fn a_diff_is_made_by_git_that_changes_nothing() {
+async fn diff_uses_git_without_changing_anything() {
     let long: String = (0..10_005).map(|line| format!("+{line}\n")).collect();
     let (bench, executor) = bench(vec![
         ExecOutput::new(0, "-a\n+b\n", ""),
@@ -115,7 +115,7 @@ async fn a_diff_is_made_by_git_that_changes_nothing() {
 }
 
 #[tokio::test]
-async fn git_understands_how_it_is_called() {
+async fn git_accepts_the_command_line() {
     use std::process::Command;
     use toolgen_runtime::BoxFuture;
     use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor};
@@ -194,7 +194,7 @@ async fn git_understands_how_it_is_called() {
 }
 
 #[tokio::test]
-async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
+async fn diff_requires_a_read_only_executor() {
     let (mut bench, _) = bench(Vec::new());
     bench.context = ToolboxContext::new();
     let error = bench.toolbox().get("get_diff").err().unwrap().to_string();

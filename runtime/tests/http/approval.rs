@@ -23,7 +23,7 @@ async fn asked(toolbox: &Toolbox) -> ApprovalRequest {
 }
 
 #[test]
-fn what_a_tool_does_is_told_without_the_keys_of_its_server() {
+fn action_description_hides_server_keys() {
     let action = |key: &str| {
         let engine = engine().base_url(format!("http://127.0.0.1:1/v1?key={key}")).build().unwrap();
         engine.tool(tool(plan("GET", "", "/read"))).action().unwrap()
@@ -33,7 +33,7 @@ fn what_a_tool_does_is_told_without_the_keys_of_its_server() {
 }
 
 #[tokio::test]
-async fn what_was_approved_of_one_request_runs_no_other() {
+async fn approval_of_one_request_does_not_cover_another() {
     let (server, other) = (Server::ok(), Server::ok());
     let approved = || toolbox("GET", &server.url, "/read");
     for changed in [

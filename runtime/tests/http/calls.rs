@@ -15,7 +15,7 @@ fn silent() -> Server {
 }
 
 #[tokio::test]
-async fn a_silent_server_does_not_hold_a_call() {
+async fn unresponsive_server_times_out() {
     let server = silent();
     let started = Instant::now();
     let engine_timeout = engine().timeout(Duration::from_millis(100));
@@ -35,7 +35,7 @@ async fn a_silent_server_does_not_hold_a_call() {
 }
 
 #[tokio::test]
-async fn a_body_that_stalls_does_not_hold_a_call() {
+async fn stalled_body_times_out() {
     let server = Server::start(|_| {
         vec![
             open("Content-Type: text/plain\r\n"),
@@ -49,7 +49,7 @@ async fn a_body_that_stalls_does_not_hold_a_call() {
 }
 
 #[tokio::test]
-async fn a_caller_can_give_up_a_request() {
+async fn caller_can_cancel_a_request() {
     let server = silent();
     let registry =
         Registry::new([engine().build().unwrap().tool(tool(plan("GET", &server.url, "/x")))]).unwrap();
@@ -65,7 +65,7 @@ async fn a_caller_can_give_up_a_request() {
 }
 
 #[tokio::test]
-async fn no_answer_is_an_error_that_tells_no_secret() {
+async fn connection_error_shows_no_secret() {
     let placement = Placement::Query("key".into());
     let credentials = || StaticCredentials::new().with("s", Secret::new("hunter2hunter2"));
     // Nobody listens there.
@@ -98,7 +98,7 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
 }
 
 #[tokio::test]
-async fn a_call_without_its_credential_says_what_to_set() {
+async fn missing_credential_error_names_the_variable() {
     let server = Server::ok();
     let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
     let error = call(engine().credentials(EnvCredentials::new()), plan.clone(), json!({})).await.unwrap_err();
@@ -142,7 +142,7 @@ async fn a_call_without_its_credential_says_what_to_set() {
 }
 
 #[tokio::test]
-async fn a_service_that_sends_a_credential_back_does_not_show_it() {
+async fn echoed_credential_is_redacted() {
     let echo = |seen: &Request| {
         let authorization = seen.header("authorization").unwrap_or_default().to_owned();
         reply(
@@ -175,7 +175,7 @@ async fn a_service_that_sends_a_credential_back_does_not_show_it() {
 }
 
 #[tokio::test]
-async fn a_credential_that_is_sent_back_encoded_or_cut_is_not_shown() {
+async fn encoded_or_truncated_credential_is_redacted() {
     for (sent_back, limit) in [
         (r#"{"token": "tok\\/abc d"}"#, 1000),
         ("token=tok%2fabc+d&x=1", 1000),
@@ -193,7 +193,7 @@ async fn a_credential_that_is_sent_back_encoded_or_cut_is_not_shown() {
 }
 
 #[tokio::test]
-async fn a_plan_that_cannot_be_sent_is_an_error() {
+async fn plan_without_a_server_is_an_error() {
     let no_server = RequestPlan { path: "/x".into(), ..RequestPlan::EMPTY };
     let error = call(engine(), no_server, json!({})).await.unwrap_err();
     assert_eq!(
@@ -205,7 +205,7 @@ async fn a_plan_that_cannot_be_sent_is_an_error() {
 }
 
 #[tokio::test]
-async fn the_operator_s_base_url_takes_the_place_of_the_plan_s_server() {
+async fn base_url_of_the_operator_replaces_the_server_of_the_plan() {
     let server = Server::ok();
     let engine = engine().base_url(format!("{}/proxy", server.url));
     call(engine, plan("GET", "https://api.invalid/v1", "/x"), json!({})).await.unwrap();

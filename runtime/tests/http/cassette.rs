@@ -61,7 +61,7 @@ async fn program(engine: impl Fn() -> HttpEngineBuilder, url: &str) -> Vec<ToolR
 }
 
 #[tokio::test]
-async fn what_was_recorded_is_played_without_a_socket() {
+async fn cassette_plays_recorded_responses_without_a_socket() {
     let server = shop();
     let cassette = Cassette::record(&Redactor::new());
     let first = program(|| engine().cassette(&cassette), &server.url).await;
@@ -87,7 +87,7 @@ async fn what_was_recorded_is_played_without_a_socket() {
 }
 
 #[tokio::test]
-async fn a_cassette_is_a_file_that_people_read() {
+async fn cassette_file_snapshot() {
     let server = shop();
     let cassette = Cassette::record(&Redactor::new());
     call(
@@ -113,7 +113,7 @@ async fn a_cassette_is_a_file_that_people_read() {
 }
 
 #[tokio::test]
-async fn another_request_is_refused_with_what_differs() {
+async fn unrecorded_request_is_rejected_with_the_differences() {
     let server = shop();
     let cassette = Cassette::record(&Redactor::new());
     let ada = || json!({"body": {"name": "Ada", "tags": ["a"], "password": "hunter2"}});
@@ -304,7 +304,7 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
 
 /// What the rules of a redactor hide in text, they hide in bytes, too.
 #[tokio::test]
-async fn bytes_that_hold_what_the_redactor_hides_are_left_out() {
+async fn bytes_matching_the_redactor_are_omitted() {
     let wide: Vec<u8> = "password=hunter2hunter2".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let bodies = [
         (b"\xff\xfepassword=hunter2hunter2 AKIAABCDEFGHIJKLMNOP".to_vec(), true),
@@ -331,7 +331,7 @@ async fn bytes_that_hold_what_the_redactor_hides_are_left_out() {
 
 /// A mask within a text stands for one secret: not for what is added behind it.
 #[tokio::test]
-async fn a_mask_in_a_url_does_not_fit_further_parameters() {
+async fn masked_url_does_not_match_additional_parameters() {
     let server = shop();
     let form = || Encoding::Style { style: Style::Form, explode: true, allow_reserved: false };
     let asks = |names: &[&'static str]| {

@@ -31,7 +31,7 @@ fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
 }
 
 #[tokio::test]
-async fn endpoints_of_a_configuration_are_tools() {
+async fn configured_endpoints_become_tools() {
     let server = Server::ok();
     let config = json!([
         { "name": "weather", "method": "GET", "url": server.url, "path": "/weather",

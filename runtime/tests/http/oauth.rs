@@ -44,7 +44,7 @@ fn targets(server: &Server) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_token_is_asked_for_once_and_kept() {
+async fn token_is_requested_once_and_cached() {
     let server = service(r#","expires_in":3600"#);
     let oauth = client(&server).scopes(["read", "write"]).parameter("audience", "https://pets");
     let engine = engine().oauth("s", oauth).build().unwrap();
@@ -62,7 +62,7 @@ async fn a_token_is_asked_for_once_and_kept() {
 }
 
 #[tokio::test]
-async fn concurrent_calls_share_one_request_for_a_token() {
+async fn concurrent_calls_share_one_token_request() {
     let server = service("");
     let engine = engine().oauth("s", client(&server).client_in_body()).build().unwrap();
     let calls = (0..8).map(|_| {
@@ -81,7 +81,7 @@ async fn concurrent_calls_share_one_request_for_a_token() {
 }
 
 #[tokio::test]
-async fn a_token_that_expires_or_is_refused_is_renewed_once() {
+async fn expired_or_rejected_token_is_renewed_once() {
     // Half of two seconds is the most that the leeway takes of them.
     let server = service(r#","expires_in":"0.2""#);
     let engine = engine().oauth("s", client(&server)).build().unwrap();
@@ -103,7 +103,7 @@ async fn a_token_that_expires_or_is_refused_is_renewed_once() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_is_used_and_replaced() {
+async fn refresh_token_is_used_and_rotated() {
     let server = Server::start(|seen| match seen.target() {
         "/token" => {
             let first = String::from_utf8_lossy(&seen.body).contains("refresh_token=first-refresh");
@@ -132,7 +132,7 @@ async fn a_refresh_token_is_used_and_replaced() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told_without_secrets_and_shared() {
+async fn token_failure_is_shared_and_redacted() {
     let server = Server::start(|_| {
         let body = br#"{"error":"invalid_client","error_description":"unknown its:secret+1"}"#;
         [vec![Step::Wait(Duration::from_millis(50))], reply(401, JSON, body)].concat()
@@ -158,7 +158,7 @@ async fn a_failure_is_told_without_secrets_and_shared() {
 }
 
 #[tokio::test]
-async fn what_is_no_token_is_refused() {
+async fn invalid_token_response_is_rejected() {
     for (status, body, told) in [
         (200, "{}", "holds no bearer token"),
         (200, r#"{"access_token":"x","token_type":"mac"}"#, "holds no bearer token"),
@@ -176,7 +176,7 @@ async fn what_is_no_token_is_refused() {
 }
 
 #[tokio::test]
-async fn the_rules_for_hosts_hold_for_the_token_endpoint() {
+async fn guard_applies_to_the_token_endpoint() {
     let server = Server::ok();
     let with = |url: &str| {
         let oauth = OAuth::client_credentials(url, "c", Secret::new("the-secret"));
@@ -193,7 +193,7 @@ async fn the_rules_for_hosts_hold_for_the_token_endpoint() {
 }
 
 #[test]
-fn the_host_of_the_tokens_is_one_of_the_tool() {
+fn token_host_is_added_to_the_effects_of_the_tool() {
     let plan = secured(plan("GET", "https://api.example.com", "/pets"), Placement::Bearer);
     let mut tool = tool(plan);
     tool.spec.effects =
@@ -205,7 +205,7 @@ fn the_host_of_the_tokens_is_one_of_the_tool() {
 }
 
 #[tokio::test]
-async fn a_dry_run_asks_for_no_token() {
+async fn dry_run_requests_no_token() {
     let server = Server::ok();
     let engine = engine().oauth("s", client(&server)).build().unwrap();
     let (request, missing) = engine.request(&protected(&server), &json!({})).unwrap();

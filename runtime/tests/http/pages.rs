@@ -59,7 +59,7 @@ pub(crate) async fn called(engine: HttpEngineBuilder, tool: Tool, arguments: Val
 }
 
 #[tokio::test]
-async fn every_way_to_the_next_page_is_gone_to_its_end() {
+async fn every_pagination_scheme_is_followed_to_the_end() {
     for (pages, requests) in [
         ("link items=/data", 3),
         ("next=/next items=/data", 3),
@@ -80,7 +80,7 @@ async fn every_way_to_the_next_page_is_gone_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_stream_reads_a_page_only_when_it_is_needed() {
+async fn stream_fetches_pages_lazily() {
     use futures_core::Stream;
     use std::future::poll_fn;
 
@@ -114,7 +114,7 @@ async fn a_stream_reads_a_page_only_when_it_is_needed() {
 }
 
 #[tokio::test]
-async fn errors_of_pages_tell_the_call_and_no_credential() {
+async fn page_errors_name_the_call_and_no_credential() {
     for (status, body, told) in [
         (
             200,
@@ -148,7 +148,7 @@ async fn errors_of_pages_tell_the_call_and_no_credential() {
 }
 
 #[tokio::test]
-async fn a_model_gets_several_pages_as_one_answer() {
+async fn model_gets_several_pages_as_one_result() {
     let pages = "cursor=after@/cursor items=/data more=/more offered=max_items";
     for (arguments, ids, cursor, requests, told) in [
         (json!({"max_items": 100}), 1..=7, json!(null), 3, "[7 items of 3 pages; these are all]"),
@@ -189,7 +189,7 @@ async fn a_model_gets_several_pages_as_one_answer() {
 }
 
 #[tokio::test]
-async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
+async fn model_gets_whole_items_and_those_before_a_failure() {
     let pages = "cursor=after@/cursor items=/data offered=max_items";
     let server = pets();
     let result = called(engine().max_bytes(90), paged(&server.url, pages), json!({"max_items": 100})).await;
@@ -214,7 +214,7 @@ async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
 }
 
 #[tokio::test]
-async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
+async fn list_ends_when_the_total_is_reached() {
     for (pages, page, requests) in [
         ("offset=skip items=/data total=/total", json!({"data": [1, 2, 3], "total": 3}), 1),
         ("page=page items=/data total=/total", json!({"data": [1, 2, 3], "total": "3"}), 1),
@@ -242,7 +242,7 @@ async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
 }
 
 #[tokio::test]
-async fn a_list_without_end_ends() {
+async fn endless_list_is_abandoned() {
     // The same cursor for ever.
     let server = Server::start(|_| reply(200, JSON, br#"{"data": [1], "cursor": "c"}"#));
     let engine = engine_of(engine());
@@ -281,7 +281,7 @@ async fn a_list_without_end_ends() {
 }
 
 #[tokio::test]
-async fn the_next_page_is_only_where_calls_may_go() {
+async fn next_page_must_be_on_an_allowed_host() {
     let other = Server::start(|_| reply(200, JSON, br#"{"data": [2], "next": null}"#));
     let led_to = |to: String| async move {
         let body = json!({"data": [1], "next": to}).to_string();
@@ -321,7 +321,7 @@ async fn the_next_page_is_only_where_calls_may_go() {
 
 /// Its markup may hide a credential that its text shows.
 #[tokio::test]
-async fn an_error_page_shows_no_credential() {
+async fn error_page_shows_no_credential() {
     let page: &[u8] = b"<html><p>Not allowed: the&#45;<b>secret</b>.";
     let server = Server::start(move |_| reply(403, "Content-Type: text/html\r\n", page));
     let mut tool = paged(&server.url, "next=/next items=/data");
@@ -340,7 +340,7 @@ async fn an_error_page_shows_no_credential() {
 }
 
 #[tokio::test]
-async fn a_page_that_came_by_a_redirect_leads_on_without_credentials() {
+async fn redirected_page_is_continued_without_credentials() {
     for relative in [true, false] {
         // Redirected from the service to another origin, whose page leads on there.
         let other = Server::start(move |seen| {
@@ -390,7 +390,7 @@ async fn a_page_that_came_by_a_redirect_leads_on_without_credentials() {
 }
 
 #[tokio::test]
-async fn what_is_no_page_is_told() {
+async fn invalid_page_is_reported() {
     for (body, expected) in [
         (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
         ("<html>", "there is no list where the plan says"),

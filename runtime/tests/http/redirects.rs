@@ -46,7 +46,7 @@ fn carries_nothing(seen: &Request) {
 }
 
 #[tokio::test]
-async fn the_same_origin_gets_everything() {
+async fn same_origin_redirect_keeps_headers_and_body() {
     for status in [301, 302, 303, 307, 308] {
         let server = redirecting(status, "/to?x=1");
         let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
@@ -61,7 +61,7 @@ async fn the_same_origin_gets_everything() {
 }
 
 #[tokio::test]
-async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
+async fn cross_origin_redirect_drops_credentials_and_call_data() {
     let other = Server::ok();
     let there = format!("{}/there", other.url);
     for placement in [
@@ -84,7 +84,7 @@ async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
 }
 
 #[tokio::test]
-async fn what_was_taken_away_does_not_come_back() {
+async fn dropped_credentials_are_not_restored() {
     let home = Arc::new(std::sync::OnceLock::<String>::new());
     let back = home.clone();
     let other = Server::start(move |_| redirect(302, &format!("{}/home", back.get().unwrap())));
@@ -101,7 +101,7 @@ async fn what_was_taken_away_does_not_come_back() {
 }
 
 #[tokio::test]
-async fn methods_and_bodies_follow_the_status() {
+async fn method_and_body_follow_the_status() {
     // (status, method, same origin) -> what arrives second, or nothing.
     let cases = [
         (303, "POST", true, Some("GET /to HTTP/1.1")),
@@ -135,7 +135,7 @@ async fn methods_and_bodies_follow_the_status() {
 }
 
 #[tokio::test]
-async fn loops_end_and_other_schemes_are_refused() {
+async fn redirect_loops_and_other_schemes_are_rejected() {
     let server = Server::start(|_| redirect(302, "/from"));
     let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
     assert_eq!(server.seen().len(), 11);
@@ -149,7 +149,7 @@ async fn loops_end_and_other_schemes_are_refused() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_is_not_followed_is_a_failure_that_says_where_it_leads() {
+async fn unfollowed_redirect_is_a_failure_with_its_location() {
     for (status, headers, told) in [
         (304, "", "The service says that nothing was modified, and sends nothing."),
         (302, "", "The service does not say where to find the answer."),
@@ -170,7 +170,7 @@ async fn a_redirect_that_is_not_followed_is_a_failure_that_says_where_it_leads()
 }
 
 #[tokio::test]
-async fn a_redirect_that_is_the_answer_is_not_followed() {
+async fn declared_redirect_response_is_not_followed() {
     for status in [302, 304] {
         let server = redirecting(status, "/to");
         let plan = RequestPlan { redirects: vec![status].into(), ..plan("GET", &server.url, "/from") };
@@ -189,7 +189,7 @@ async fn a_redirect_that_is_the_answer_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_user_name_in_a_location_is_not_sent() {
+async fn user_info_in_a_location_is_not_sent() {
     let other = Server::ok();
     let there = other.url.replace("http://", "http://user:pass@");
     let server = Server::start(move |_| redirect(302, &there));

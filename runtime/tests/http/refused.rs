@@ -35,7 +35,7 @@ fn known() -> HttpEngineBuilder {
 }
 
 #[tokio::test]
-async fn a_refused_credential_is_named_with_its_scheme_its_source_and_the_status() {
+async fn refused_credential_error_names_scheme_source_and_status() {
     let expired = "WWW-Authenticate: Bearer error=\"invalid_token\", error_description=\"it expired\"\r\n";
     for (status, headers, code, told) in [
         (
@@ -63,7 +63,7 @@ async fn a_refused_credential_is_named_with_its_scheme_its_source_and_the_status
 }
 
 #[tokio::test]
-async fn the_variable_of_a_refused_credential_is_named() {
+async fn refused_credential_error_names_its_variable() {
     let server = answering(401, "");
     // Of all variables, one that is set everywhere.
     let credentials = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
@@ -81,7 +81,7 @@ async fn the_variable_of_a_refused_credential_is_named() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_credential_that_is_refused_says_how_it_gets_one() {
+async fn refused_anonymous_request_explains_how_to_authenticate() {
     for status in [401, 403] {
         let server = answering(status, "");
         let mut optional = bearer(&server);
@@ -109,7 +109,7 @@ async fn a_request_without_a_credential_that_is_refused_says_how_it_gets_one() {
 }
 
 #[tokio::test]
-async fn a_credential_that_a_redirect_loses_is_not_said_to_be_refused() {
+async fn credential_dropped_by_a_redirect_is_not_reported_as_refused() {
     let other = answering(401, "");
     let to = format!("Location: {}/y\r\n", other.url);
     let server = Server::start(move |_| reply(302, &to, b""));
@@ -120,7 +120,7 @@ async fn a_credential_that_a_redirect_loses_is_not_said_to_be_refused() {
 }
 
 #[tokio::test]
-async fn every_status_of_failure_has_a_code() {
+async fn every_failure_status_has_a_code() {
     for (status, code) in [
         (404, "NOT_FOUND"),
         (429, "RATE_LIMITED"),
@@ -138,7 +138,7 @@ async fn every_status_of_failure_has_a_code() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_failure_has_nothing_for_operators() {
+async fn success_has_no_operator_text() {
     let server = Server::ok();
     let (answer, row) = called(known(), bearer(&server)).await;
     assert_eq!((answer.operator_text(), &row["error_code"]), (None, &Value::Null));

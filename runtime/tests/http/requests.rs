@@ -99,7 +99,7 @@ async fn every_kind_of_body_arrives() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_body_says_so() {
+async fn empty_body_has_content_length_zero() {
     let seen = arrived(|url| with_body(url, "application/json", Codec::Json), json!({})).await;
     assert_eq!((seen.header("content-length"), seen.header("content-type")), (Some("0"), None));
     let seen = arrived(|url| plan("DELETE", url, "/x"), json!({})).await;
@@ -128,7 +128,7 @@ async fn files_are_sent_from_their_directory_only() {
 }
 
 #[tokio::test]
-async fn a_value_that_would_change_the_path_never_leaves() {
+async fn path_traversal_in_an_argument_is_rejected() {
     let server = Server::ok();
     for id in ["..", ".", "", "../admin", "a/../b", "%2e%2e", "..\\x", "%2E%2E%2Fx"] {
         let parameters = vec![parameter("id", Location::Path, Encoding::SIMPLE)].into();
@@ -144,7 +144,7 @@ async fn a_value_that_would_change_the_path_never_leaves() {
 }
 
 #[tokio::test]
-async fn a_header_of_every_request_is_the_credential_that_goes_there() {
+async fn engine_header_can_serve_as_the_credential() {
     use crate::server::secured;
     use toolgen_runtime::spec::plan::Placement;
 

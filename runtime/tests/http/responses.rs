@@ -25,7 +25,7 @@ fn body(result: &ToolResult) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_of_any_status_is_a_result() {
+async fn response_of_any_status_is_a_result() {
     for (status, ok) in [(200, true), (201, true), (404, false), (500, false)] {
         let headers = "Content-Type: application/json\r\nX-Twice: a\r\nX-Twice: b\r\nSet-Cookie: sid=1\r\n";
         let (result, server) = answered(reply(status, headers, b"{\"a\":1}")).await;
@@ -55,7 +55,7 @@ async fn an_answer_of_any_status_is_a_result() {
 }
 
 #[tokio::test]
-async fn of_an_error_page_a_model_reads_the_text() {
+async fn html_error_page_is_shown_as_text() {
     let page = b"<html>\r\n<head><title>502 Bad Gateway</title><style>p {}</style></head>\n<body><h1>502 Bad Gateway</h1>\
         <p>Key &#104;unter2&amp;hunter2 &lt;refused&gt;</body></html>";
     let shown = "502 Bad Gateway\nKey **** <refused>";
@@ -95,7 +95,7 @@ async fn of_an_error_page_a_model_reads_the_text() {
 /// `may_differ`, `accept` and `xml` are of the tool; `latin1` (a character is a byte), `then` (what comes after the
 /// body, and how often) and `endless` (no length) are of the answer.
 #[test]
-fn answers_are_what_the_script_says() {
+fn responses_match_the_script() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let _guard = runtime.enter();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/scripts/responses.txt");
@@ -173,7 +173,7 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
 }
 
 #[tokio::test]
-async fn a_success_tells_where_a_thing_is_and_what_the_document_declares() {
+async fn success_shows_location_and_declared_headers() {
     let headers =
         "LOCATION: /pets/7\r\nX-Total-Count: 3\r\nX-Auth-Token: abc\r\nETag: \"v1\"\r\nSet-Cookie: a=b\r\n";
     for (status, told) in [(201, "\nLocation: /pets/7\nX-Total-Count: 3"), (404, "")] {
@@ -187,7 +187,7 @@ async fn a_success_tells_where_a_thing_is_and_what_the_document_declares() {
 }
 
 #[tokio::test]
-async fn a_tool_may_accept_a_status() {
+async fn declared_status_is_not_an_error() {
     for (tool, status, failed) in [("t", 404, false), ("t", 410, false), ("t", 500, true), ("u", 404, true)] {
         let server = Server::start(move |_| reply(status, "", b"gone"));
         let engine = engine().accept_status(tool, [404, 410]);
@@ -198,7 +198,7 @@ async fn a_tool_may_accept_a_status() {
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_left_alone() {
+async fn endless_response_is_truncated() {
     let steps = vec![open("Content-Type: text/plain\r\n"), Step::Flood(vec![b'x'; 4096])];
     let (result, server) = answered(steps).await;
     assert_eq!(body(&result), format!("{}\n... [truncated]", "x".repeat(100)));
@@ -224,7 +224,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn compressed_answers_are_unpacked_up_to_the_limit() {
+async fn compressed_responses_are_unpacked_up_to_the_limit() {
     let packed = gzip(&vec![b'y'; 1 << 20]);
     let headers = "Content-Type: text/plain\r\nContent-Encoding: gzip\r\n";
     let (result, _) = answered(reply(200, headers, &packed)).await;
@@ -256,7 +256,7 @@ async fn brotli_and_zstandard_are_unpacked() {
 }
 
 #[tokio::test]
-async fn images_sounds_and_files_are_content_of_their_own() {
+async fn images_audio_and_files_are_separate_content() {
     let (result, server) = answered(reply(200, "Content-Type: image/png\r\n", b"\x89PNG")).await;
     assert_eq!(result.to_text(), format!("GET {}/x → 200\n\n[image/png, 4 bytes]", server.url));
     assert_eq!(
@@ -278,7 +278,7 @@ async fn images_sounds_and_files_are_content_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_image_that_is_too_large_is_left_out() {
+async fn oversized_image_is_omitted() {
     let server = Server::start(|_| reply(200, "Content-Type: image/png\r\n", [0; 1000]));
     let engine = engine().max_media_bytes(999);
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
@@ -287,14 +287,14 @@ async fn an_image_that_is_too_large_is_left_out() {
 }
 
 #[tokio::test]
-async fn an_event_stream_is_read_until_it_ends() {
+async fn event_stream_is_read_to_its_end() {
     let events = Step::Send(b"data: a\n\n: ping\n\ndata: b\ndata: c\n\n".to_vec());
     let (result, _) = answered(vec![open("Content-Type: text/event-stream\r\n"), events]).await;
     assert_eq!(body(&result), "a\nb\nc");
 }
 
 #[tokio::test]
-async fn an_event_stream_without_an_end_gives_what_came_in_time() {
+async fn endless_event_stream_returns_events_before_the_timeout() {
     let server = Server::start(|_| {
         vec![
             open("Content-Type: text/event-stream\r\n"),
@@ -310,7 +310,7 @@ async fn an_event_stream_without_an_end_gives_what_came_in_time() {
 
 /// Services repeat what they are sent, as their pages and logs write it.
 #[tokio::test]
-async fn no_credential_is_shown_in_any_encoding() {
+async fn credential_is_redacted_in_every_encoding() {
     const SECRET: &str = "us:p&ss<w0rd>\"'s3cr3t";
     let entities = "us:p&amp;ss&lt;w0rd&gt;&quot;&#39;s3cr3t";
     let numbered = SECRET.chars().fold(String::new(), |out, c| format!("{out}&#{};", c as u32));

@@ -38,7 +38,7 @@ async fn called(tool: Tool, retries: RetryPolicy, ctx: &ToolContext) -> Result<T
 }
 
 #[tokio::test]
-async fn what_changes_nothing_more_is_repeated_and_told() {
+async fn idempotent_request_is_retried_and_reported() {
     for method in ["GET", "PUT"] {
         let server = answering(&[(503, ""), (429, "Retry-After: 0\r\n")]);
         let lines = Arc::new(Mutex::new(Vec::new()));
@@ -58,7 +58,7 @@ async fn what_changes_nothing_more_is_repeated_and_told() {
 }
 
 #[tokio::test]
-async fn what_may_change_something_twice_is_sent_once() {
+async fn non_idempotent_request_is_sent_once() {
     let server = answering(&[(503, "Retry-After: 0\r\n")]);
     let result = called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap();
     assert!(result.to_text().ends_with("→ 503\nRetry-After: 0\n\nnot now"), "{}", result.to_text());
@@ -72,7 +72,7 @@ async fn what_may_change_something_twice_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_repeated_where_that_is_harmless() {
+async fn broken_connection_is_retried_for_idempotent_requests() {
     let server = answering(&[(0, ""), (0, "")]);
     let result = called(with(plan("DELETE", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
     assert_eq!(result.details["repeated_after"][1]["error"], "the connection broke");
@@ -80,7 +80,7 @@ async fn a_broken_connection_is_repeated_where_that_is_harmless() {
 }
 
 #[tokio::test]
-async fn what_was_never_sent_is_repeated_whatever_it_is() {
+async fn unsent_request_is_always_retried() {
     // Nobody listens there, until somebody does.
     let url = nobody();
     let address = url.strip_prefix("http://").unwrap().to_owned();
@@ -96,7 +96,7 @@ async fn what_was_never_sent_is_repeated_whatever_it_is() {
 }
 
 #[tokio::test]
-async fn a_key_of_the_call_makes_it_repeatable_and_stays() {
+async fn idempotency_key_allows_retries_and_stays_the_same() {
     let server = answering(&[(503, "")]);
     let keyed = RequestPlan { idempotency_key: "Idempotency-Key".into(), ..plan("POST", &server.url, "/x") };
     for _ in 0..2 {
@@ -111,7 +111,7 @@ async fn a_key_of_the_call_makes_it_repeatable_and_stays() {
 }
 
 #[tokio::test]
-async fn repetitions_are_bounded_in_count_and_time() {
+async fn retries_are_limited_in_number_and_time() {
     let always: &[(u16, &str)] = &[(503, ""), (503, ""), (503, ""), (503, "")];
     let server = answering(always);
     let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
@@ -137,7 +137,7 @@ async fn repetitions_are_bounded_in_count_and_time() {
 }
 
 #[tokio::test]
-async fn a_tool_that_declares_nothing_is_sent_once() {
+async fn undeclared_tool_is_sent_once() {
     let server = answering(&[(503, "Retry-After: 0\r\n")]);
     let result =
         call(engine(), plan("GET", &server.url, "/x"), Value::Object(Default::default())).await.unwrap();

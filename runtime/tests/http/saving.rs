@@ -54,7 +54,7 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn bytes_become_a_file_and_a_reference() {
+async fn binary_response_is_saved_and_referenced() {
     let folder = Folder::new("bytes");
     let bytes: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
     let headers =
@@ -82,7 +82,7 @@ async fn bytes_become_a_file_and_a_reference() {
 }
 
 #[tokio::test]
-async fn a_picture_is_shown_and_saved_and_a_long_text_is_shown_in_part() {
+async fn image_is_shown_and_saved_and_long_text_is_truncated() {
     let folder = Folder::new("shown");
     let engine = || engine().save_to(folder.path()).max_bytes(100);
     let result = saved(engine(), "/pics/7", reply(200, "Content-Type: image/png\r\n", b"\x89PNG")).await;
@@ -109,7 +109,7 @@ async fn a_picture_is_shown_and_saved_and_a_long_text_is_shown_in_part() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_whole_leaves_nothing() {
+async fn incomplete_file_is_deleted() {
     let folder = Folder::new("part");
     let head = || open("Content-Type: application/zip\r\n");
     // It is larger than files may be.
@@ -160,7 +160,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_full_or_missing_directory_is_told_and_the_answer_is_shown() {
+async fn full_or_missing_directory_is_reported_with_the_response() {
     let folder = Folder::new("full");
     std::fs::write(folder.path().join("old"), [0; 1000]).unwrap();
     let pdf = || reply(200, "Content-Type: application/pdf\r\n", [0; 600]);
@@ -179,7 +179,7 @@ async fn a_full_or_missing_directory_is_told_and_the_answer_is_shown() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nothing_is_written_outside() {
+async fn no_file_is_written_outside_the_directory() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     let folder = Folder::new("outside");
@@ -205,7 +205,7 @@ async fn nothing_is_written_outside() {
 }
 
 #[tokio::test]
-async fn a_file_with_a_credential_is_not_saved_nor_named_by_it() {
+async fn file_with_a_credential_in_content_or_name_is_not_saved() {
     let folder = Folder::new("secret");
     let mut bytes = vec![0; 300_000];
     // It stands where two pieces meet.
@@ -257,7 +257,7 @@ impl Pipe {
 }
 
 #[tokio::test]
-async fn no_part_of_a_credential_is_written_before_it_is_found() {
+async fn partial_credential_is_never_written() {
     let secret = "hunter2hunte-é-s3cr3t";
     let secured_call = async |steps: Vec<Step>, pipe: Pipe| {
         let server = Server::start(move |_| steps.clone());
@@ -305,7 +305,7 @@ async fn no_part_of_a_credential_is_written_before_it_is_found() {
 }
 
 #[tokio::test]
-async fn what_was_saved_can_be_sent_and_files_have_a_limit_together() {
+async fn saved_file_can_be_sent_and_total_size_is_limited() {
     let folder = Folder::new("again");
     saved(engine().save_to(folder.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
     let place = FilesRoot::new(folder.path()).max_file_bytes(10);

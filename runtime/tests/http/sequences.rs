@@ -25,7 +25,7 @@ fn object() -> Kind {
 }
 
 #[tokio::test]
-async fn a_model_reads_events_as_a_list() {
+async fn model_gets_events_as_an_array() {
     let body = b"event: add\nid: 1\ndata: {\"n\": 1}\n\ndata: {\"n\": 2}\n\ndata: [DONE]\n\n";
     let server = Server::start(move |_| reply(200, EVENTS, body));
     for (kind, expected) in [
@@ -45,7 +45,7 @@ async fn a_model_reads_events_as_a_list() {
 }
 
 #[tokio::test]
-async fn of_a_stream_that_is_cut_off_the_whole_items_are_shown() {
+async fn truncated_stream_shows_complete_items() {
     let server = Server::start(|_| vec![open(EVENTS), Step::Flood(b"data: {\"n\": 1}\n\n".to_vec())]);
     let engine = engine().max_bytes(100).build().unwrap();
     let registry = Registry::new([engine.tool(events(&server.url, object()))]).unwrap();
@@ -57,7 +57,7 @@ async fn of_a_stream_that_is_cut_off_the_whole_items_are_shown() {
 }
 
 #[tokio::test]
-async fn rust_reads_items_as_they_come() {
+async fn rust_stream_yields_items_as_they_arrive() {
     for (head, first, second) in [
         ("text/event-stream", "data: {\"n\": 1}\n\ndata: {\"n\"", ": 2}\n\n"),
         ("application/x-ndjson", "{\"data\": {\"n\": 1}}\n{\"data\"", ": {\"n\": 2}}"),
@@ -82,7 +82,7 @@ async fn rust_reads_items_as_they_come() {
 }
 
 #[tokio::test]
-async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
+async fn non_sequence_response_is_an_error_and_limits_apply() {
     let server = Server::start(|_| reply(200, "Content-Type: application/json\r\n", b"{\"n\": 1}"));
     let engine = engine().build().unwrap();
     let mut items = engine.items(events(&server.url, object()), json!({}));

@@ -10,7 +10,7 @@ fn refused(builder: HttpEngineBuilder) -> String {
 }
 
 #[test]
-fn a_url_of_a_setting_is_one_and_the_remedy_is_told() {
+fn invalid_url_setting_is_rejected_with_help() {
     let token = |url: &str| {
         HttpEngine::builder().oauth("s", OAuth::client_credentials(url, "c", Secret::new("the-secret")))
     };
@@ -37,7 +37,7 @@ fn a_url_of_a_setting_is_one_and_the_remedy_is_told() {
 }
 
 #[test]
-fn a_host_of_a_setting_is_no_url() {
+fn url_as_host_setting_is_rejected_with_help() {
     for (given, told) in [
         ("http://127.0.0.1:8901", "write `127.0.0.1:8901`"),
         ("https://db.internal/x", "write `db.internal`"),
@@ -55,7 +55,7 @@ fn a_host_of_a_setting_is_no_url() {
 }
 
 #[test]
-fn headers_and_origins_are_checked_and_no_secret_is_repeated() {
+fn invalid_headers_and_origins_are_rejected_without_secrets() {
     let origin = |origin: &str| {
         let secret = StaticCredentials::new().with_origin("s", origin, Secret::new("the-secret"));
         HttpEngine::builder().credentials(secret)

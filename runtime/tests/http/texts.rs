@@ -78,7 +78,7 @@ fn meant() -> Value {
 }
 
 #[tokio::test]
-async fn the_same_request_is_sent_for_each_way_of_writing_a_text() {
+async fn stringified_arguments_send_the_same_request() {
     for arguments in [written(), meant(), Value::String(written().to_string())] {
         let server = Server::ok();
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
@@ -92,7 +92,7 @@ async fn the_same_request_is_sent_for_each_way_of_writing_a_text() {
 }
 
 #[tokio::test]
-async fn what_is_json_on_the_wire_stays_exact_and_rules_hold() {
+async fn json_body_arguments_are_not_coerced() {
     let registry = Registry::new([tool(request("http://127.0.0.1:1"))]).unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     for (wrong, told) in [
@@ -109,7 +109,7 @@ async fn what_is_json_on_the_wire_stays_exact_and_rules_hold() {
 }
 
 #[tokio::test]
-async fn layers_see_the_arguments_that_run() {
+async fn layers_see_the_coerced_arguments() {
     let (server, shown) = (Server::ok(), Shown::default());
     let registry = Registry::new([tool(request(&server.url))]).unwrap();
     let toolbox =
@@ -121,7 +121,7 @@ async fn layers_see_the_arguments_that_run() {
 }
 
 #[tokio::test]
-async fn records_hold_the_arguments_that_run() {
+async fn records_contain_the_coerced_arguments() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 
     for (given, recorded) in [(written(), meant()), (json!({"id": "x"}), json!({"id": "x"}))] {
@@ -137,7 +137,7 @@ async fn records_hold_the_arguments_that_run() {
 }
 
 #[test]
-fn the_place_of_an_argument_decides() {
+fn location_of_an_argument_decides_coercion() {
     let texts = |plan: RequestPlan| plan.texts().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(texts(request("")), ["X-Trace", "id", "tag"]);
     let fields = |codec: Codec| {

@@ -77,7 +77,7 @@ async fn call(url: &str, roots: &[String]) -> ToolResponse {
 }
 
 #[tokio::test]
-async fn a_server_is_trusted_by_the_root_that_was_given() {
+async fn server_is_trusted_through_the_given_root() {
     let own = certificate(&["localhost"]);
     let url = start(&own).await;
     let response = call(&url, &[own.cert.pem()]).await;
@@ -91,7 +91,7 @@ async fn a_server_is_trusted_by_the_root_that_was_given() {
 }
 
 #[tokio::test]
-async fn a_server_is_refused_without_its_root() {
+async fn server_is_rejected_without_its_root() {
     let own = certificate(&["localhost"]);
     let url = start(&own).await;
     // Another one of the same name does not help.
@@ -104,7 +104,7 @@ async fn a_server_is_refused_without_its_root() {
 }
 
 #[tokio::test]
-async fn a_server_of_another_name_is_refused() {
+async fn certificate_of_another_name_is_rejected() {
     let own = certificate(&["other.example"]);
     let url = start(&own).await;
     let response = call(&url, &[own.cert.pem()]).await;
@@ -113,7 +113,7 @@ async fn a_server_of_another_name_is_refused() {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused_when_the_engine_is_built() {
+fn invalid_root_certificate_is_rejected_by_build() {
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for text in ["/etc/ssl/certs/own.pem", "", broken] {
         let error = engine().root_certificates(text).build().unwrap_err();
@@ -123,13 +123,13 @@ fn what_is_no_certificate_is_refused_when_the_engine_is_built() {
 }
 
 #[tokio::test]
-async fn an_engine_installs_nothing_for_the_process() {
+async fn engine_installs_no_process_default() {
     engine().build().unwrap();
     assert!(CryptoProvider::get_default().is_none());
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_certificate_gets_the_programs() {
+async fn client_certificate_is_sent_on_request() {
     let (own, client) = (certificate(&["localhost"]), certificate(&["the program"]));
     let url = start_for(&own, Some(&client)).await;
     let trusting = || engine().private_host("localhost").root_certificates(own.cert.pem());
@@ -155,7 +155,7 @@ async fn a_server_that_wants_a_certificate_gets_the_programs() {
 }
 
 #[tokio::test]
-async fn another_origin_is_not_shown_the_certificate() {
+async fn client_certificate_is_not_sent_to_another_origin() {
     let (own, client) = (certificate(&["localhost"]), certificate(&["the program"]));
     let url = start_for(&own, Some(&client)).await;
     let to = format!("Location: {url}/\r\n");
@@ -167,7 +167,7 @@ async fn another_origin_is_not_shown_the_certificate() {
 }
 
 #[test]
-fn what_is_no_client_certificate_or_key_is_refused_when_the_engine_is_built() {
+fn invalid_client_certificate_or_key_is_rejected_by_build() {
     let (one, other) = (certificate(&["a"]), certificate(&["b"]));
     let (pem, key) = (one.cert.pem(), one.signing_key.serialize_pem());
     for (pem, key, told) in [

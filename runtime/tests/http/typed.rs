@@ -53,7 +53,7 @@ async fn get(status: u16, headers: &'static str, body: &'static [u8]) -> (Result
 }
 
 #[tokio::test]
-async fn a_value_comes_back() {
+async fn typed_call_returns_a_value() {
     let (pet, server) = get(200, "Content-Type: application/json\r\n", b"{\"name\":\"Rex\"}").await;
     assert_eq!(pet.unwrap(), Pet { name: "Rex".to_owned() });
     assert_eq!(server.only().target(), "/pets/7?verbose=true");
@@ -61,7 +61,7 @@ async fn a_value_comes_back() {
 }
 
 #[tokio::test]
-async fn an_error_has_the_text_for_operators() {
+async fn typed_error_has_the_operator_text() {
     let engine =
         toolgen_runtime::engine::http::HttpEngine::builder().base_url("http://shop.local").build().unwrap();
     let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err();
@@ -73,7 +73,7 @@ async fn an_error_has_the_text_for_operators() {
 }
 
 #[tokio::test]
-async fn each_failure_is_of_its_own_kind() {
+async fn each_failure_has_its_own_variant() {
     let (error, server) = get(404, "", b"no such pet").await;
     let error = error.unwrap_err();
     assert_eq!(error.to_string(), format!("t: GET {}/pets/7 → 404: no such pet", server.url));
@@ -101,7 +101,7 @@ async fn each_failure_is_of_its_own_kind() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_told_with_its_call() {
+async fn unexpected_response_is_reported_with_its_call() {
     const JSON: &str = "Content-Type: application/json\r\n";
     const TEXT: &str = "Content-Type: text/html\r\n";
     for (headers, body, told) in [
@@ -123,7 +123,7 @@ async fn an_answer_that_does_not_fit_is_told_with_its_call() {
 }
 
 #[tokio::test]
-async fn of_an_error_page_the_text_is_told() {
+async fn html_error_page_is_reported_as_text() {
     let page = "<html><title>Gone</title><p>No such <b>pet</b>.";
     let (error, server) = get(404, "Content-Type: text/html\r\n", page.as_bytes()).await;
     let error = error.unwrap_err();
@@ -132,7 +132,7 @@ async fn of_an_error_page_the_text_is_told() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
+async fn unfollowed_redirect_is_reported_with_its_location() {
     let (error, server) = get(302, "Location: ftp://h/x\r\n", b"moved").await;
     assert_eq!(
         error.unwrap_err().to_string(),
@@ -154,7 +154,7 @@ async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
 }
 
 #[tokio::test]
-async fn a_context_cancels_limits_and_narrows_a_call() {
+async fn context_cancels_limits_and_restricts_a_typed_call() {
     let server = Server::start(|_| vec![Step::Wait(Duration::from_secs(20))]);
     let engine = engine().base_url(&server.url).build().unwrap();
     let failure = async |ctx: &ToolContext| match engine.call_in(GetPet { id: 7, verbose: None }, ctx).await {
@@ -188,7 +188,7 @@ impl TypedTool for Anything {
 }
 
 #[tokio::test]
-async fn texts_and_nothing_are_values_too() {
+async fn plain_text_and_empty_bodies_are_values() {
     for (headers, body, expected) in [
         ("Content-Type: text/plain\r\n", "plain", json!("plain")),
         ("Content-Type: text/plain\r\n", "{\"a\":1}", json!({"a": 1})),
@@ -227,7 +227,7 @@ impl FromJson for OrderHeaders {
 }
 
 #[tokio::test]
-async fn an_answer_has_headers_but_no_secrets_and_needs_no_body() {
+async fn typed_response_has_redacted_headers_and_an_optional_body() {
     for body in [&b""[..], b"thanks", b"{\"a\":"] {
         let head = "Location: /pets/8\r\nX-Total: 12\r\nSet-Cookie: a=b\r\nX-Auth-Token: abc\r\nContent-Type: application/json\r\n";
         let server = Server::start(move |_| reply(201, head, body));

@@ -39,7 +39,7 @@ fn published(engine: HttpEngineBuilder) -> Value {
 }
 
 #[test]
-fn a_path_is_offered_only_where_files_can_be_read() {
+fn path_argument_is_offered_only_if_files_are_readable() {
     let with = published(engine().files_root(std::env::temp_dir()));
     assert_eq!(with["properties"]["one"], file());
     let without = published(engine());
@@ -54,7 +54,7 @@ fn a_path_is_offered_only_where_files_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_file_is_given_as_a_text() {
+async fn file_can_be_passed_as_text() {
     let server = Server::ok();
     let registry = Registry::new([engine().build().unwrap().tool(upload(&server.url))]).unwrap();
     let ctx = ctx();

@@ -21,7 +21,7 @@ fn counting(gives: usize, led: bool) -> Server {
 }
 
 #[tokio::test]
-async fn a_part_of_a_list_is_never_told_as_the_whole() {
+async fn partial_list_is_never_presented_as_complete() {
     let total = "total=/meta/total offered=max_items";
     let counted = "the service counts 7 in all and leads no further";
     for (pages, gives, led, arguments, told) in [

@@ -36,7 +36,7 @@ fn problem<T: DeserializeOwned + Debug>(damaged: Value) -> String {
 }
 
 #[test]
-fn calls_say_what_they_are_and_why_they_are_blocked() {
+fn calls_round_trip_with_their_block_reason() {
     let call = ToolCall::new("1", "add", json!({"a": 1}));
     assert_eq!(same(&call), r#"{"id":"1","name":"add","arguments":{"a":1}}"#);
     for why in [Blocked::Truncated, Blocked::Stopped("refusal".into()), Blocked::Malformed("it is".into())] {
@@ -54,7 +54,7 @@ fn link(to: &str, size: Option<u64>) -> Content {
 }
 
 #[test]
-fn results_are_as_to_json_has_them() {
+fn results_serialize_like_to_json() {
     let blob = ResourceData::Base64("AA==".into());
     let result = ToolResult::text("a")
         .with_content(Content::Image { data: "AQ==".into(), mime_type: "image/png".into() })
@@ -82,7 +82,7 @@ fn results_are_as_to_json_has_them() {
 }
 
 #[test]
-fn what_waits_can_be_kept() {
+fn waiting_requests_round_trip() {
     read::<ApprovalRequest>(
         &json!({"id": "1", "name": "rm", "arguments": {"path": "/"}, "shown": {"path": "?"}, "reasons": ["it is all"], "approved": ["x"],
                 "expires_at": 1500, "principal": "p", "session_id": "s", "agent_id": "a", "inputs": [1], "seal": "n.s"}),
@@ -124,7 +124,7 @@ fn what_waits_can_be_kept() {
 }
 
 #[test]
-fn records_and_events_are_read_back() {
+fn records_and_events_round_trip() {
     read::<ToolMeta>(&json!({"name": "a", "description": "A.", "input_schema": {"type": "object"}}));
     read::<AuditOutcome>(&json!({"status": "refused", "result": null, "error": "no", "error_code": "X",
                                  "is_error": true, "duration_ms": 3}));
@@ -151,13 +151,13 @@ fn records_and_events_are_read_back() {
 }
 
 #[test]
-fn frozen_values_are_what_they_hold() {
+fn frozen_values_serialize_as_their_value() {
     assert_eq!(same(&Text::Static("a")), r#""a""#);
     assert_eq!(same(&List::from(vec![Text::Static("a")])), r#"["a"]"#);
 }
 
 #[test]
-fn debug_output_shows_neither_arguments_nor_results() {
+fn debug_output_shows_no_arguments_or_results() {
     const NEEDLE: &str = "n33dle-4711";
     let value = json!({"pin": NEEDLE, "list": [NEEDLE]});
     let call = ToolCall::new("c-1", "login", value.clone());
@@ -208,7 +208,7 @@ fn debug_output_shows_neither_arguments_nor_results() {
 }
 
 #[test]
-fn what_earlier_versions_wrote_is_read_as_it_is_written_now() {
+fn data_of_earlier_versions_is_readable() {
     let outcome = json!({"status": "error", "result": null, "error": "no", "error_code": "missing_credential",
                          "is_error": true, "duration_ms": 3});
     let outcome: AuditOutcome = serde_json::from_value(outcome).unwrap();

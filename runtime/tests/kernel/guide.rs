@@ -19,7 +19,7 @@ fn ready_made() -> AnyResult<Toolbox> {
 }
 
 #[test]
-fn ready_made_tools_are_tools() -> AnyResult {
+fn builtin_tools_of_the_guide_compile() -> AnyResult {
     assert!(ready_made()?.list().iter().any(|tool| tool.name == "read_file"));
     Ok(())
 }

@@ -36,14 +36,14 @@ enum Way {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_layer_promises_holds_beside_every_other_and_for_every_kind_of_tool() {
+async fn layer_guarantees_hold_in_pairs_for_every_kind_of_tool() {
     // Each pair of layers with a third of the kinds, each kind with a third of the pairs.
     promises_hold(|kind, first, second| first == second || (kind + first + second) % 3 == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "heavy: soak"]
-async fn what_a_layer_promises_holds_in_every_combination() {
+async fn layer_guarantees_hold_in_every_combination() {
     promises_hold(|_, _, _| true).await;
 }
 

@@ -61,7 +61,7 @@ impl Journal {
 }
 
 #[tokio::test]
-async fn a_call_that_was_cut_off_is_answered_and_not_run() {
+async fn truncated_call_gets_an_error_without_running() {
     let toolbox = toolbox().build().unwrap();
     let cut = ToolCall::new("c1", "add", json!({"a": 1, "b": 2})).truncated();
     let response = toolbox.call(cut, &ToolContext::new("turn", "")).await;
@@ -73,7 +73,7 @@ async fn a_call_that_was_cut_off_is_answered_and_not_run() {
 }
 
 #[tokio::test]
-async fn a_long_id_is_answered_whole_and_recorded_in_short() {
+async fn long_call_id_is_returned_whole_and_recorded_shortened() {
     let (sink, events) = (MemorySink::new(), Journal::default());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let told = events.clone();
@@ -107,7 +107,7 @@ async fn wait() {
 }
 
 #[test]
-fn a_call_without_a_runtime_is_told_what_it_needs() {
+fn call_without_a_runtime_explains_what_is_needed() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![wait]).unwrap()).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let mut call = std::pin::pin!(toolbox.call(ToolCall::new("c1", "wait", json!({})), &turn));
@@ -121,7 +121,7 @@ fn a_call_without_a_runtime_is_told_what_it_needs() {
 }
 
 #[tokio::test]
-async fn every_call_has_an_answer_with_its_own_id() {
+async fn every_call_gets_a_response_with_its_id() {
     let toolbox = toolbox().build().unwrap();
     for (name, arguments, text) in [
         ("add", json!({"a": 1, "b": 2}), "3"),

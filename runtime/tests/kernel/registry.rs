@@ -48,7 +48,7 @@ fn ctx() -> ToolContext {
 }
 
 #[test]
-fn sealing_reports_every_conflict_at_once() {
+fn sealing_reports_all_conflicts() {
     let error = Registry::builder()
         .add_all(["b", "a", "b", "c", "a", "a"].map(shared))
         .replace(hand("z", echo))
@@ -67,7 +67,7 @@ fn sealing_reports_every_conflict_at_once() {
 }
 
 #[test]
-fn a_set_does_not_depend_on_the_order_of_registration() {
+fn registry_does_not_depend_on_registration_order() {
     let names = |order: [&str; 3]| {
         let registry = Registry::new(order.map(shared)).unwrap();
         assert_eq!(registry.len(), 3);
@@ -79,7 +79,7 @@ fn a_set_does_not_depend_on_the_order_of_registration() {
 }
 
 #[tokio::test]
-async fn a_sealed_set_is_extended_and_replaced_in_copies() {
+async fn sealed_registry_is_extended_by_copying() {
     let first = Registry::new([shared("a")]).unwrap();
     let second = first.extend([shared("b")]).unwrap();
     assert_eq!((first.len(), second.len()), (1, 2));
@@ -98,7 +98,7 @@ async fn a_sealed_set_is_extended_and_replaced_in_copies() {
 }
 
 #[tokio::test]
-async fn an_unknown_name_is_told_with_the_one_that_was_meant() {
+async fn unknown_tool_name_gets_a_suggestion() {
     let registry = Registry::new(["get_pet", "list_pets"].map(shared)).unwrap();
     let error =
         registry.call_without_layers("getPet", json!("not even looked at"), &ctx()).await.unwrap_err();
@@ -112,7 +112,7 @@ async fn an_unknown_name_is_told_with_the_one_that_was_meant() {
 }
 
 #[tokio::test]
-async fn arguments_are_an_object_however_they_are_sent() {
+async fn arguments_are_accepted_as_object_or_string() {
     let registry = Registry::new([shared("echo")]).unwrap();
     for (sent, got) in [
         (Value::Null, "{}"),
@@ -150,7 +150,7 @@ fn sleep(_: Value, ctx: ToolContext) -> BoxFuture<'static, Result<ToolResult, To
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 #[tokio::test]
-async fn time_runs_out_for_any_tool() {
+async fn timeout_applies_to_every_tool() {
     let mut tool = hand("slow", sleep);
     tool.spec.timeout = Timeout::Millis(50);
     let registry = Registry::builder().add(tool).seal().unwrap();
@@ -171,7 +171,7 @@ async fn time_runs_out_for_any_tool() {
 }
 
 #[tokio::test]
-async fn a_default_holds_unless_a_tool_may_take_for_ever() {
+async fn default_timeout_applies_unless_the_tool_has_none() {
     let mut tool = hand("never", sleep);
     tool.spec.timeout = Timeout::Never;
     let registry = Registry::builder()
@@ -188,7 +188,7 @@ async fn a_default_holds_unless_a_tool_may_take_for_ever() {
 }
 
 #[tokio::test]
-async fn a_caller_can_give_up() {
+async fn caller_can_cancel_a_call() {
     let registry = Registry::builder().add(hand("slow", sleep)).seal().unwrap();
     let cancel = CancellationToken::new();
     let ctx = ctx().with_cancel(cancel.child_token());
@@ -208,7 +208,7 @@ async fn a_caller_can_give_up() {
 }
 
 #[tokio::test]
-async fn a_panic_stays_inside_and_says_nothing() {
+async fn panic_is_contained_and_its_message_hidden() {
     let early: Run = |_, _| panic!("secret one");
     let late: Run = |_, _| {
         Box::pin(async {
@@ -235,7 +235,7 @@ fn without_tokio<T>(run: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn operators_read_what_panicked_where_and_what_to_do() {
+fn operator_text_names_the_panicking_tool_and_location() {
     let naps: Run = |_, _| {
         Box::pin(async {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -274,7 +274,7 @@ fn operators_read_what_panicked_where_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_tool_knows_its_call_and_keeps_people_informed() {
+async fn tool_can_read_its_call_and_report_progress() {
     let run: Run = |_, ctx| {
         Box::pin(async move {
             ctx.progress("half");
@@ -294,7 +294,7 @@ async fn a_tool_knows_its_call_and_keeps_people_informed() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_never_reach_a_tool_and_are_all_told() {
+async fn registry_reports_all_invalid_arguments_without_a_call() {
     use toolgen_runtime::Shape;
     use toolgen_runtime::schema::shape::{Extra, Field, Kind, NumberRules, ObjectRules, StringRules};
     let field = |name: &'static str, required, kind| Field {

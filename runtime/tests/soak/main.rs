@@ -53,7 +53,7 @@ fn setting(name: &str, default: u64) -> u64 {
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
+async fn every_call_gets_one_response_and_leaks_nothing() {
     let _alone = ALONE.lock().await;
     let total = setting("TOOLGEN_SOAK_CALLS", 10_000);
     let ledger = Ledger::new(total);
@@ -63,7 +63,7 @@ async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_database_has_a_row_for_every_answer() {
+async fn database_has_a_row_for_every_response() {
     use toolgen_runtime::store::audit::{SqliteSink, rusqlite};
     let _alone = ALONE.lock().await;
     let total = setting("TOOLGEN_SOAK_CALLS", 10_000) / 10;

@@ -28,7 +28,7 @@ async fn reply(request: Value) -> Result<Value, String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loop_is_a_span_with_its_turns_and_calls_inside() {
+async fn loop_span_contains_its_turns_and_calls() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
     let context = ToolboxContext::new().with_agent_id("clerk");
@@ -93,7 +93,7 @@ async fn a_loop_is_a_span_with_its_turns_and_calls_inside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
+async fn sub_agent_span_is_inside_its_call_span() {
     let telemetry = Telemetry::start();
     let model = |_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| async move {
@@ -123,7 +123,7 @@ async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loop_that_is_stopped_says_why() {
+async fn stopped_loop_span_has_the_reason() {
     let telemetry = Telemetry::start();
     let registry = Registry::new(toolset![add]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();

@@ -61,7 +61,7 @@ fn turn() -> ToolContext {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_is_a_span_by_the_conventions() {
+async fn call_span_follows_the_conventions() {
     let telemetry = Telemetry::start();
     toolbox(telemetry.otel()).call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
     let span = telemetry.span("execute_tool login");
@@ -84,7 +84,7 @@ async fn a_call_is_a_span_by_the_conventions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_model_makes_up_makes_neither_series_nor_long_attributes() {
+async fn unknown_codes_and_long_attributes_are_bounded() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
     for code in ["patient-1", "patient-2", "NOT_FOUND"] {
@@ -101,7 +101,7 @@ async fn what_a_model_makes_up_makes_neither_series_nor_long_attributes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_fails_says_which_way_and_not_why() {
+async fn failed_call_span_has_the_code_without_the_message() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
     let calls = [
@@ -128,7 +128,7 @@ async fn a_call_that_fails_says_which_way_and_not_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_abandoned_ends_its_span() {
+async fn abandoned_call_ends_its_span() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
     let given_up = timeout(Duration::from_millis(50), toolbox.call(call("hang", json!({})), &turn())).await;
@@ -137,7 +137,7 @@ async fn a_call_that_is_abandoned_ends_its_span() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_of_tools_are_inside_and_calls_of_a_turn_beside_each_other() {
+async fn nested_calls_are_children_and_calls_of_a_turn_siblings() {
     let telemetry = Telemetry::start();
     let tracer = std::sync::Arc::new(telemetry.tracers.tracer("the program"));
     let toolbox = toolbox(telemetry.otel());
@@ -173,7 +173,7 @@ async fn calls_of_tools_are_inside_and_calls_of_a_turn_beside_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_context_that_the_program_sets_is_the_parent_whatever_is_current() {
+async fn explicit_context_takes_precedence_over_the_current_one() {
     let telemetry = Telemetry::start();
     let tracer = telemetry.tracers.tracer("the program");
     let given = Context::new().with_span(tracer.start("given"));
@@ -188,7 +188,7 @@ async fn the_context_that_the_program_sets_is_the_parent_whatever_is_current() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn content_is_there_if_asked_for_and_without_secrets() {
+async fn content_is_opt_in_and_redacted() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel().with_content());
     toolbox.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
@@ -200,7 +200,7 @@ async fn content_is_there_if_asked_for_and_without_secrets() {
 }
 
 #[tokio::test]
-async fn without_the_layer_or_the_library_there_is_nothing_and_calls_run() {
+async fn calls_run_without_the_layer_or_the_sdk() {
     let registry = Registry::new(toolset![login]).unwrap();
     let arguments = json!({"user": "me", "pin": "0"});
     for toolbox in [
@@ -212,7 +212,7 @@ async fn without_the_layer_or_the_library_there_is_nothing_and_calls_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_span_of_the_program_is_left_alone_where_the_layer_makes_none() {
+async fn span_of_the_program_is_not_modified_without_a_layer_span() {
     let telemetry = Telemetry::start();
     let tracer = telemetry.tracers.tracer("the program");
     let above = Context::new().with_span(tracer.start("request"));
@@ -269,7 +269,7 @@ impl tracing::Subscriber for Lines {
 }
 
 #[tokio::test]
-async fn log_lines_of_a_call_are_written_within_its_span() {
+async fn log_records_of_a_call_are_in_its_span() {
     let (telemetry, lines) = (Telemetry::start(), Lines::default());
     let toolbox = toolbox(telemetry.otel());
     let listening = tracing::subscriber::set_default(lines.clone());

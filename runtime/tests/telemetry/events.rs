@@ -61,7 +61,7 @@ async fn approvals_and_questions_are_events() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_repeated_is_an_event() {
+async fn http_retry_is_an_event() {
     let telemetry = Telemetry::start();
     let service = Server::in_turn([reply(503, "", "ok"), ok("text/plain", "ok")]);
     let retries = RetryPolicy::default().initial_delay(Duration::from_millis(1));

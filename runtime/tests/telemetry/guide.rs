@@ -15,7 +15,7 @@ fn exported() -> Result<(Tracers, Meters), Box<dyn Error>> {
 }
 
 #[test]
-fn a_provider_with_the_layer_is_built() -> Result<(), Box<dyn Error>> {
+fn guide_example_builds_a_toolbox_with_the_layer() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new(toolset![])?;
     page!("docs/telemetry.md", "let toolbox = Toolbox::builder(");
     page!("docs/telemetry.md", "let otel = Otel::new().with_content();");

@@ -150,7 +150,7 @@ async fn collect(
 }
 
 #[tokio::test]
-async fn calls_are_spans_as_opentelemetry_names_them() {
+async fn call_spans_use_opentelemetry_names() {
     let calls = [
         ("login", json!({"user": "me", "pin": "hunter2"})),
         ("login", json!({"user": "root", "pin": "hunter2"})),
@@ -194,7 +194,7 @@ async fn calls_are_spans_as_opentelemetry_names_them() {
 }
 
 #[tokio::test]
-async fn arguments_and_results_are_there_if_asked_for_and_without_secrets() {
+async fn arguments_and_results_are_opt_in_and_redacted() {
     let trace = Trace::new().noun("planning tool").with_content();
     let (spans, lines) = collect(trace, &[("login", json!({"user": "me", "pin": "hunter2"}))]).await;
     assert_eq!(spans[0]["gen_ai.tool.call.arguments"], "{\"user\":\"me\",\"pin\":\"[REDACTED]\"}");
@@ -205,7 +205,7 @@ async fn arguments_and_results_are_there_if_asked_for_and_without_secrets() {
 }
 
 #[tokio::test]
-async fn spans_of_nested_calls_hold_no_secrets_of_the_calls_above() {
+async fn nested_call_spans_contain_no_secrets_of_outer_calls() {
     let (spans, lines) =
         collect(Trace::new().with_content(), &[("relay", json!({"word": "s3cr3t-4711"}))]).await;
     assert_eq!(spans.len(), 2);
@@ -214,7 +214,7 @@ async fn spans_of_nested_calls_hold_no_secrets_of_the_calls_above() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_client_that_sends_what_the_program_sets_is_logged_without_the_value() {
+async fn rejected_client_value_is_logged_without_the_value() {
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
     let trusted = ContextValues::default().with_trusted("workspace_id", 1);
@@ -232,7 +232,7 @@ async fn a_client_that_sends_what_the_program_sets_is_logged_without_the_value()
 }
 
 #[tokio::test]
-async fn a_refused_credential_is_in_the_log_and_no_secret() {
+async fn refused_credential_is_logged_without_secrets() {
     let (spans, lines) = collect(Trace::new(), &[("fetch", json!({"pin": "hunter2"}))]).await;
     assert_eq!(spans[0]["error.type"], "CREDENTIAL_REFUSED");
     let line = lines.last().unwrap();
@@ -242,7 +242,7 @@ async fn a_refused_credential_is_in_the_log_and_no_secret() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_not_held_against_its_pattern_is_told_to_operators() {
+async fn unchecked_pattern_is_logged_for_operators() {
     let long = "a".repeat(3_000);
     for arguments in [json!({"key": long}), Value::String(json!({"key": long}).to_string())] {
         let (_, lines) = collect(Trace::new(), &[("look_up", arguments)]).await;
@@ -259,7 +259,7 @@ async fn a_text_that_is_not_held_against_its_pattern_is_told_to_operators() {
 }
 
 #[tokio::test]
-async fn a_tool_that_holds_its_thread_past_its_time_is_told_to_operators() {
+async fn blocking_tool_past_its_timeout_is_logged_for_operators() {
     for waits in [false, true] {
         let (_, lines) = collect(Trace::new(), &[("block", json!({"waits": waits}))]).await;
         let told = lines.iter().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{lines:?}"));

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::receiver::{Telemetry, points};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_duration_of_calls_is_a_histogram_by_tool_and_error() {
+async fn call_duration_is_a_histogram_by_tool_and_error() {
     let telemetry = Telemetry::start();
     let toolbox = toolbox(telemetry.otel());
     let turn = ToolContext::new("turn", "").with_agent_id("clerk");

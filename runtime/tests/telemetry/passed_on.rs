@@ -72,7 +72,7 @@ async fn call_get(telemetry: &Telemetry, engine: HttpEngine, tool: Tool, argumen
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_learns_of_which_call_a_request_is() {
+async fn http_request_carries_the_trace_context_of_its_call() {
     propagate();
     let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let engine = HttpEngine::builder().base_url(&service.url).build().unwrap();
@@ -82,7 +82,7 @@ async fn a_service_learns_of_which_call_a_request_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_learns_nothing_if_the_program_says_so() {
+async fn trace_propagation_to_a_service_can_be_disabled() {
     propagate();
     let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let engine = HttpEngine::builder().base_url(&service.url).propagate_trace(false).build().unwrap();
@@ -92,7 +92,7 @@ async fn a_service_learns_nothing_if_the_program_says_so() {
 
 /// What came from elsewhere and no header can hold costs no call, and only the trace itself goes on.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_learns_of_the_trace_and_of_nothing_else() {
+async fn service_receives_only_valid_trace_headers() {
     propagate();
     let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let builder = || HttpEngine::builder().base_url(&service.url);
@@ -117,7 +117,7 @@ async fn a_service_learns_of_the_trace_and_of_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_argument_a_credential_and_an_operators_header_are_sent_as_they_are() {
+async fn trace_headers_do_not_replace_explicit_headers() {
     propagate();
     let own = |name: &'static str| Parameter {
         argument: "own".into(),
@@ -147,7 +147,7 @@ async fn an_argument_a_credential_and_an_operators_header_are_sent_as_they_are()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_origin_to_which_a_redirect_leads_learns_nothing() {
+async fn redirect_to_another_origin_drops_the_trace_context() {
     propagate();
     let (telemetry, other) = (Telemetry::start(), http::Server::ok());
     let redirect = http::reply(302, &format!("Location: {}/\r\n", other.url), "");
@@ -199,7 +199,7 @@ fn server(telemetry: &Telemetry) -> McpServer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
+async fn trace_continues_in_the_mcp_server_process() {
     propagate();
     let telemetry = Telemetry::start();
     let client = McpClient::connect(server(&telemetry), McpOptions::new()).await.unwrap();
@@ -248,7 +248,7 @@ async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_learns_nothing_if_the_program_says_so() {
+async fn trace_propagation_to_an_mcp_server_can_be_disabled() {
     propagate();
     let telemetry = Telemetry::start();
     let options = McpOptions::new().propagate_trace(false);

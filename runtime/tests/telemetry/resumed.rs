@@ -33,7 +33,7 @@ fn waiting(answer: ToolResponse) -> Box<toolgen_runtime::layers::middleware::App
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_resumed_call_has_a_span_of_its_own_with_a_link_to_the_one_that_waited() {
+async fn resumed_call_has_its_own_span_linked_to_the_waiting_one() {
     let telemetry = Telemetry::start();
     let turn = ToolContext::new("turn", "");
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
@@ -56,7 +56,7 @@ async fn a_resumed_call_has_a_span_of_its_own_with_a_link_to_the_one_that_waited
 }
 
 #[tokio::test]
-async fn requests_of_providers_without_the_layer_are_as_before() {
+async fn requests_without_the_layer_are_unchanged() {
     let turn = ToolContext::new("turn", "");
     let call = ToolCall::new("c-1", "delete", json!({"path": "a"}));
     let request = waiting(toolbox(None).call(call, &turn).await);
@@ -66,7 +66,7 @@ async fn requests_of_providers_without_the_layer_are_as_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_traceparent_that_was_changed_is_refused_like_all_else() {
+async fn modified_traceparent_invalidates_the_request() {
     let telemetry = Telemetry::start();
     let turn = ToolContext::new("turn", "");
     let toolbox = toolbox(Some(telemetry.otel()));

@@ -164,7 +164,7 @@ pub fn corpus_folder(name: &str) -> Option<PathBuf> {
 }
 
 #[test]
-fn what_must_run_is_named_or_everywhere() {
+fn required_test_dependencies_must_be_present() {
     let required = |need: Need, require: Option<&str>, ci: Option<&str>| {
         need.required(require.map(OsStr::new), ci.map(OsStr::new))
     };

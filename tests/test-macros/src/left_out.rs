@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_counted_unless_they_run() {
+    fn test_groups_are_counted_unless_run() {
         let usual = not_asked_for(&[]).unwrap();
         assert!(usual.contains(" tests  corpus: ") && usual.contains("-- --ignored` runs them"), "{usual}");
         assert!(

@@ -63,7 +63,7 @@ mod tests {
     use super::{block, literal};
 
     #[test]
-    fn a_text_names_one_block() {
+    fn string_identifies_one_code_block() {
         let code = block("README.md", "let pets = engine.call(").unwrap();
         let (rebuilt, code) = code.split_once('\n').unwrap();
         assert!(rebuilt.starts_with("const _") && rebuilt.ends_with("README.md\");"), "{rebuilt}");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_block_says_why() {
+    fn unmatched_block_error_gives_the_reason() {
         for (page, text, why) in [
             ("docs/nowhere.md", "let", "there is no page docs/nowhere.md"),
             ("README.md", "nothing like it", "README.md has no block of Rust with `nothing like it`"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_no_escapes() {
+    fn string_literals_with_escapes_are_not_accepted() {
         assert_eq!(literal(r#""a b""#), Some("a b"));
         assert_eq!([literal(r#""a\n""#), literal("name"), literal("1")], [None; 3]);
     }

@@ -77,7 +77,7 @@ fn compiled_toolsets_and_contexts_equal_lowered_ones() {
 
 /// The tools of a program stand in the modules of its parts, of its categories, and in one list.
 #[test]
-fn tools_are_found_where_they_are_looked_for() {
+fn emitted_tools_can_be_looked_up() {
     use manifest_program::{TOOL_SHELTER_ROUND, categories, notes, store};
 
     assert!(std::ptr::eq(&raw const categories::notes::KEEP_NOTE, &raw const notes::KEEP_NOTE));
@@ -101,7 +101,7 @@ fn every_example_document_is_compared() {
 
 /// Names of Rust for the hardest names of a document. That these lines compile is the test.
 #[test]
-fn names_are_as_they_were() {
+fn rust_names_are_stable() {
     let _: &Tool = &kitchen_sink::OPTION;
     assert_eq!(kitchen_sink::TOOL_OPTION, "Option");
     let keywords = kitchen_sink::Keywords { type_: Some("a".to_owned()), ..Default::default() };
@@ -109,14 +109,14 @@ fn names_are_as_they_were() {
 }
 
 #[test]
-fn arguments_keep_null_and_absence_apart() {
+fn arguments_distinguish_null_from_absence() {
     let call = bookshop::ChangeBook { isbn: "1".to_owned(), subtitle: Some(None), price: None, type_: None };
     let arguments = call.into_arguments().unwrap();
     assert_eq!(arguments, serde_json::json!({"isbn": "1", "subtitle": null}));
 }
 
 #[test]
-fn results_are_read_leniently() {
+fn results_are_parsed_leniently() {
     let book = serde_json::json!({
         "isbn": "1", "title": "A", "unknown": 1, "state": "lost", "pages": "xii",
         "sequel": {"isbn": "2", "title": "B", "pages": 7},
@@ -130,7 +130,7 @@ fn results_are_read_leniently() {
 
 /// The tools of MCP servers have types as those of other documents do.
 #[test]
-fn tools_of_mcp_servers_are_typed() {
+fn mcp_tools_are_typed() {
     use manifest_mcp::{library, shop};
 
     let state = Some(shop::ShopFindOrdersState::Paid);

@@ -44,7 +44,7 @@ fn submit_stories(
 
 /// A definition has three keys; what is not said is left out, `required` too.
 #[test]
-fn a_definition_is_name_description_and_schema_to_the_byte() {
+fn definition_has_exactly_name_description_and_schema() {
     let definition = |name, input: &'static str| {
         let spec = ToolSpec {
             name: ToolName::new(name),
@@ -78,7 +78,7 @@ fn shell(
 
 /// A tool may ignore what it does not know; its schema then forbids nothing.
 #[tokio::test]
-async fn a_tool_may_ignore_arguments_that_it_does_not_know() {
+async fn tool_may_ignore_unknown_arguments() {
     let toolbox = Registry::new(toolset![shell]).unwrap().toolbox(ToolboxContext::new());
     assert_eq!(
         toolbox.list()[0].to_json().to_string(),
@@ -160,7 +160,7 @@ fn judge(tools: &Value, format: &str) {
 }
 
 #[test]
-fn lists_of_objects_with_lists_reach_every_format_whole() {
+fn nested_arrays_of_objects_reach_every_format() {
     let tool = submit_stories::tool();
     for format in WireFormat::ALL {
         judge(&format.tools(std::slice::from_ref(tool.spec())).unwrap(), &format.to_string());
@@ -173,7 +173,7 @@ fn lists_of_objects_with_lists_reach_every_format_whole() {
 
 /// What a schema says holds, in every dialect, down to the innermost value.
 #[tokio::test]
-async fn nested_values_are_checked_wherever_a_dialect_cannot_say_so() {
+async fn nested_values_are_validated_in_every_dialect() {
     let dialects: [&'static Dialect; 5] = [
         &dialect::JSON_SCHEMA,
         &dialect::OPENAI,

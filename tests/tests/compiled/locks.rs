@@ -61,13 +61,13 @@ fn written(program: &Program) -> (Surface, Value) {
 }
 
 #[test]
-fn locks_are_written_as_they_are_read() {
+fn example_locks_round_trip() {
     are_written_as_they_are_read(examples().into_iter().chain(sample()));
 }
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn locks_of_the_corpus_are_written_as_they_are_read() {
+fn corpus_locks_round_trip() {
     are_written_as_they_are_read(corpus(300_000));
 }
 
@@ -96,7 +96,7 @@ fn are_written_as_they_are_read(documents: impl IntoIterator<Item = PathBuf>) {
 
 /// What the schema refuses, the reader refuses; and what the reader takes, the schema takes.
 #[test]
-fn the_schema_and_the_reader_agree() {
+fn lock_schema_and_reader_agree() {
     let validator = validator();
     let mut refused = 0;
     for path in [root().join("specs/petstore.yaml"), root().join("specs/manifest-agents.yaml")] {
@@ -117,7 +117,7 @@ fn the_schema_and_the_reader_agree() {
 
 /// Each change of one thing in a tool is refused or found, with a class.
 #[test]
-fn every_change_of_every_field_is_found() {
+fn every_field_change_is_detected() {
     let (by_class, refused) = changes_are_found(examples().into_iter().chain(sample()));
     assert!(by_class.values().sum::<usize>() > 2_000 && refused > 1_000, "{by_class:?}, {refused} refused");
     assert_eq!(
@@ -128,7 +128,7 @@ fn every_change_of_every_field_is_found() {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn every_change_of_every_field_of_the_corpus_is_found() {
+fn every_field_change_in_the_corpus_is_detected() {
     let documents = corpus(40_000);
     let none = documents.is_empty();
     let (by_class, refused) = changes_are_found(documents);
@@ -172,7 +172,7 @@ fn changes_are_found(documents: impl IntoIterator<Item = PathBuf>) -> (BTreeMap<
 }
 
 #[test]
-fn a_hundred_locks_are_one() {
+fn lock_is_deterministic() {
     let path = root().join("specs/kitchen-sink.json");
     let (first, root) = written(&compile(&path).unwrap());
     for _ in 0..100 {
@@ -185,7 +185,7 @@ fn a_hundred_locks_are_one() {
 /// Ten times what it takes on a quiet machine without optimisation.
 #[test]
 #[ignore = "heavy: corpus"]
-fn the_largest_document_is_locked_and_compared_in_time() {
+fn largest_document_is_locked_and_compared_quickly() {
     for path in corpus(u64::MAX).into_iter().filter(|path| fs::metadata(path).unwrap().len() > 10_000_000) {
         let program = compile(&path).unwrap();
         let started = Instant::now();
@@ -221,7 +221,7 @@ fn add_less(
 }
 
 #[test]
-fn functions_are_held_to_their_lock() {
+fn functions_are_compared_with_their_lock() {
     assert_contract!("tests/locks/functions.lock", toolset![add]);
     assert_contract!("tests/locks/functions.lock", Registry::new(toolset![add]));
     assert_contract!("tests/locks/functions.lock", toolset![add], ChangeClass::Security);

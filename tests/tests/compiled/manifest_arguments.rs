@@ -24,7 +24,7 @@ fn specs() -> Vec<ToolSpec> {
 }
 
 #[test]
-fn tools_take_what_their_schemas_take() {
+fn manifest_tools_accept_exactly_what_their_schemas_allow() {
     let (mut taken, mut refused, specs) = (0, 0, specs());
     assert!(specs.len() >= 90, "{}", specs.len());
     for spec in &specs {
@@ -43,7 +43,7 @@ fn tools_take_what_their_schemas_take() {
 }
 
 #[test]
-fn schemas_of_every_provider_are_schemas() {
+fn vendor_schemas_are_valid_json_schemas() {
     for spec in specs() {
         let input = spec.input.shape();
         for dialect in Dialect::ALL {

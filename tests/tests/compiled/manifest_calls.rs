@@ -76,7 +76,7 @@ tools:
 
 #[cfg(unix)]
 #[tokio::test]
-async fn commands_take_what_placeholders_say() {
+async fn placeholders_fill_commands() {
     let tools = toolbox(COMMANDS, &Engines::new());
     let full = json!({"word": "$(id); x", "many": ["-r", ""], "loud": true, "who": {"name": "Ada"}});
     assert_eq!(call(&tools, "show", full).await.text(), "[--][$(id); x][d=3][loud][who][Ada][{}][-r][]");
@@ -137,7 +137,7 @@ endpoints:
 }
 
 #[tokio::test]
-async fn requests_hold_what_placeholders_say() {
+async fn placeholders_fill_requests() {
     let port = mirror().port();
     let credentials = StaticCredentials::new().with("FIND_TOKEN", Secret::new("s3cret-t0ken"));
     let engine = HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).build().unwrap();
@@ -173,7 +173,7 @@ async fn requests_hold_what_placeholders_say() {
 }
 
 #[tokio::test]
-async fn signals_carry_what_placeholders_say() {
+async fn placeholders_fill_signals() {
     let tools = toolbox(
         "toolgen: 1
 defaults: {undocumented: true}

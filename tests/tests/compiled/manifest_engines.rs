@@ -65,7 +65,7 @@ async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
 }
 
 #[tokio::test]
-async fn the_commands_of_a_manifest_do_what_it_says() {
+async fn manifest_commands_run_as_declared() {
     let folder = Folder::new(&[("a.txt", "x\nY\nx\nx\n"), ("b.txt", "x\n"), ("sub/c", "")]);
     let root = folder.canonicalize().unwrap();
     let loaded = Loader::from_str(COMMANDS).unwrap().tools_with_engines(&Engines::new()).unwrap();
@@ -105,7 +105,7 @@ fn echo() -> Server {
 
 /// A default that a manifest declares is sent, in whatever place of the request the argument is.
 #[tokio::test]
-async fn the_defaults_of_a_manifest_are_sent() {
+async fn manifest_defaults_are_sent() {
     let text = "
 toolgen: 1
 title: Service

@@ -16,7 +16,7 @@ fn system(name: &str) -> Program {
 }
 
 #[test]
-fn the_systems_compile() {
+fn example_systems_compile() {
     let tools = |name| system(name).all_tools().len();
     assert_eq!(tools("coding-team.yaml"), 24);
     assert_eq!(tools("work-dir.yaml"), 7);

@@ -61,7 +61,7 @@ fn validator() -> jsonschema::Validator {
 }
 
 #[test]
-fn the_examples_are_written_as_they_are_read() {
+fn example_mcp_locks_round_trip() {
     let validator = validator();
     for (path, value) in locks() {
         let lock = Lock::read(&value).unwrap_or_else(|why| panic!("{}: {why:#?}", path.display()));
@@ -76,7 +76,7 @@ fn the_examples_are_written_as_they_are_read() {
 
 /// What the schema refuses, the reader refuses; and what the reader takes, the schema takes.
 #[test]
-fn the_schema_and_the_reader_agree() {
+fn lock_schema_and_reader_agree() {
     let validator = validator();
     let mut refused = 0;
     for (path, lock) in locks() {
@@ -101,7 +101,7 @@ fn classes(changes: &[Change]) -> BTreeSet<ChangeClass> {
 }
 
 #[test]
-fn every_change_of_every_field_is_found() {
+fn every_field_change_is_detected() {
     let mut tried = 0;
     let mut by_class: BTreeMap<&str, usize> = BTreeMap::new();
     for (list, descriptors) in lists() {
@@ -175,7 +175,7 @@ fn known_changes_have_their_class() {
 }
 
 #[test]
-fn the_same_list_gives_no_alarm() {
+fn reordered_tool_list_reports_no_drift() {
     for (list, descriptors) in lists() {
         let mut again = descriptors.clone();
         for run in 0..100 {
@@ -201,7 +201,7 @@ fn turned(value: &Value) -> Value {
 }
 
 #[test]
-fn names_are_distinct_and_the_same_in_every_order() {
+fn tool_names_are_unique_and_independent_of_order() {
     let mut all: BTreeSet<String> = BTreeSet::new();
     let mut count = 0;
     for (alias, descriptors) in lists() {
@@ -220,7 +220,7 @@ fn names_are_distinct_and_the_same_in_every_order() {
 }
 
 #[test]
-fn every_tool_of_a_list_becomes_one() {
+fn every_listed_tool_becomes_a_tool() {
     for (alias, descriptors) in lists() {
         let server: Frozen<McpServer> = McpServer { alias: alias.clone().into(), ..McpServer::EMPTY }.into();
         for one in tools(&server, &descriptors, true) {

@@ -77,7 +77,7 @@ fn scripted(outcomes: Vec<ExecOutput>) -> (ToolboxContext, Arc<ScriptedExecutor>
 }
 
 #[tokio::test]
-async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
+async fn coding_team_has_the_toolsets_of_its_states() {
     let program = program("coding-team.yaml");
     let registry = registry(&program);
     let sizes: Vec<(&str, usize)> =
@@ -119,7 +119,7 @@ async fn a_coding_team_has_the_sets_and_the_contexts_of_its_states() {
 }
 
 #[tokio::test]
-async fn a_coding_team_ends_its_states_asks_and_composes() {
+async fn coding_team_completes_states_asks_and_composes() {
     struct Architect;
     impl Answerer for Architect {
         fn answer<'a>(
@@ -171,7 +171,7 @@ async fn a_coding_team_ends_its_states_asks_and_composes() {
 }
 
 #[tokio::test]
-async fn the_tools_of_agents_that_plan_need_what_they_declare() {
+async fn planning_agents_enforce_declared_requirements() {
     let program = program("orchestration.yaml");
     let registry = registry(&program);
     let toolbox = Toolbox::builder(&registry)
@@ -234,7 +234,7 @@ fn least(tool: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_programs_for_a_model_run() {
+async fn model_commands_run() {
     let folder = Folder::new(&[]);
     let program = program("programs.yaml");
     let registry = registry(&program);
@@ -277,7 +277,7 @@ async fn the_programs_for_a_model_run() {
 }
 
 #[test]
-fn images_are_asked_for_with_one_request() {
+fn image_generation_is_one_request() {
     let program = program("programs.yaml");
     let tools = program.all_tools();
     let imagen = tools.iter().find(|tool| tool.spec.name.as_str() == "imagen").unwrap();

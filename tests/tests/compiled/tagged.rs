@@ -28,7 +28,7 @@ fn round_trip<T: Serialize + DeserializeOwned + Clone + Debug + PartialEq>(json:
 }
 
 #[test]
-fn a_default_variant_takes_any_other_value_and_none() {
+fn default_variant_accepts_any_other_tag() {
     use by_tag::{Animal, Cat, Pet};
     let lizard: Pet = round_trip(json!({"kind": "lizard", "name": "Lu"}));
     assert!(matches!(lizard, Pet::Animal(Animal { ref name, .. }) if name == "Lu"), "{lizard:?}");
@@ -42,7 +42,7 @@ fn a_default_variant_takes_any_other_value_and_none() {
 }
 
 #[test]
-fn a_variant_that_does_not_list_the_property_is_written_with_it() {
+fn variant_without_the_tag_property_is_serialized_with_it() {
     use by_tag::{Animal, Cat, Dog, Pet};
     let dog: Pet = round_trip(json!({"kind": "dog", "trick": "roll"}));
     assert!(matches!(dog, Pet::Dog(_)), "{dog:?}");
@@ -58,7 +58,7 @@ fn a_variant_that_does_not_list_the_property_is_written_with_it() {
 }
 
 #[test]
-fn variants_may_be_unions_themselves() {
+fn variants_may_be_unions() {
     use vehicles::{Car, Vehicle};
     let electric: Vehicle = round_trip(json!({"type": "electric", "range": 300}));
     assert!(matches!(electric, Vehicle::Car(Car::Electric(_))), "{electric:?}");
@@ -74,7 +74,7 @@ fn variants_may_be_unions_themselves() {
 }
 
 #[test]
-fn what_extends_a_base_is_told_by_its_property() {
+fn subtypes_are_distinguished_by_their_property() {
     let get = |json: Value| round_trip::<<shapes::GetShape as TypedTool>::Output>(json);
     let circle = get(json!({"form": "round", "radius": 1.5, "name": "c"}));
     assert!(matches!(circle, shapes::Shape::Circle(_)), "{circle:?}");
@@ -85,7 +85,7 @@ fn what_extends_a_base_is_told_by_its_property() {
 }
 
 #[test]
-fn keys_have_the_types_of_the_document() {
+fn keys_have_their_documented_types() {
     use scores::{Scores, SetScores, SetScoresByRoundKey, Team};
     let got: Scores = round_trip(json!({
         "by_team": {"red": 1, "green": 2},
@@ -117,7 +117,7 @@ fn keys_have_the_types_of_the_document() {
 }
 
 #[test]
-fn tools_and_types_of_one_tag_stand_in_its_module() {
+fn tools_and_types_of_a_tag_are_in_its_module() {
     let names = |tools: &[&toolgen_runtime::Tool]| -> Vec<String> {
         tools.iter().map(|tool| tool.spec.name.to_string()).collect()
     };

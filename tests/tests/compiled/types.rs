@@ -35,7 +35,7 @@ fn round_trip<T: Serialize + DeserializeOwned + Clone + Debug + PartialEq>(json:
 fn is_send_and_sync<T: Send + Sync + 'static>() {}
 
 #[test]
-fn types_that_contain_themselves_hold_values() {
+fn recursive_types_hold_values() {
     let ring: Ring = round_trip(json!({
         "name": "a",
         "next": {"next": {"back": {"name": "b"}, "all": {"k": {}}}, "rings": [{"name": "c"}, {"name": "d"}]},
@@ -46,7 +46,7 @@ fn types_that_contain_themselves_hold_values() {
 }
 
 #[test]
-fn depth_has_no_end() {
+fn deeply_nested_types_compile() {
     is_send_and_sync::<deep::Object0>();
     is_send_and_sync::<deep::List0>();
     is_send_and_sync::<deep::Map0>();
@@ -61,7 +61,7 @@ fn depth_has_no_end() {
 }
 
 #[test]
-fn tools_with_our_names_are_reached() {
+fn tools_named_like_generated_items_are_reachable() {
     let of = |tool: &toolgen_runtime::Tool| tool.spec.name.to_string();
     assert_eq!(of(ToolCall::tool()), "Tool");
     assert_eq!(of(Tools::tool()), "TOOLS");
@@ -74,7 +74,7 @@ fn tools_with_our_names_are_reached() {
 }
 
 #[test]
-fn shapes_with_our_names_have_types() {
+fn schemas_named_like_generated_items_have_types() {
     let x = json!({"x": 1});
     let all: serde_json::Map<_, _> =
         ('a'..='r').map(|key| (key.to_string(), json!({"x": u32::from(key)}))).collect();
@@ -102,7 +102,7 @@ fn every_key_has_a_field() {
 }
 
 #[test]
-fn every_text_to_choose_has_a_variant() {
+fn every_enum_string_has_a_variant() {
     let texts = "+1 -1 > >= Etc/GMT+0 Etc/GMT-0 Other other self Self 价格 \" 1.5 15".split(' ');
     let texts: Vec<&str> = texts.chain(["", " "]).collect();
     let read: Vec<_> = texts.iter().map(|text| round_trip::<SignsSign>(json!(text))).collect();
@@ -118,7 +118,7 @@ fn every_text_to_choose_has_a_variant() {
 }
 
 #[test]
-fn null_is_not_absence() {
+fn null_differs_from_absence() {
     let nulls: Nulls = round_trip(json!({
         "must": 1, "may_be_null": null, "both": null, "reference": null, "list": ["a", null],
     }));
@@ -144,7 +144,7 @@ fn null_is_not_absence() {
 }
 
 #[test]
-fn unions_tell_their_variants_apart() {
+fn unions_distinguish_their_variants() {
     let unions: Unions = round_trip(json!({
         "tagged": {"kind": "square", "side": 2.5}, "kinds": [true], "fields": {"a": 1, "b": 2}, "pair": ["a", 1],
         "unclear": {"b": 1},
@@ -171,7 +171,7 @@ fn unions_tell_their_variants_apart() {
 }
 
 #[test]
-fn fields_of_one_direction_are_left_out_of_the_other() {
+fn read_only_and_write_only_fields_are_separated() {
     let account: Account = round_trip(json!({"id": 7, "name": "a", "family": [{"name": "b"}]}));
     assert_eq!(account.id, Some(7));
     let open = OpenAccount { name: "a".to_owned(), password: "p".to_owned(), family: Some(vec![account]) };
@@ -179,7 +179,7 @@ fn fields_of_one_direction_are_left_out_of_the_other() {
 }
 
 #[test]
-fn numbers_with_names_are_enums() {
+fn named_numbers_are_enums() {
     let call: SetLevel = round_trip(json!({"sort": "-1", "level": 7, "levels": [10, 20, 30]}));
     assert_eq!(call.sort, Some(SetLevelSort::Descending));
     assert_eq!((call.level, call.level.as_i64()), (SetLevelLevel::Self_, 7));
@@ -191,7 +191,7 @@ fn numbers_with_names_are_enums() {
 }
 
 #[test]
-fn headers_have_types_and_empty_answers_none() {
+fn response_headers_have_types() {
     let read: SetLevelHeaders = serde_json::from_value(
         json!({"x-total-count": 3, "x-partial": true, "x-level": "mid", "etag": "v1", "x-list": "a, b"}),
     )
@@ -212,7 +212,7 @@ fn headers_have_types_and_empty_answers_none() {
 }
 
 #[test]
-fn items_of_pages_and_sequences_have_types() {
+fn page_and_sequence_items_have_types() {
     fn item<A: TypedItems<Item = T>, T>(_: &A) {}
     item::<_, ListThingsItem>(&ListThings::new());
     item::<_, WatchThingsItem>(&WatchThings::new());
@@ -223,7 +223,7 @@ fn items_of_pages_and_sequences_have_types() {
 }
 
 #[test]
-fn values_are_made_of_what_programs_have() {
+fn types_convert_from_common_values() {
     let drawing =
         Draw::new("plan", [Figure::from(Disc::new(1.5)), Tile::new(2.0).into(), Blob::new("splash").into()])
             .with_layers(["front", "back"])

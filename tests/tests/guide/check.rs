@@ -40,7 +40,7 @@ fn compiled(shown: &[Block]) -> Vec<String> {
 }
 
 #[test]
-fn rust_is_compiled() {
+fn rust_blocks_are_compiled() {
     let rust: Vec<_> = blocks(&guide()).into_iter().filter(|block| block.kind == "rust").collect();
     let compiled = compiled(&rust);
     let missing = rust.iter().filter(|block| {
@@ -63,7 +63,7 @@ fn rust_is_compiled() {
 
 /// The README of a crate, the documentation of the whole of it and the guide have a line for each feature.
 #[test]
-fn tables_of_features_are_complete() {
+fn feature_tables_are_complete() {
     for package in ["runtime", "toolgen"] {
         let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
         let features = manifest.split("[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
@@ -80,7 +80,7 @@ fn tables_of_features_are_complete() {
 }
 
 #[test]
-fn examples_of_the_readme_are_short() {
+fn readme_examples_are_short() {
     for block in blocks(&[root().join("README.md")]) {
         assert!(block.kind != "rust" || block.text.lines().count() <= 15, "{}", block.place());
     }
@@ -122,7 +122,7 @@ fn unknown_feature(text: &str) -> Option<String> {
 }
 
 #[test]
-fn data_is_read_by_its_reader() {
+fn data_blocks_are_parsed() {
     let found = blocks(&guide());
     let manifests = found.iter().filter(|block| block.kind == "yaml" && block.text.contains("toolgen: 1"));
     assert!(manifests.count() > 10);
@@ -133,7 +133,7 @@ fn data_is_read_by_its_reader() {
 
 /// What a page shows is copied: a tool that starts a program reads no file outside of the work directory.
 #[test]
-fn paths_of_commands_are_confined() {
+fn command_paths_are_confined() {
     let manifests = blocks(&guide()).into_iter().filter(|block| block.kind == "yaml");
     for block in manifests.filter(|block| block.text.contains("command:")) {
         for name in ["path", "paths", "file", "files"] {
@@ -145,7 +145,7 @@ fn paths_of_commands_are_confined() {
 
 /// Blocks that are not compiled, read or run say why.
 #[test]
-fn marks_have_reasons() {
+fn skip_markers_have_reasons() {
     for block in blocks(&guide()) {
         let known = ["not compiled", "not read", "not run", "fails"];
         let is_mark = known.iter().any(|word| block.mark.starts_with(word));
@@ -156,7 +156,7 @@ fn marks_have_reasons() {
 
 /// The book lists every page once.
 #[test]
-fn the_book_has_every_page() {
+fn book_contains_every_page() {
     let docs = root().join("docs");
     let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
     for page in files(&docs, ".md") {
@@ -234,7 +234,7 @@ fn dead(page: &Path, link: &str) -> Option<String> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_resolve() {
     let mut wrong = Vec::new();
     let mut seen = 0;
     for page in files(&root(), ".md") {
@@ -248,7 +248,7 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn dead_links_are_noticed() {
+fn dead_links_are_detected() {
     let page = root().join("docs/lock.md");
     for link in
         ["nowhere.md", "#nothing", "mcp.md#nothing", "../README.md", "http://example.com", "https://x"]

@@ -18,7 +18,7 @@ mod state {
     page!("docs/cookbook.md", "fn roll(#[inject] rolls: SessionState<AtomicU32>) -> String");
 
     #[tokio::test]
-    async fn a_session_keeps_state() {
+    async fn session_keeps_state() {
         let toolbox = Registry::new(toolset![roll]).unwrap().toolbox(Default::default());
         let conversation = Session::new("s-1");
         let turn = turn_of(&conversation);
@@ -34,7 +34,7 @@ mod order {
     page!("docs/cookbook.md", "pub(super) fn check_stock(");
 
     #[tokio::test]
-    async fn one_comes_before_the_other() {
+    async fn required_tool_must_be_called_first() {
         let toolbox = Registry::new(toolset![check_stock, place_order]).unwrap().toolbox(Default::default());
         let turn = ToolContext::new("turn", "").with_session(toolgen_runtime::Session::new("s"));
         let order = || toolbox.call(ToolCall::new("1", "place_order", json!({"product": "tea"})), &turn);
@@ -59,7 +59,7 @@ mod calls {
     page!("docs/cookbook.md", "async fn total(");
 
     #[tokio::test]
-    async fn a_tool_calls_another() {
+    async fn tool_calls_another_tool() {
         let toolbox = Registry::new(toolset![in_euros, total]).unwrap().toolbox(Default::default());
         assert_eq!(answered(&toolbox, "total", json!({"prices": [2, 4]})).await, "3.0");
     }
@@ -78,7 +78,7 @@ mod long {
     }
 
     #[tokio::test]
-    async fn long_calls_report_and_stop() {
+    async fn long_call_reports_progress_and_is_cancelled() {
         let toolbox = Registry::new(toolset![copy_all]).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "copy_all", json!({"files": 3}));
         let answer = toolbox.call(call, &shown(ToolContext::new("turn", ""))).await;
@@ -103,7 +103,7 @@ mod large {
     }
 
     #[tokio::test]
-    async fn large_results_are_read_in_pages() {
+    async fn large_result_is_read_in_pages() {
         let text = answered(&toolbox().unwrap(), "log", json!({})).await;
         assert!(text.len() < 21_000 && text.contains("Call read_result with"));
     }
@@ -132,7 +132,7 @@ mod requests {
     }
 
     #[test]
-    fn requests_go_elsewhere() {
+    fn requests_use_another_base_url() {
         assert!(elsewhere().is_ok());
     }
 
@@ -147,7 +147,7 @@ mod requests {
     }
 
     #[tokio::test]
-    async fn a_tool_is_made_at_run_time() {
+    async fn tool_is_created_at_run_time() {
         let schema =
             json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
         let registry = known_at_run_time("greet".into(), "Greets.".into(), schema).unwrap();
@@ -181,7 +181,7 @@ mod models {
     page!("docs/cookbook.md", "format.tools(registry.iter().map(|tool| tool.spec()))?;");
 
     #[test]
-    fn losses_are_told() {
+    fn losses_are_reported() {
         let registry = Registry::new(toolset![super::order::check_stock]).unwrap();
         portable(&registry.toolbox(Default::default())).unwrap();
     }

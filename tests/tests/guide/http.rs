@@ -17,7 +17,7 @@ fn oauth(secret: Secret) -> AnyResult<HttpEngine> {
 }
 
 #[test]
-fn an_engine_gets_tokens() {
+fn engine_requests_tokens() {
     assert!(oauth(Secret::new("s")).is_ok());
 }
 

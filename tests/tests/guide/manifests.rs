@@ -55,7 +55,7 @@ mod functions {
     }
 
     #[tokio::test]
-    async fn a_function_is_called() {
+    async fn manifest_function_is_called() {
         let toolbox = registry().unwrap().toolbox(ToolboxContext::new());
         let call = toolgen_runtime::ToolCall::new("1", "find_book", serde_json::json!({"title": "mm"}));
         let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;

@@ -14,7 +14,7 @@ fn looking() -> AnyResult<Toolbox> {
 }
 
 #[tokio::test]
-async fn a_limit_refuses() {
+async fn limit_refuses_a_call() {
     let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 5}));
     let answer = looking().unwrap().call(call, &ToolContext::new("turn", "")).await;
     assert!(answer.is_error(), "{}", answer.text());
@@ -28,7 +28,7 @@ fn ruled() -> AnyResult<Toolbox> {
 }
 
 #[test]
-fn rules_choose() {
+fn rules_select_tools() {
     let names: Vec<_> = ruled().unwrap().list().iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(names, ["balance"]);
 }
@@ -53,7 +53,7 @@ fn limited() -> AnyResult<Toolbox> {
 }
 
 #[tokio::test]
-async fn rates_are_limited() {
+async fn rate_limit_is_checked() {
     let toolbox = limited().unwrap();
     let turn = ToolContext::new("turn", "");
     for _ in 0..10 {
@@ -112,12 +112,12 @@ mod approvals {
     }
 
     #[tokio::test]
-    async fn a_call_waits_in_a_queue() {
+    async fn call_waits_in_a_queue() {
         assert_eq!(across_processes().await.unwrap(), "finished, Some(None)");
     }
 
     #[tokio::test]
-    async fn closures_decide() {
+    async fn closures_can_approve() {
         let registry = Registry::new(toolset![pay, balance]).unwrap();
         let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
         let response = closures(&registry).unwrap().call(call, &ToolContext::new("turn-1", "")).await;
@@ -125,7 +125,7 @@ mod approvals {
     }
 
     #[tokio::test]
-    async fn a_call_waits_for_somebody() {
+    async fn call_waits_for_an_approver() {
         assert_eq!(later().await.unwrap(), "paid 9000 to Ada");
         let registry = Registry::new(toolset![pay, balance]).unwrap();
         let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 9_000}));
@@ -177,7 +177,7 @@ mod records {
     }
 
     #[tokio::test]
-    async fn a_call_and_its_answer_are_events() {
+    async fn calls_and_responses_are_events() {
         assert_eq!(watched().await.unwrap(), 2);
     }
 
@@ -198,7 +198,7 @@ mod records {
 }
 
 #[tokio::test]
-async fn a_layer_stands_around_a_tool() {
+async fn layer_wraps_a_tool() {
     fn timed() -> AnyResult<Toolbox> {
         let registry = Registry::new(toolset![pay, balance])?;
         page!("docs/policies.md", "struct Stopwatch;");

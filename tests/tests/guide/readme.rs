@@ -46,7 +46,7 @@ fn from_an_mcp_server() -> AnyResult<Registry> {
 }
 
 #[test]
-fn locked_tools_of_mcp_servers_are_tools() {
+fn locked_mcp_tools_are_tools() {
     assert!(from_an_mcp_server().unwrap().get("shop__find_orders").is_some());
 }
 
@@ -92,7 +92,7 @@ async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str)
 }
 
 #[tokio::test]
-async fn a_loop_needs_a_function_that_sends_json() {
+async fn loop_takes_a_sending_function() {
     let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
     let said =
         r#"{"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]}"#;
@@ -126,7 +126,7 @@ fn guarded(sink: MemorySink) -> AnyResult<(Toolbox, Auditor)> {
 }
 
 #[tokio::test]
-async fn guards_approve_and_record_without_secrets() {
+async fn approved_call_is_recorded_without_secrets() {
     let sink = MemorySink::new();
     let (toolbox, auditor) = guarded(sink.clone()).unwrap();
     let call = ToolCall::new("call_1", "login", json!({ "user": "Ada", "password": "hunter2" }));
@@ -162,7 +162,7 @@ fn engine(url: &str) -> HttpEngine {
 }
 
 #[tokio::test]
-async fn typed_calls_give_typed_values() {
+async fn typed_call_returns_a_typed_value() {
     let pets = r#"[{"kind":"dog","name":"Rex","barks":true}, {"kind":"fish"}]"#;
     let service = Server::start(move |_| ok("application/json", pets));
     let pets = for_rust_code(&engine(&service.url)).await.unwrap();
@@ -175,7 +175,7 @@ async fn typed_calls_give_typed_values() {
 }
 
 #[tokio::test]
-async fn a_turn_goes_through_a_provider() {
+async fn turn_runs_through_a_toolbox() {
     let toolbox = for_an_agent().unwrap();
     assert_eq!(toolbox.list().len(), 2);
     let messages = a_turn(toolbox).await.unwrap();
@@ -193,7 +193,7 @@ async fn functions_are_tools() {
 }
 
 #[tokio::test]
-async fn tools_by_hand_are_tools() {
+async fn hand_written_tools_are_tools() {
     let spec = ToolSpec { name: ToolName::new("now"), description: Text::Static("Now."), ..ToolSpec::EMPTY };
     let registry = Registry::builder().add(by_hand::tool(spec)).seal().unwrap();
     let result =
@@ -202,7 +202,7 @@ async fn tools_by_hand_are_tools() {
 }
 
 #[tokio::test]
-async fn problems_with_arguments_are_told_as_shown() {
+async fn argument_problems_are_shown_as_documented() {
     let registry = Registry::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
     let arguments = json!({ "status": "adoptd", "limit": "ten", "page": 2 });
     let error = registry

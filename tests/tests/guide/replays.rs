@@ -62,7 +62,7 @@ mod traffic {
     }
 
     #[test]
-    fn a_cassette_is_written_and_played() {
+    fn cassette_is_recorded_and_played() {
         let path = std::env::temp_dir().join(format!("toolgen-guide-{}.json", std::process::id()));
         let path = path.to_str().unwrap();
         recorded(path).unwrap();

@@ -30,7 +30,7 @@ pub(crate) fn shown(page: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn a_function_is_called_and_mistakes_are_told() {
+async fn function_is_called_and_reports_errors() {
     called().await.unwrap();
 }
 
@@ -40,7 +40,7 @@ mod services {
     page!("docs/tools.md", "struct Orders");
 
     #[tokio::test]
-    async fn a_service_is_given() {
+    async fn service_is_injected() {
         let toolbox = toolbox(Orders { titles: vec!["Emma".to_owned()] }).unwrap();
         let call = ToolCall::new("1", "find_orders", json!({"text": "mm"}));
         assert_eq!(toolbox.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma"]"#);
@@ -61,7 +61,7 @@ mod service_of_a_trait {
     }
 
     #[tokio::test]
-    async fn a_service_of_a_trait_is_given() {
+    async fn trait_service_is_injected() {
         let toolbox = stored(Arc::new(Two)).unwrap();
         let call = ToolCall::new("1", "list_orders", json!({}));
         assert_eq!(toolbox.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma","Ulysses"]"#);
@@ -101,7 +101,7 @@ mod apis {
     }
 
     #[test]
-    fn an_api_is_a_registry() {
+    fn api_becomes_a_registry() {
         assert!(in_memory().unwrap().get("listPets").is_some());
     }
 

@@ -16,7 +16,7 @@ pub mod tools {
 
 /// The module above, which `ui/` needs too, is what is generated from its document.
 #[test]
-fn the_module_is_up_to_date() {
+fn generated_module_is_up_to_date() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = module(&compiled("tests/documents/functions.yaml"), &ModuleStyle::new("functions.yaml"));
     golden::compare(&tests.join("ui/modules/functions.rs"), &text).unwrap();
@@ -59,7 +59,7 @@ async fn calls_reach_the_implementation_with_typed_arguments() {
 }
 
 #[test]
-fn a_tool_without_a_function_is_told() {
+fn missing_function_is_reported() {
     let error = Engines::new().tools(tools::TOOLS).err().unwrap().to_string();
     assert!(error.contains("`count_words`, `greet`: "), "{error}");
 }

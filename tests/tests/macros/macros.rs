@@ -44,7 +44,7 @@ fn add(
 }
 
 #[tokio::test]
-async fn a_function_is_a_tool_and_stays_a_function() {
+async fn tool_function_remains_callable() {
     assert_eq!(add(1, 2), 3);
     let tool = add::tool();
     assert_eq!(tool.name(), "add");
@@ -71,7 +71,7 @@ async fn a_function_is_a_tool_and_stays_a_function() {
 }
 
 #[tokio::test]
-async fn all_mistakes_are_told_at_once() {
+async fn macro_tool_reports_all_argument_errors_together() {
     let error = run(add::tool(), json!({"a": "x", "c": 1})).await.unwrap_err().to_string();
     for part in ["/a", "unknown argument `c`", "known: `a`, `b`", "/b: missing"] {
         assert!(error.contains(part), "{part} in {error}");
@@ -101,7 +101,7 @@ where
 }
 
 #[tokio::test]
-async fn arguments_may_be_borrowed_and_have_rules() {
+async fn arguments_may_be_borrowed_and_validated() {
     let tool = search::tool();
     assert_eq!(tool.name(), "search-files");
     let schema = schema(&tool);
@@ -130,7 +130,7 @@ fn show_log(name: &str) -> String {
 }
 
 #[test]
-fn how_large_a_result_may_be_is_said_in_bytes() {
+fn result_limit_is_given_in_bytes() {
     assert_eq!(show_log::tool().spec().result_limit, Some(65_536));
 }
 
@@ -152,7 +152,7 @@ async fn ask(
 }
 
 #[tokio::test]
-async fn the_program_gives_what_the_model_does_not() {
+async fn program_injects_values_the_model_cannot_set() {
     let tool = ask::tool();
     assert_eq!(schema(&tool)["properties"].as_object().unwrap().len(), 1);
     let ctx = ToolContext::new("1", "ask").with_service(Arc::new(Database("db")));
@@ -188,7 +188,7 @@ fn fail() -> Result<(), Secret> {
 fn nothing() {}
 
 #[tokio::test]
-async fn results_go_by_their_traits() {
+async fn return_types_convert_by_their_traits() {
     assert_eq!(run(divide::tool(), json!({"a": 1, "b": 2})).await.unwrap().details, json!(0.5));
     let error = run(divide::tool(), json!({"a": 1, "b": 0})).await.unwrap_err();
     assert_eq!(error.to_string(), "division by zero");
@@ -205,7 +205,7 @@ fn order(id: Option<u32>, name: Option<String>, since: Option<u8>, until: Option
 }
 
 #[tokio::test]
-async fn rules_between_arguments_hold() {
+async fn relations_between_arguments_are_enforced() {
     let schema = schema(&order::tool());
     assert_eq!(
         schema["description"],
@@ -255,7 +255,7 @@ fn sign_in(
 }
 
 #[tokio::test]
-async fn one_declaration_is_advertised_and_enforced() {
+async fn declaration_is_both_advertised_and_enforced() {
     let tool = sign_in::tool();
     let schema = schema(&tool);
     assert_eq!(
@@ -289,7 +289,7 @@ fn read(#[arg(path(within = "workdir"))] path: &Path, #[arg(path)] other: Option
 }
 
 #[tokio::test]
-async fn paths_stay_in_their_directory() {
+async fn path_arguments_stay_in_their_directory() {
     let tool = read::tool();
     assert_eq!(schema(&tool)["properties"]["path"]["description"], "A path inside the workdir.");
     let ctx = ToolContext::new("1", "read").with_root("workdir", "/no/such");
@@ -315,7 +315,7 @@ fn copy(from: String, #[arg(rename = "to.path")] to: String) -> String {
 }
 
 #[test]
-fn what_a_call_touches_and_its_limits_are_in_the_specification() {
+fn footprint_and_limits_are_in_the_specification() {
     let tool = copy::tool();
     let spec = tool.spec();
     assert_eq!(spec.reads[..], ["file:{from}", "clock"]);

@@ -171,7 +171,7 @@ macro_rules! agree {
 }
 
 #[tokio::test]
-async fn serde_and_schema_and_tool_agree() {
+async fn serde_schema_and_tool_agree() {
     agree!(unit: Unit, "degrees-celsius", "K", "kelvin", "DegreesCelsius", 1, null);
     agree!(id: Id, 1, -1, "1", [1]);
     agree!(node: Node, {"name": "a", "children": [{"name": "b", "link": {"to": {"name": "c"}}}]}, {"name": ""}, {"name": "a", "x": 1},
@@ -187,7 +187,7 @@ async fn serde_and_schema_and_tool_agree() {
 }
 
 #[test]
-fn documenting_a_variant_does_not_change_the_form() {
+fn documenting_a_variant_does_not_change_its_format() {
     let schema = schema(&unit::tool());
     assert_eq!(
         schema["properties"]["value"],
@@ -200,7 +200,7 @@ fn documenting_a_variant_does_not_change_the_form() {
 }
 
 #[test]
-fn variants_without_content_are_documented_beside_those_with_content() {
+fn unit_variants_keep_their_docs_in_mixed_enums() {
     let schema = schema(&external::tool());
     assert_eq!(
         schema["$defs"]["External"]["anyOf"][0],
@@ -209,7 +209,7 @@ fn variants_without_content_are_documented_beside_those_with_content() {
 }
 
 #[test]
-fn types_that_contain_themselves_stand_under_their_short_names() {
+fn recursive_types_have_short_definition_names() {
     let schema = schema(&node::tool());
     assert_eq!(schema["properties"]["value"]["$ref"], "#/$defs/Node");
     let names: Vec<&String> = schema["$defs"].as_object().unwrap().keys().collect();
@@ -240,7 +240,7 @@ fn move_to(#[arg(schemars)] to: foreign::Point, #[arg(schemars)] via: Vec<foreig
 }
 
 #[tokio::test]
-async fn types_of_other_crates_come_over_a_bridge() {
+async fn third_party_types_use_schemars_schemas() {
     let tool = move_to::tool();
     let schema = schema(&tool);
     let text = schema.to_string();
@@ -292,7 +292,7 @@ fn move_on(#[arg(schemars)] to: Option<foreign::Point>, target: Option<Target>) 
 }
 
 #[tokio::test]
-async fn types_of_other_crates_are_optional_and_stand_in_fields() {
+async fn third_party_types_may_be_optional_and_nested() {
     let tool = move_on::tool();
     let schema = schema(&tool);
     assert_eq!(schema.get("required"), None, "{schema:#}");
@@ -374,7 +374,7 @@ takers! {
 }
 
 #[tokio::test]
-async fn what_the_schema_allows_is_taken_and_what_it_refuses_is_refused() {
+async fn tool_accepts_exactly_what_its_schema_allows() {
     let (mut taken, mut refused) = (0, 0);
     for (index, tool) in takers().into_iter().enumerate() {
         let schema = schema(&tool);

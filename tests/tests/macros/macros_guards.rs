@@ -19,7 +19,7 @@ fn shell(
 }
 
 #[tokio::test]
-async fn what_is_denied_is_advertised_and_refused_with_its_own_words() {
+async fn deny_rule_is_advertised_and_has_its_own_message() {
     let tool = shell::tool();
     let properties = &schema(&tool)["properties"];
     assert_eq!(
@@ -48,7 +48,7 @@ async fn what_is_denied_is_advertised_and_refused_with_its_own_words() {
 }
 
 #[test]
-fn a_tool_may_bring_its_own_documentation() {
+fn tool_may_provide_its_own_documentation() {
     let own = "- **shell** - Runs a command. Ask before anything is removed.\n";
     assert_eq!(shell::tool().prompt_documentation(), own);
     assert_eq!(shell::tool().description(), "Runs a command.");
@@ -68,7 +68,7 @@ fn mix(
 }
 
 #[tokio::test]
-async fn literals_are_defaults_of_lists_and_numbers() {
+async fn defaults_may_be_array_and_number_literals() {
     let tool = mix::tool();
     let properties = &schema(&tool)["properties"];
     assert_eq!(properties["names"]["default"], json!(["a", "b"]));
@@ -93,7 +93,7 @@ fn bounded(of: Bounded<bool>) -> String {
 }
 
 #[tokio::test]
-async fn a_generic_type_keeps_its_rules() {
+async fn generic_type_keeps_its_rules() {
     assert_eq!(run(bounded::tool(), json!({"of": {"value": true}})).await.unwrap().to_text(), "3 true");
     let refused = run(bounded::tool(), json!({"of": {"kind": 6, "level_": true}})).await.unwrap_err();
     assert!(refused.to_string().contains("must be at most 5"), "{refused}");

@@ -63,7 +63,7 @@ fn fixtures_compile_in_every_edition() {
 /// Link-time optimisation must not take away what nobody names.
 #[test]
 #[ignore = "heavy: cargo"]
-fn tools_that_register_themselves_survive_optimisation() {
+fn self_registering_tools_survive_optimization() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO"))
         .args(["run", "--release", "--offline", "--quiet", "--manifest-path"])

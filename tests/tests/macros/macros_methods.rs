@@ -67,7 +67,7 @@ mod inner {
 }
 
 #[tokio::test]
-async fn methods_share_their_object() {
+async fn methods_share_their_receiver() {
     let calculator = Arc::new(Calculator { offset: 10 });
     let zero = zero_two();
     let registry = Registry::new(toolset![inner::hello, Calculator::all(&calculator), (zero)]).unwrap();
@@ -95,7 +95,7 @@ fn zero_two() -> impl AgentTool {
 }
 
 #[test]
-fn two_tools_of_one_name_are_not_sealed() {
+fn duplicate_tool_names_are_rejected_by_seal() {
     let calculator = Arc::new(Calculator { offset: 0 });
     let twice = toolset![Calculator::all(&calculator), Calculator::all(&calculator)];
     let problems = Registry::new(twice).unwrap_err().problems;
@@ -115,7 +115,7 @@ fn greet(name: &str, #[arg(range = 1..=2)] times: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_test_calls_a_tool_as_a_model_does() {
+async fn test_helper_calls_a_tool_like_a_model() {
     let result = testing::call(&greet::tool(), json!({"name": "Ada", "times": 2})).await.unwrap();
     assert_eq!(result.to_text(), "AdaAda");
     let problem = testing::check_examples(&greet::tool()).unwrap_err();

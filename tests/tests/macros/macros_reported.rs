@@ -67,7 +67,7 @@ async fn call(tool: &dyn AgentTool, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_flattened_default_is_a_default_and_what_is_skipped_is_no_argument() {
+async fn flattened_defaults_apply_and_skipped_fields_are_hidden() {
     let tool = search::tool();
     let schema = tool.parameters_schema();
     let of = &schema["$defs"]["Search"];
@@ -84,7 +84,7 @@ async fn a_flattened_default_is_a_default_and_what_is_skipped_is_no_argument() {
 }
 
 #[tokio::test]
-async fn arguments_may_be_called_as_keywords_of_schemas_are() {
+async fn argument_names_may_be_schema_keywords() {
     let tool = keywords::tool();
     for dialect in [&JSON_SCHEMA, &GEMINI] {
         let schema = tool.spec().schema(dialect).unwrap().schema;
@@ -97,7 +97,7 @@ async fn arguments_may_be_called_as_keywords_of_schemas_are() {
 }
 
 #[tokio::test]
-async fn a_schema_is_of_an_object_whatever_a_tool_takes() {
+async fn input_schema_is_always_an_object() {
     for schema in [any::tool().parameters_schema(), nothing::tool().parameters_schema()] {
         assert_eq!(schema["type"], "object");
         assert!(schema["properties"].is_object());

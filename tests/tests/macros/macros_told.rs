@@ -82,7 +82,7 @@ fn play(
 }
 
 #[test]
-fn a_use_with_a_description_says_what_the_values_mean() {
+fn field_description_keeps_the_variant_docs() {
     let schema = schema(&play::tool());
     let listed = "- `quiet`: For the night.\n- `loud`: For the day.";
     let arguments = &schema["properties"];
@@ -95,7 +95,7 @@ fn a_use_with_a_description_says_what_the_values_mean() {
 }
 
 #[test]
-fn defaults_of_fields_are_told() {
+fn field_defaults_are_in_the_schema() {
     let tool = play::tool();
     let schema = schema(&tool);
     let player = &schema["$defs"]["Player"]["properties"];
@@ -114,7 +114,7 @@ fn defaults_of_fields_are_told() {
 }
 
 #[test]
-fn a_default_that_is_a_variant_is_told_without_serialize() {
+fn default_variant_is_in_the_schema_without_serialize() {
     #[derive(Clone, Copy, Debug, Default, ToolInput)]
     #[serde(rename_all = "snake_case")]
     enum Speed {
@@ -159,7 +159,7 @@ fn a_default_that_is_a_variant_is_told_without_serialize() {
 }
 
 #[test]
-fn bounds_of_a_type_are_checked_and_not_told() {
+fn integer_width_is_enforced_but_not_in_the_schema() {
     #[derive(Debug, Serialize, ToolInput)]
     struct Numbers {
         a: i64,
@@ -204,7 +204,7 @@ fn bounds_of_a_type_are_checked_and_not_told() {
 }
 
 #[test]
-fn the_macros_know_the_dialects_of_the_runtime() {
+fn macros_know_all_runtime_dialects() {
     let source = include_str!("../../../tool-macros/src/dialects.rs");
     let list = source.split("DIALECTS: &[&str] = &[").nth(1).unwrap().split(']').next().unwrap();
     let known: Vec<String> = list.split('"').skip(1).step_by(2).map(|name| name.replace('_', "-")).collect();
@@ -213,7 +213,7 @@ fn the_macros_know_the_dialects_of_the_runtime() {
 }
 
 #[test]
-fn what_is_wrong_with_an_enum_is_told_of_the_variant_that_was_meant() {
+fn enum_problem_refers_to_the_intended_variant() {
     /// The default form of serde.
     #[derive(Debug, Serialize, Deserialize, ToolInput)]
     #[serde(rename_all = "snake_case")]

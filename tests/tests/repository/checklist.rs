@@ -23,7 +23,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn every_behaviour_is_listed_once_and_in_order() {
+fn checklist_has_every_id_once_and_in_order() {
     let expected: Vec<String> = GROUPS
         .iter()
         .flat_map(|(group, last)| (1..=*last).map(move |number| format!("{group}-{number:02}")))
@@ -82,7 +82,7 @@ fn missing(test: &str) -> Option<String> {
 }
 
 #[test]
-fn every_proof_is_a_test_that_exists_or_says_why_there_is_none() {
+fn every_proof_is_an_existing_test_or_a_reason() {
     let mut wrong = Vec::new();
     for row in rows() {
         wrong.extend(check(&row.proof).into_iter().map(|problem| format!("{}: {problem}", row.id)));
@@ -91,9 +91,9 @@ fn every_proof_is_a_test_that_exists_or_says_why_there_is_none() {
 }
 
 #[test]
-fn what_is_no_proof_is_noticed() {
+fn invalid_proofs_are_detected() {
     let own = "tests/tests/repository/checklist.rs";
-    assert_eq!(check(&format!("`{own}::what_is_no_proof_is_noticed`")), [""; 0]);
+    assert_eq!(check(&format!("`{own}::invalid_proofs_are_detected`")), [""; 0]);
     assert_eq!(check("out: nobody can do this anyhow, and nobody wants it"), [""; 0]);
     for (proof, problem) in [
         ("", "neither"),
@@ -110,7 +110,7 @@ fn what_is_no_proof_is_noticed() {
 }
 
 #[test]
-fn what_the_architecture_says_is_decided_somewhere_is_there() {
+fn architecture_decision_table_is_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     let table = page.split("## Where something is decided\n").nth(1).unwrap();

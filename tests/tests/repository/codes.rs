@@ -31,7 +31,7 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
 }
 
 #[test]
-fn every_code_of_an_error_is_in_the_list() {
+fn every_error_code_is_listed() {
     let mut all = Vec::new();
     sources(&root().join("runtime/src"), &mut all);
     for of in fs::read_dir(root().join("runtime")).unwrap() {
@@ -57,7 +57,7 @@ fn every_code_of_an_error_is_in_the_list() {
 }
 
 #[test]
-fn the_page_of_codes_is_the_list() {
+fn error_code_page_is_up_to_date() {
     let mut page = "# Error codes
 
 Look up the code of a failed call: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and

@@ -82,7 +82,7 @@ fn problem(from: &str, to: &str) -> Option<String> {
 }
 
 #[test]
-fn no_arrow_runs_up() {
+fn modules_use_only_lower_levels() {
     let mut wrong = Vec::new();
     for (of, file) in all_files() {
         let is_test = file.ends_with("tests.rs") || file.contains("/tests/") || file.ends_with("model.rs");
@@ -100,7 +100,7 @@ fn no_arrow_runs_up() {
 }
 
 #[test]
-fn every_room_is_a_floor() {
+fn every_module_has_a_level() {
     for of in CRATES {
         let mut rooms: Vec<String> = files(of).iter().map(|file| room(file).to_owned()).collect();
         rooms.dedup();
@@ -123,7 +123,7 @@ fn every_room_is_a_floor() {
 
 /// What the lower crate shows to the upper one, and to nobody else, stands in one place.
 #[test]
-fn what_is_hidden_is_in_one_place() {
+fn hidden_items_are_in_one_file() {
     let hides = |file: &String| {
         let text = fs::read_to_string(source(CRATES[0]).join(file)).unwrap();
         text.contains("#[doc(hidden)]")
@@ -134,7 +134,7 @@ fn what_is_hidden_is_in_one_place() {
 
 /// The test sees what it is there to see.
 #[test]
-fn an_arrow_up_is_found_with_its_line() {
+fn level_violation_is_reported_with_its_line() {
     let text =
         "//! See `crate::agent`.\nuse crate::call::ToolCall;\nlet x = crate::toolbox::Toolbox::of(ctx);\n";
     assert_eq!(arrows(text), [(2, "call"), (3, "toolbox")]);

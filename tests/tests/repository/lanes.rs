@@ -30,7 +30,7 @@ fn listed() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_folder_of_the_table_exists() {
+fn every_directory_of_the_table_exists() {
     let listed = listed();
     assert!(listed.len() > 50, "{listed:?}");
     let gone: Vec<_> = listed.iter().filter(|path| !root().join(path).exists()).collect();
@@ -38,7 +38,7 @@ fn every_folder_of_the_table_exists() {
 }
 
 #[test]
-fn every_folder_is_in_the_table_or_seen_by_the_quick_lane() {
+fn every_directory_is_in_the_table_or_the_quick_lane() {
     let listed = listed();
     for above in ["runtime", "runtime/kernel/src", "runtime/tests", "tests"] {
         for entry in fs::read_dir(root().join(above)).unwrap().map(Result::unwrap) {

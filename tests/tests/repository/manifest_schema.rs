@@ -42,7 +42,7 @@ fn read(path: &Path) -> (Value, Problems) {
 }
 
 #[test]
-fn good_manifests_fit_the_schema() {
+fn valid_manifests_match_the_schema() {
     let validator = validator();
     let mut checked = 0;
     for entry in fs::read_dir(root().join("specs")).unwrap() {
@@ -61,7 +61,7 @@ fn good_manifests_fit_the_schema() {
 }
 
 #[test]
-fn manifests_of_a_wrong_form_do_not_fit_the_schema() {
+fn malformed_manifests_do_not_match_the_schema() {
     let validator = validator();
     let mut refused = 0;
     for entry in fs::read_dir(root().join("toolgen/tests/manifests/bad")).unwrap() {
@@ -95,7 +95,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
 
 /// Wherever a good manifest is changed, the reader reports what the schema refuses, and does not panic.
 #[test]
-fn what_the_schema_refuses_the_reader_reports() {
+fn reader_reports_everything_the_schema_rejects() {
     let validator = validator();
     let strange = [json!(null), json!(5), json!("some words"), json!([5]), json!({"x": 5})];
     let (mut refused, mut missed) = (0, Vec::new());
@@ -130,7 +130,7 @@ fn what_the_schema_refuses_the_reader_reports() {
 
 /// A word that switches the network is not a host, for editors and for the reader.
 #[test]
-fn the_schema_takes_the_hosts_that_the_reader_takes() {
+fn schema_and_reader_accept_the_same_hosts() {
     let validator = validator();
     let hosts = [
         (json!("none"), true),

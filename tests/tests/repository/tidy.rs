@@ -63,7 +63,7 @@ fn files_are_short() {
 }
 
 #[test]
-fn modules_say_why_they_exist() {
+fn modules_have_docs() {
     let silent: Vec<_> = files(&[".rs"])
         .into_iter()
         .filter(|path| !is_test(path))
@@ -75,7 +75,7 @@ fn modules_say_why_they_exist() {
 
 /// The repository speaks of the product alone.
 #[test]
-fn no_machine_is_mentioned() {
+fn repository_names_no_local_paths() {
     // In pieces, so that this file does not find itself.
     let words = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
     let mut found = Vec::new();
@@ -126,7 +126,7 @@ fn libraries_do_not_print() {
 
 /// A `main` that returns an error prints it with `{:?}`: what stands there is for people, too.
 #[test]
-fn errors_read_well_when_main_returns_them() {
+fn errors_returned_from_main_are_readable() {
     let mut found = Vec::new();
     for path in files(&[".rs"]).iter().filter(|path| !is_test(path)) {
         let (name, text) = (relative(path), fs::read_to_string(path).unwrap());
@@ -433,7 +433,7 @@ fn functions_are_short() {
 }
 
 #[test]
-fn the_world_outside_is_touched_where_it_is_said() {
+fn io_happens_only_in_allowlisted_files() {
     let mut wrong = Vec::new();
     let mut used = BTreeSet::new();
     for (name, text) in shipped() {
@@ -459,7 +459,7 @@ fn the_world_outside_is_touched_where_it_is_said() {
 }
 
 #[test]
-fn what_breaks_the_rules_is_noticed() {
+fn tidy_checks_detect_violations() {
     let long = format!("impl A {{ fn a() {{ {} }} }} fn b() {{}}", "a();\n".repeat(MAX_FUNCTION_LINES));
     assert_eq!(Code::of(&long).long, [(1, "a".to_owned(), MAX_FUNCTION_LINES + 1)]);
     for text in [
@@ -484,7 +484,7 @@ fn what_breaks_the_rules_is_noticed() {
 
 /// A crate is published without its neighbours: no file of another is part of its code.
 #[test]
-fn packages_hold_what_their_code_includes() {
+fn packages_contain_the_files_they_include() {
     let mut wrong = Vec::new();
     for path in files(&[".rs"]) {
         let name = relative(&path);
@@ -505,7 +505,7 @@ fn packages_hold_what_their_code_includes() {
 
 /// clippy knows the oldest compiler, and no dependency says that it needs a newer one.
 #[test]
-fn the_oldest_compiler_is_one() {
+fn msrv_is_consistent() {
     let version = |text: &str| {
         let mut parts: Vec<u32> = text.split('.').map(|part| part.parse().unwrap()).collect();
         parts.resize(3, 0);
@@ -543,7 +543,7 @@ fn the_oldest_compiler_is_one() {
 
 /// What a program and its build script share is compiled once if both have the same features of it.
 #[test]
-fn a_project_compiles_the_core_once() {
+fn project_compiles_the_core_crate_once() {
     let tree = |words: &[&str]| {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["tree", "--offline", "--locked", "--prefix", "none"]).args(words).current_dir(root());

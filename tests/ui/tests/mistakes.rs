@@ -14,7 +14,7 @@ const TOOLCHAIN: &str = include_str!("../toolchain");
 
 #[test]
 #[ignore = "heavy: cargo"]
-fn mistakes_are_told_at_the_token_they_are_about() {
+fn macro_errors_have_the_right_span() {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().unwrap().stdout;
     let version = String::from_utf8(version).unwrap();

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_written_as_serde_writes_them() {
+    fn rename_rules_match_serde() {
         let variants: Vec<String> = CASES.iter().map(|(_, case)| case.of_variant("VeryTasty")).collect();
         assert_eq!(
             variants,

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_relative_to_their_document() {
+    fn server_urls_are_relative_to_their_document() {
         let document = "https://example.com/api/v2/openapi.json";
         for (server, told) in [
             ("/", Some("https://example.com/")),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_a_url_only_by_its_scheme() {
+    fn document_is_a_url_only_with_a_scheme() {
         assert!(url(Path::new("HTTPS://example.com/a.json")).is_some());
         for file in ["api.json", "http:/a", "ftp://a/b", "-", "https"] {
             assert_eq!(url(Path::new(file)), None, "{file}");

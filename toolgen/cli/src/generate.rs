@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_runtime_is_found_from_the_crate() {
+    fn runtime_path_is_found_from_the_crate() {
         for (out, given, anyhow, expected) in [
             ("/ada/app/tools", "/ada/toolgen/runtime", false, Some("../../toolgen/runtime")),
             ("/ada/app/../b/tools", "/ada/b/../runtime", false, Some("../../runtime")),

@@ -122,7 +122,7 @@ tools:
     }
 
     #[test]
-    fn a_tool_is_chosen_by_number_name_or_words() {
+    fn tool_is_chosen_by_number_name_or_search() {
         assert_eq!(chosen("1\nAda\n").0.as_deref(), Some("greet name=Ada"));
         assert_eq!(chosen("leave\n").0.as_deref(), Some("leave"));
         assert_eq!(chosen("GOODBYE\n").0.as_deref(), Some("leave"));

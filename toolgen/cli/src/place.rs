@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_told_apart_and_shown_without_their_passwords() {
+    fn stores_are_recognized_and_shown_without_password() {
         for (given, shown) in [
             ("calls.jsonl", "calls.jsonl"),
             ("postgres://me:s3cret@db:5432/audit?sslmode=disable", "postgres://db:5432/audit"),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_without_the_password() {
+    fn missing_parts_are_reported_without_password() {
         for (given, said) in [
             ("redis://:s3cret@cache:6379/2", "redis://cache:6379/2: it lacks the namespace"),
             ("redis://:s3cret@cache#", "it lacks the namespace"),

@@ -12,7 +12,7 @@ fn case(text: &str) -> (Folder, PathBuf) {
 const GOOD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {operationId: getA, summary: Finds what is asked for., responses: {}}\n";
 
 #[test]
-fn one_document_is_the_module() {
+fn single_document_is_the_module_itself() {
     let (_folder, path) = case(GOOD);
     let built = Build::new("api").document(path).compile();
     let module = built.module.unwrap();
@@ -21,7 +21,7 @@ fn one_document_is_the_module() {
 }
 
 #[test]
-fn several_documents_are_modules_in_it() {
+fn several_documents_become_submodules() {
     let (_one, first) = case(GOOD);
     let (_two, second) = case(GOOD);
     let built = Build::new("apis").document(first).document(second).compile();
@@ -30,7 +30,7 @@ fn several_documents_are_modules_in_it() {
 }
 
 #[test]
-fn a_document_that_cannot_be_compiled_fails_the_build_with_its_place() {
+fn compile_error_fails_the_build_with_its_location() {
     let (_folder, path) = case("openapi: 3.0.3\npaths: [\n");
     let build = Build::new("api").document(&path);
     let built = build.compile();
@@ -75,7 +75,7 @@ tools:
 ";
 
 #[test]
-fn a_misspelt_key_of_a_manifest_fails_the_build_wherever_it_stands() {
+fn misspelled_manifest_key_fails_the_build() {
     let build = |text: &str| {
         let (_folder, path) = case(text);
         let built = Build::new("own").document(path).compile();
@@ -130,7 +130,7 @@ fn a_misspelt_key_of_a_manifest_fails_the_build_wherever_it_stands() {
 }
 
 #[test]
-fn a_filter_that_leaves_nothing_fails_the_build() {
+fn filter_without_matches_fails_the_build() {
     let (_folder, path) = case(GOOD);
     let build = |options| Build::new("api").document(&path).options(options).compile();
     let told = |built: &BuildOutput| {
@@ -157,7 +157,7 @@ fn a_filter_that_leaves_nothing_fails_the_build() {
 }
 
 #[test]
-fn documentation_is_built_at_the_levels_that_are_asked_for() {
+fn documentation_is_built_at_the_requested_levels() {
     let (_folder, path) = case(GOOD);
     let build = Build::new("api").document(&path);
     assert_eq!(build.compile().docs, []);
@@ -168,7 +168,7 @@ fn documentation_is_built_at_the_levels_that_are_asked_for() {
 }
 
 #[test]
-fn what_is_denied_fails_the_build_and_nothing_is_left_out() {
+fn denied_problem_fails_the_build() {
     let (_folder, path) = case(&GOOD.replace("summary: Finds what is asked for., ", ""));
     let build = |options| Build::new("api").document(&path).options(options).compile();
     let mut script = Script::default();
@@ -181,7 +181,7 @@ fn what_is_denied_fails_the_build_and_nothing_is_left_out() {
 }
 
 #[test]
-fn a_filter_that_fits_one_of_several_documents_is_no_mistake() {
+fn filter_matching_one_of_several_documents_is_accepted() {
     let (_one, first) = case(GOOD);
     let (_two, second) = case(&GOOD.replace("getA", "getB"));
     let build = Build::new("apis").document(first).document(second);
@@ -193,7 +193,7 @@ fn a_filter_that_fits_one_of_several_documents_is_no_mistake() {
 }
 
 #[test]
-fn an_exclusion_that_selects_nothing_fails_the_build() {
+fn exclusion_without_matches_fails_the_build() {
     let (_one, first) = case(GOOD);
     let (_two, second) = case(&GOOD.replace("getA", "getB"));
     let build = Build::new("api").document(&first);
@@ -212,7 +212,7 @@ fn an_exclusion_that_selects_nothing_fails_the_build() {
 }
 
 #[test]
-fn a_program_is_told_which_modules_there_are() {
+fn build_output_lists_the_available_modules() {
     let (folder, path) = case(GOOD);
     let told = |name: &str| {
         let mut script = Script::default();
@@ -230,7 +230,7 @@ fn a_program_is_told_which_modules_there_are() {
 }
 
 #[test]
-fn the_hint_names_a_command_that_shows_the_rest() {
+fn hint_names_a_command_for_the_remaining_problems() {
     let (_folder, path) = case(&GOOD.replace("responses: {}", "parameters: [{in: query}], responses: {}"));
     let options = Options::default().include("GET /**");
     let mut script = Script { wrote: true, arguments: options.command_line(), ..Script::default() };
@@ -242,7 +242,7 @@ fn the_hint_names_a_command_that_shows_the_rest() {
 }
 
 #[test]
-fn what_cannot_be_done_says_what_to_do() {
+fn build_errors_include_help() {
     let mut script = Script::default();
     let why = Build::new("api").run(&mut script).unwrap_err().to_string();
     assert!(why.contains(".document("), "{why}");
@@ -251,7 +251,7 @@ fn what_cannot_be_done_says_what_to_do() {
 }
 
 #[test]
-fn a_mistake_of_a_manifest_fails_the_build_strict_or_not() {
+fn manifest_error_fails_the_build_in_any_mode() {
     let (_folder, path) = case(
         "toolgen: 1\ntools:\n  good: {description: G., function: {}}\n  bad: {description: B., command: {argv: [a, '{b}']}}\n",
     );
@@ -266,7 +266,7 @@ fn a_mistake_of_a_manifest_fails_the_build_strict_or_not() {
 }
 
 #[test]
-fn tools_are_held_to_their_lock() {
+fn tools_are_compared_with_their_lock() {
     let (folder, path) = case(GOOD);
     let lock = folder.join("toolgen.lock");
     let build = |options: Options| Build::new("api").document(&path).options(options).compile();
@@ -301,7 +301,7 @@ fn tools_are_held_to_their_lock() {
 }
 
 #[test]
-fn a_manifest_names_its_lock() {
+fn manifest_can_name_its_lock() {
     const MANIFEST: &str =
         "toolgen: 1\nlock: tools.lock\ntools: {now: {description: Tells the time., function: {}}}\n";
     let (folder, path) = case(MANIFEST);

@@ -69,7 +69,7 @@ mod tests {
     use super::is_allowed;
 
     #[test]
-    fn only_named_hosts_are_asked() {
+    fn only_named_hosts_are_contacted() {
         let hosts = ["x.test".to_owned(), "localhost:80".to_owned()];
         for (url, secure, expected) in [
             ("https://x.test/a", true, true),

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stays_on_a_line() {
+    fn short_expression_stays_on_one_line() {
         let expr = Expr::Struct {
             head: "Server",
             fields: vec![("url", Expr::text("https://a")), ("variables", Expr::list(vec![]))],
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_fill_lines() {
+    fn array_items_fill_lines() {
         let expr = Expr::list((0..30).map(|n| Expr::text(&format!("value{n}"))).collect());
         let text = print(&expr);
         let lines: Vec<_> = text.lines().collect();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_does_not_split_what_holds_it() {
+    fn long_string_does_not_split_its_container() {
         let long = "x".repeat(200);
         let expr =
             Expr::Struct { head: "A", fields: vec![("text", Expr::text(&long))], base: Some("A::EMPTY") };
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_item_is_followed_by_a_new_line() {
+    fn multi_line_item_is_followed_by_a_line_break() {
         let items = vec![Expr::atom("1"), Expr::list(vec![Expr::text(&"x".repeat(100))]), Expr::atom("2")];
         let text = print(&Expr::Array(items));
         assert_eq!(text.lines().map(str::trim_end).filter(|line| line.trim() == "2,").count(), 1, "{text}");

@@ -191,7 +191,7 @@ mod tests {
     use super::{Names, camel, screaming, snake};
 
     #[test]
-    fn words_are_found_as_people_read_them() {
+    fn names_are_split_into_natural_words() {
         assert_eq!(screaming("listPets"), "LIST_PETS");
         assert_eq!(screaming("getHTTPServer"), "GET_HTTP_SERVER");
         assert_eq!(screaming("pets__list-all"), "PETS_LIST_ALL");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_document_names_gets_a_name() {
+    fn any_name_becomes_an_identifier() {
         assert_eq!(camel("+1"), "Plus1");
         assert_eq!(camel("-1"), "Minus1");
         assert_eq!([camel(">"), camel(">="), camel("<")], ["Gt", "GtEq", "Lt"]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_fields_are_words() {
+    fn operators_in_keys_become_words() {
         let mut names = Names::default();
         let keys =
             ["StartTime", "StartTime<", "StartTime>=", "created[>]", "+1", "-1", "name", "name*", "name**"];
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_scope_differ_after_case_folding() {
+    fn names_of_a_scope_are_unique_ignoring_case() {
         let mut names = Names::reserving(&["TOOLS"]);
         assert_eq!([names.take("TOOLS"), names.take("PETS")], ["TOOLS_2", "PETS"]);
         assert_eq!([names.take("type_"), names.take("type_")], ["type_", "type_2"]);

@@ -70,7 +70,7 @@ mod tests {
     use super::string;
 
     #[test]
-    fn a_literal_is_raw_where_escapes_abound() {
+    fn literal_is_raw_if_it_has_many_escapes() {
         assert_eq!(string(r#"{"a":1}"#), r#""{\"a\":1}""#);
         assert_eq!(string(r#"{"a":"b"}"#), r##"r#"{"a":"b"}"#"##);
         assert_eq!(string(r"\d\d\d"), r#"r"\d\d\d""#);
@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_escaped() {
+    fn invisible_characters_are_escaped() {
         assert_eq!(string("a\u{202e}b\u{0}\u{7f}\u{feff}\r\n\t"), r#""a\u{202e}b\0\u{7f}\u{feff}\r\n\t""#);
         assert_eq!(string("\"\"\"\u{2066}"), r#""\"\"\"\u{2066}""#);
         assert_eq!(string("größe 価格 😀"), "\"größe 価格 😀\"");
     }
 
     #[test]
-    fn nothing_ends_a_literal_early() {
+    fn content_never_ends_a_literal() {
         for text in ["\"", "\\", "*/", "//", "{}", "\"#", "r#\"", "\\\"", "', '", "\"); evil(); (\""] {
             let literal = string(text);
             assert_eq!(unescape(&literal), text, "{literal}");

@@ -330,12 +330,12 @@ fn text_of(program: &Program) -> String {
 }
 
 #[test]
-fn a_program_is_written_the_same_each_time() {
+fn emitted_program_is_deterministic() {
     assert_eq!(text_of(&program()), text_of(&program()));
 }
 
 #[test]
-fn names_of_statics_do_not_collide() {
+fn static_names_do_not_collide() {
     let text = text_of(&program());
     let mut names: Vec<_> = text
         .lines()
@@ -354,21 +354,21 @@ fn names_of_statics_do_not_collide() {
 }
 
 #[test]
-fn what_is_shared_is_written_once() {
+fn shared_values_are_emitted_once() {
     let text = text_of(&program());
     assert_eq!(text.matches("https://{region}").count(), 1, "{text}");
     assert_eq!(text.matches("S(&SERVERS)").count(), 2, "{text}");
 }
 
 #[test]
-fn a_comment_holds_one_line_of_visible_text() {
+fn comment_has_one_line_of_visible_text() {
     let text = text_of(&program());
     assert!(text.contains("/// `POST /a b /c`\n"), "{text}");
     assert!(!text.contains('\u{202e}'));
 }
 
 #[test]
-fn modules_of_a_crate_have_different_names() {
+fn modules_of_a_crate_have_unique_names() {
     let mut taken = Vec::new();
     let names: Vec<_> = ["pets.yaml", "Pets.json", "type.yaml", "2023-01.yaml", ".hidden", "lib.rs"]
         .into_iter()
@@ -378,7 +378,7 @@ fn modules_of_a_crate_have_different_names() {
 }
 
 #[test]
-fn a_crate_of_several_modules_declares_them() {
+fn crate_declares_all_its_modules() {
     let modules = [("a".to_owned(), "// a\n".to_owned()), ("b".to_owned(), "// b\n".to_owned())];
     let runtime = RuntimeDependency::Path("../x".to_owned());
     let files = package("my-\"tools", &modules, &["typed"], &runtime, Modules::One);

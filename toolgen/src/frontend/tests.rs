@@ -81,7 +81,7 @@ fn compiled(text: &str, options: &Options) -> (Option<String>, String) {
 }
 
 #[test]
-fn the_front_end_that_claims_a_document_compiles_it() {
+fn claiming_front_end_compiles_the_document() {
     let none = Options::default();
     assert_eq!(compiled("spade: dig", &none), (Some("dig".to_owned()), String::new()));
     let (broken, told) = compiled("bucket: 7", &none);
@@ -89,13 +89,13 @@ fn the_front_end_that_claims_a_document_compiles_it() {
 }
 
 #[test]
-fn the_options_filter_and_rename_what_a_front_end_chooses() {
+fn options_filter_and_rename_tools_of_any_front_end() {
     let options = Options::default().namespace("yard").rename("dig", "hole");
     assert_eq!(compiled("spade: dig", &options), (Some("yard__hole".to_owned()), String::new()));
 }
 
 #[test]
-fn a_document_nobody_claims_is_told_what_is_looked_for() {
+fn unclaimed_document_error_lists_the_expected_markers() {
     let (none, told) = compiled("rake: 1", &Options::default());
     let mark = "it has the name as a member";
     let openapi =
@@ -115,14 +115,14 @@ fn a_document_nobody_claims_is_told_what_is_looked_for() {
 }
 
 #[test]
-fn a_document_two_front_ends_claim_is_compiled_by_none() {
+fn document_with_two_markers_is_rejected() {
     let (none, told) = compiled("spade: dig\nbucket: fill", &Options::default());
     assert_eq!(none, None);
     assert!(told.contains("the marks of several kinds: `spade` and `bucket` [E0308]"), "{told}");
 }
 
 #[test]
-fn credentials_for_no_scheme_are_told_whatever_the_front_end() {
+fn credentials_without_a_scheme_are_reported() {
     let (tool, told) = compiled("spade: dig", &Options::default().credential("keys", "KEY"));
     assert_eq!(tool.as_deref(), Some("dig"));
     assert!(told.contains("`keys`") && told.ends_with("[W0334]; did you mean `key`?"), "{told}");
@@ -130,7 +130,7 @@ fn credentials_for_no_scheme_are_told_whatever_the_front_end() {
 }
 
 #[test]
-fn a_credential_in_place_of_its_variable_is_an_error_that_does_not_repeat_it() {
+fn credential_value_as_variable_name_is_rejected_unshown() {
     for secret in ["sk-12345", "a b", "", "1x"] {
         let (_, told) = compiled("spade: dig", &Options::default().credential("key", secret));
         assert!(told.contains("`key`") && told.contains("[E0339]"), "{told}");
@@ -139,7 +139,7 @@ fn a_credential_in_place_of_its_variable_is_an_error_that_does_not_repeat_it() {
 }
 
 #[test]
-fn a_manifest_without_its_mark_is_told_to_have_one() {
+fn manifest_without_its_marker_gets_help() {
     for text in ["tools: {a: {}}", "imports: []"] {
         let mut problems = Problems::new();
         let document = Document::parse(Path::new("toy.yaml"), text, &mut problems).unwrap();

@@ -10,14 +10,14 @@ fn named(operations: &[(&str, &str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn legal_ids_stay() {
+fn valid_ids_are_kept() {
     for id in ["listPets", "a__b", "a-b_", "x", &"y".repeat(64)] {
         assert_eq!(named(&[(id, "GET", "/")]), [id]);
     }
 }
 
 #[test]
-fn illegal_ids_are_made_legal() {
+fn invalid_ids_are_converted() {
     for (id, name) in [
         ("repos/list-tags", "repos_list-tags"),
         ("Pets.List all  pets!", "Pets_List_all_pets"),
@@ -30,13 +30,13 @@ fn illegal_ids_are_made_legal() {
 }
 
 #[test]
-fn missing_ids_give_way_to_the_fallback() {
+fn missing_id_uses_the_fallback() {
     assert_eq!(named(&[("", "GET", "/")]), ["fallback"]);
     assert_eq!(named(&[("日本", "GET", "/")]), ["fallback"]);
 }
 
 #[test]
-fn clashing_names_get_a_suffix_that_does_not_depend_on_the_order() {
+fn collision_suffix_does_not_depend_on_order() {
     let forward = named(&[("get", "GET", "/a"), ("Get", "GET", "/b"), ("other", "GET", "/c")]);
     let mut backward = named(&[("other", "GET", "/c"), ("Get", "GET", "/b"), ("get", "GET", "/a")]);
     backward.reverse();
@@ -47,7 +47,7 @@ fn clashing_names_get_a_suffix_that_does_not_depend_on_the_order() {
 }
 
 #[test]
-fn long_names_keep_a_stem() {
+fn long_name_keeps_a_stem() {
     let long = "a".repeat(80);
     let name = &named(&[(&long, "GET", "/")])[0];
     assert_eq!(name.len(), 64);
@@ -58,7 +58,7 @@ fn long_names_keep_a_stem() {
 }
 
 #[test]
-fn long_names_lose_words() {
+fn long_name_loses_words() {
     for (id, name) in [
         (
             "delete_users_by_id_user_connections_by_id_connection_accounts_by_id_account",
@@ -89,7 +89,7 @@ fn long_names_lose_words() {
 }
 
 #[test]
-fn clashing_names_get_words_of_the_path() {
+fn colliding_names_get_words_of_the_path() {
     let candidate = |id, fallback: &str, title| NameCandidate { id, fallback: fallback.to_owned(), title };
     let names = tool_names(&[
         candidate("getPet", "get_pets_by_id", "GET /pets/{id}"),
@@ -107,7 +107,7 @@ fn hashes_are_sha256() {
 }
 
 #[test]
-fn signs_of_keys_are_words() {
+fn operators_in_keys_become_words() {
     let keys = [
         "StartTime",
         "StartTime<",

@@ -18,7 +18,7 @@ fn applied(root: Value, actions: &str) -> (Value, String) {
 }
 
 #[test]
-fn actions_apply_one_after_the_other() {
+fn actions_apply_in_order() {
     let root = json!({"info": {"title": "a", "tags": ["x"]}, "list": [1, 2, 3, 4], "gone": {"a": 1}});
     let actions = "
 - {target: $.info, update: {title: b, tags: [y], more: {n: 1}}}
@@ -35,7 +35,7 @@ fn actions_apply_one_after_the_other() {
 }
 
 #[test]
-fn an_action_that_removes_does_nothing_else() {
+fn remove_action_ignores_other_keys() {
     let root = json!({"info": {"title": "a"}, "gone": {}, "list": [1]});
     let actions = "
 - {target: $.gone, remove: true, update: {a: 1}}
@@ -48,7 +48,7 @@ fix.overlay.yaml:6:3: the action removes its target, so its `copy` does nothing 
 }
 
 #[test]
-fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
+fn invalid_action_changes_nothing_and_is_located() {
     let root = json!({"info": {"title": "a"}, "list": []});
     let actions = "
 - {target: info, update: {}}
@@ -93,7 +93,7 @@ fix.overlay.yaml:19:4: `target` has no value [E0502]; write a JSONPath, such as 
 }
 
 #[test]
-fn what_an_overlay_adds_is_bounded() {
+fn overlay_growth_is_limited() {
     let root = |length| json!({"a": {}, "b": [1, 2, 3], "c": "x".repeat(length)});
     // Each action doubles the document: first in its size, then in its depth.
     let wide: String = (0..8).map(|_| "- {target: $.a, copy: $}\n- {target: $.b, copy: $}\n").collect();
@@ -112,7 +112,7 @@ fn what_an_overlay_adds_is_bounded() {
 }
 
 #[test]
-fn what_is_no_overlay_is_told() {
+fn invalid_overlay_is_reported() {
     for (text, code) in
         [("{}", "E0501"), ("overlay: 2.0.0", "E0501"), ("overlay: 1.0.0\nactions: []", "E0501")]
     {

@@ -17,7 +17,7 @@ fn pointer(text: &str) -> Pointer {
 }
 
 #[test]
-fn the_same_problem_is_kept_once() {
+fn duplicate_problem_is_kept_once() {
     let mut problems = problems("{}");
     for message in ["one", "one", "two"] {
         problems.report(codes::DUPLICATE_KEY, &pointer("/a"), message, "help");
@@ -27,7 +27,7 @@ fn the_same_problem_is_kept_once() {
 }
 
 #[test]
-fn problems_are_sorted_by_place() {
+fn problems_are_sorted_by_location() {
     let mut problems = problems("{\n\"a\": 1,\n\"b\": 2}");
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "third", "");
     problems.report(codes::UNKNOWN_TAG, &pointer("/a"), "first", "");
@@ -37,7 +37,7 @@ fn problems_are_sorted_by_place() {
 }
 
 #[test]
-fn machines_get_all_fields() {
+fn json_output_has_all_fields() {
     let mut problems = problems("{\n\"a\": 1}");
     problems.report(codes::DUPLICATE_KEY, &pointer("/a"), "twice", "once");
     let (at, problem) = problems.placed()[0];
@@ -47,7 +47,7 @@ fn machines_get_all_fields() {
 }
 
 #[test]
-fn people_get_the_line_with_a_mark() {
+fn text_output_shows_the_line_with_a_marker() {
     let mut problems = problems("{\n  \"ä\": {\"bad\": 1}}");
     problems.report(codes::UNKNOWN_TAG, &pointer("/ä/bad"), "this is \u{1b}[31mbad", "make it good");
     let (at, problem) = problems.placed()[0];
@@ -59,7 +59,7 @@ fn people_get_the_line_with_a_mark() {
 
 /// A text that changes the direction of what follows would hide what is wrong.
 #[test]
-fn nothing_of_a_document_changes_what_is_shown() {
+fn control_characters_of_a_document_are_escaped() {
     let mut problems = problems("{\n\"a\u{202e}b\": \"\u{2066}\u{200b}c\"}");
     problems.report(
         codes::UNKNOWN_TAG,
@@ -75,7 +75,7 @@ fn nothing_of_a_document_changes_what_is_shown() {
 }
 
 #[test]
-fn long_lines_are_cut_around_the_place() {
+fn long_lines_are_truncated_around_the_location() {
     let text = format!("{{\"a\": \"{}\", \"b\": 1, \"c\": \"{}\"}}", "x".repeat(5000), "y".repeat(5000));
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
@@ -88,7 +88,7 @@ fn long_lines_are_cut_around_the_place() {
 }
 
 #[test]
-fn deep_indentation_is_cut() {
+fn deep_indentation_is_truncated() {
     let text = format!("{{\n{}\"b\": 1}}", " ".repeat(60));
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
@@ -97,7 +97,7 @@ fn deep_indentation_is_cut() {
 }
 
 #[test]
-fn a_problem_of_many_places_is_shown_once() {
+fn problem_with_many_locations_is_shown_once() {
     let mut problems = problems("{\n\"a\": 1,\n\"b\": 2,\n\"c\": 3}");
     for place in ["/b", "/a", "/c"] {
         problems.report(openapi::codes::MISSING_REF, &pointer(place), "`x` leads to nothing", "add it");
@@ -123,7 +123,7 @@ fn a_problem_of_many_places_is_shown_once() {
 }
 
 #[test]
-fn a_debug_text_does_not_hold_the_document() {
+fn debug_output_omits_the_document() {
     let mut problems = problems(&format!("{{\"a\": \"{}\"}}", "x".repeat(100_000)));
     problems.report(codes::DUPLICATE_KEY, &pointer("/a"), "twice", "once");
     let text = format!("{problems:?}");
@@ -131,7 +131,7 @@ fn a_debug_text_does_not_hold_the_document() {
 }
 
 #[test]
-fn a_choice_that_fits_one_of_several_documents_is_no_mistake() {
+fn selection_matching_one_of_several_documents_is_accepted() {
     let of = |chosen: &[&str]| {
         let mut problems = problems("{}");
         problems.report(codes::UNKNOWN_TAG, &Pointer::ROOT, "of the document", "");

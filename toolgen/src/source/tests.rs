@@ -16,7 +16,7 @@ fn parse(name: &str, text: &str) -> (Option<Arc<Document>>, Problems) {
 
 /// Texts as values: `read` is a text, as JSON; `place` tells where a pointer leads in it, and `written` with what text.
 #[test]
-fn texts_are_read_as_the_script_says() {
+fn parsing_matches_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/source/tests/texts.txt");
     script::replay(&file, || {
         let mut last = None;
@@ -50,7 +50,7 @@ fn texts_are_read_as_the_script_says() {
 }
 
 #[test]
-fn places_are_found_together_as_each_alone() {
+fn locations_found_in_bulk_equal_single_lookups() {
     let json = "{\n  \"ä\": {\"b/c\": [1,\n   {\"d\": null}]},\n  \"e\": \"}\\\"\"\n}";
     let yaml = "# top\nä:\n  b/c: [1,\n   {d: null}]\ne: x\n";
     let pointers = ["/e", "", "/ä", "/ä/b~1c/1/d", "/ä/b~1c/9", "/x/y"].map(|at| Pointer::parse(at).unwrap());
@@ -106,7 +106,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn aliases_cannot_go_deeper_than_the_document() {
+fn aliases_count_towards_document_depth() {
     let mut text = String::from("a0: &a0 [[[[x]]]]\n");
     for level in 1..200 {
         text.push_str(&format!("a{level}: &a{level} [[[[*a{}]]]]\n", level - 1));
@@ -117,7 +117,7 @@ fn aliases_cannot_go_deeper_than_the_document() {
 }
 
 #[test]
-fn the_name_of_a_file_does_not_matter() {
+fn file_name_is_irrelevant() {
     assert_eq!(parse("x.json", "a: 1\n").0.unwrap().root, json!({"a": 1}));
     assert_eq!(parse("x.yaml", "{\"a\": 1}").0.unwrap().source.format, Format::Json);
     let (document, problems) = parse("x.yaml", "{a: 1, \"b\": 2,}");
@@ -126,7 +126,7 @@ fn the_name_of_a_file_does_not_matter() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_and_others_replaced() {
+fn invalid_utf8_is_rejected_or_replaced() {
     let read = |bytes: &[u8]| {
         let mut problems = Problems::new();
         let document = Document::from_bytes(Path::new("x"), bytes.to_vec(), &mut problems);
@@ -142,7 +142,7 @@ fn bytes_that_are_no_text_are_refused_and_others_replaced() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_said_to_be() {
+fn unreadable_files_are_reported() {
     for name in ["no/such/file.yaml", env!("CARGO_MANIFEST_DIR")] {
         let mut problems = Problems::new();
         assert!(Document::load(Path::new(name), &mut problems).is_none());
@@ -196,7 +196,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn json_is_read_as_it_was_written(value in any_json()) {
+    fn json_round_trips(value in any_json()) {
         for text in [value.to_string(), format!("{value:#}")] {
             let (read, findings) = json::read(&text);
             prop_assert!(findings.is_empty(), "{findings:?}");
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn yaml_reads_json_as_json_does(value in any_json()) {
+    fn yaml_parses_json_like_json(value in any_json()) {
         let text = value.to_string();
         let (read, findings) = yaml::read(&text);
         prop_assert!(findings.is_empty(), "{text} {findings:?}");
@@ -221,21 +221,21 @@ proptest! {
     }
 
     #[test]
-    fn almost_json_is_accepted_exactly_where_it_is_json(text in "[\\[\\]{},:\"\\\\a1.e \\n-]{0,12}") {
+    fn lenient_json_is_accepted_only_if_it_is_json(text in "[\\[\\]{},:\"\\\\a1.e \\n-]{0,12}") {
         let (read, findings) = json::read(&text);
         let strict = serde_json::from_str::<Value>(&text).is_ok();
         prop_assert_eq!(read.is_some() && findings.iter().all(|f| f.code == codes::DUPLICATE_KEY), strict, "{:?}", findings);
     }
 
     #[test]
-    fn almost_yaml_never_panics(text in "[\\[\\]{},:\"'&*!|>?#%@a1.~<=é \\n\\t-]{0,60}") {
+    fn damaged_yaml_never_panics(text in "[\\[\\]{},:\"'&*!|>?#%@a1.~<=é \\n\\t-]{0,60}") {
         let (read, findings) = yaml::read(&text);
         prop_assert!(read.is_some() || !findings.is_empty());
         yaml::places(&text, &[&Pointer::parse("/a/1").unwrap()]);
     }
 
     #[test]
-    fn every_place_of_a_document_is_found(value in any_json()) {
+    fn every_location_of_a_document_is_found(value in any_json()) {
         let text = format!("{value:#}");
         let mut pointers = Vec::new();
         collect(&value, &Pointer::ROOT, &mut pointers);

@@ -50,7 +50,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn counting_parts_counts_the_whole(text in r#"([a-zA-Z0-9é一]{0,4}["'s{}:, \\\n.\t]{0,3}){0,12}"#) {
+        fn sum_of_part_counts_equals_the_whole(text in r#"([a-zA-Z0-9é一]{0,4}["'s{}:, \\\n.\t]{0,3}){0,12}"#) {
             for tokenizer in [Tokenizer::O200k, Tokenizer::Cl100k] {
                 prop_assert_eq!(Counter::new(tokenizer).count(&text), tokenizer.count(&text), "{:?}", tokenizer);
             }

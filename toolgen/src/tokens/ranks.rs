@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_those_of_the_vendor() {
+    fn token_tables_equal_those_of_the_vendor() {
         // The special tokens, which come behind, are no texts.
         for (name, tokenizer, count) in
             [("o200k", o200k_base_singleton(), 199_998), ("cl100k", cl100k_base_singleton(), 100_256)]
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_blanks_and_long_runs_count_as_the_vendor_counts_them() {
+    fn words_blanks_and_long_runs_count_like_the_vendor() {
         for text in [
             "",
             " ",
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_a_million_letters_is_counted() {
+    fn word_of_a_million_letters_is_counted() {
         assert_eq!(O200K.count(&"a".repeat(1 << 20)), (1 << 20) / 8);
     }
 
@@ -221,7 +221,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn texts_count_as_the_vendor_counts_them(text in r#"(\PC{0,12}|[a-zA-Z' \t\r\n/0-9.,"-]{0,30}|[\s]{0,5}[\pL\pM]{0,9}){0,8}"#) {
+        fn token_counts_equal_those_of_the_vendor(text in r#"(\PC{0,12}|[a-zA-Z' \t\r\n/0-9.,"-]{0,30}|[\s]{0,5}[\pL\pM]{0,9}){0,8}"#) {
             counts_as_the_vendor_does(&text);
         }
     }

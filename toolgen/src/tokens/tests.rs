@@ -11,7 +11,7 @@ use crate::{Options, Program};
 
 /// Compares with what the tokenizers' own programs give.
 #[test]
-fn texts_have_the_tokens_that_the_tokenizers_have() {
+fn token_counts_match_the_reference_tokenizers() {
     for (text, o200k, cl100k) in [
         ("", 0, 0),
         ("hello world", 2, 2),
@@ -58,7 +58,7 @@ fn report(rendering: Rendering) -> Report {
 }
 
 #[test]
-fn the_tokens_of_a_tool_divide_without_a_rest() {
+fn token_shares_of_a_tool_sum_to_the_total() {
     let report = report(Rendering::Full);
     for tool in &report.tools {
         assert_eq!(tool.parts.numbers().iter().sum::<usize>(), tool.tokens, "{tool:?}");
@@ -75,7 +75,7 @@ fn the_tokens_of_a_tool_divide_without_a_rest() {
 }
 
 #[test]
-fn shorter_forms_take_fewer_tokens() {
+fn shorter_renderings_use_fewer_tokens() {
     let [full, compact, summary] =
         [Rendering::Full, Rendering::Compact, Rendering::Summary].map(|form| report(form).total());
     assert!(summary < compact && compact < full, "{summary} {compact} {full}");
@@ -91,7 +91,7 @@ fn shorter_forms_take_fewer_tokens() {
 }
 
 #[test]
-fn what_exceeds_a_budget_is_told_with_what_to_cut() {
+fn exceeded_budget_is_reported_with_suggestions() {
     let report = report(Rendering::Full);
     let budget = |total, tool| TokenBudget { total, tool, dialect: "openai".to_owned() };
     assert!(report.exceeded(&budget(Some(10_000), Some(5_000))).is_empty());
@@ -106,7 +106,7 @@ fn what_exceeds_a_budget_is_told_with_what_to_cut() {
 }
 
 #[test]
-fn a_budget_of_a_build_is_a_problem_with_a_code() {
+fn exceeded_build_budget_is_a_problem_with_a_code() {
     let options = |dialect: &str| Options::default().token_budget(10, None, dialect);
     let check = |options: &Options| {
         let mut problems = Problems::new();
@@ -124,7 +124,7 @@ fn a_budget_of_a_build_is_a_problem_with_a_code() {
 }
 
 #[test]
-fn hostile_texts_stay_texts_on_the_page() {
+fn hostile_strings_are_escaped_in_the_html_report() {
     let mut report = report(Rendering::Full);
     report.tools[0].name = "</script><script>alert(1)</script>{{title}}".to_owned();
     let page = report.html("a<b>{{data}}");
@@ -138,7 +138,7 @@ fn hostile_texts_stay_texts_on_the_page() {
 }
 
 #[test]
-fn each_dialect_is_counted_as_it_is_sent() {
+fn dialects_are_counted_as_sent() {
     let program = program(&Options::default());
     for dialect in Dialect::ALL {
         let report = Report::of(&program.all_tools(), dialect, Rendering::Full, Tokenizer::Cl100k);

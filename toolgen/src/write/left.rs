@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crate_no_longer_has_is_removed_and_nothing_else() {
+    fn only_obsolete_files_of_a_crate_are_removed() {
         let folder = std::env::temp_dir().join(format!("toolgen-left-{}", std::process::id()));
         let of = |modules: &[(&str, usize)]| {
             let modules: Vec<(String, String)> =
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_tags_are_removed_with_their_tags() {
+    fn tag_files_are_removed_with_their_tags() {
         let folder = std::env::temp_dir().join(format!("toolgen-left-tags-{}", std::process::id()));
         let of = |tags: &[(&str, usize)], documents: &[&str]| {
             let tag = |(name, bytes): &(&str, usize)| {

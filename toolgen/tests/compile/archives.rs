@@ -54,7 +54,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
+fn archived_document_refers_only_to_files_in_its_archive() {
     let folder = Folder::new(&[("secret.yaml", PAGE)]);
     let compiled = |path: &Path| {
         let (program, problems) = compiled_file(path, &Options::default());
@@ -89,7 +89,7 @@ fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
 }
 
 #[test]
-fn names_that_lead_out_links_and_bombs_are_not_unpacked() {
+fn path_traversal_links_and_bombs_are_not_unpacked() {
     for bytes in [
         zipped(&[("../out.yaml", API), ("/abs.yaml", API), ("in.yaml", API)]),
         tarred(&[("../out.yaml", API), ("in.yaml", API)]),
@@ -105,7 +105,7 @@ fn names_that_lead_out_links_and_bombs_are_not_unpacked() {
 }
 
 #[test]
-fn the_main_document_is_the_one_that_is_called_so() {
+fn main_document_is_found_by_name() {
     let main = |names: &[&str]| {
         let mut bundle = Bundle::new("");
         names.iter().for_each(|name| bundle.add(*name, Vec::new()).unwrap());
@@ -120,7 +120,7 @@ fn the_main_document_is_the_one_that_is_called_so() {
 }
 
 #[test]
-fn a_document_that_is_too_large_is_a_problem_in_an_archive_too() {
+fn oversized_archived_document_is_an_error() {
     let mut bundle = Bundle::new("api.zip");
     bundle.add("openapi.yaml", vec![b' '; (128 << 20) + 1]).unwrap();
     let mut problems = Problems::new();

@@ -76,7 +76,7 @@ async fn call(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
 }
 
 #[tokio::test]
-async fn a_composed_tool_runs_its_steps() {
+async fn composed_tool_runs_its_steps() {
     let folder = folder();
     let loaded = load(&folder).tools_with_engines(&engines()).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
@@ -93,7 +93,7 @@ async fn a_composed_tool_runs_its_steps() {
 }
 
 #[tokio::test]
-async fn a_toolset_of_a_program_narrows_a_provider() {
+async fn compiled_toolset_restricts_a_toolbox() {
     let folder = folder();
     let (program, _) = load(&folder).compile().unwrap();
     let tools = load(&folder).tools_with_engines(&engines()).unwrap().tools;
@@ -107,7 +107,7 @@ async fn a_toolset_of_a_program_narrows_a_provider() {
 }
 
 #[test]
-fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
+fn selected_tools_include_exactly_their_dependencies() {
     let folder = folder();
     let names = |options: Options| {
         let (program, problems) = load(&folder).options(options).compile().unwrap();
@@ -126,7 +126,7 @@ fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
 
 /// A document that comes by several ways, with the same options, is one part.
 #[test]
-fn what_is_imported_by_two_ways_is_there_once() {
+fn document_imported_twice_is_included_once() {
     let folder = folder();
     let way = "toolgen: 1\nimports: [{manifest: parts/files.yaml, namespace: fs}]\ncontexts: {quiet: {scopes: [read]}}\n";
     folder.write("way.yaml", way);
@@ -148,7 +148,7 @@ fn what_is_imported_by_two_ways_is_there_once() {
 }
 
 #[test]
-fn what_a_program_read_is_known() {
+fn program_lists_its_source_files() {
     let folder = folder();
     let (program, _) = load(&folder).compile().unwrap();
     assert_eq!(program.sources, [folder.join("parts/files.yaml")]);
@@ -157,7 +157,7 @@ fn what_a_program_read_is_known() {
 }
 
 #[test]
-fn only_a_manifest_from_a_disk_reads_other_files() {
+fn only_manifests_on_disk_read_other_files() {
     let error =
         Loader::from_str(MAIN).unwrap().tools_with_engines(&engines()).err().map(|error| error.to_string());
     let (_, problems) = Loader::from_str(MAIN).unwrap().compile().unwrap();
@@ -166,7 +166,7 @@ fn only_a_manifest_from_a_disk_reads_other_files() {
 }
 
 #[test]
-fn other_kinds_than_requests_are_run_on_purpose() {
+fn non_http_tools_require_their_engines() {
     let folder = folder();
     let engine = HttpEngine::builder().build().unwrap();
     let error = load(&folder).tools(&engine).unwrap_err();
@@ -179,7 +179,7 @@ fn other_kinds_than_requests_are_run_on_purpose() {
 
 /// The rules of `#[arg(…)]` that JSON Schema does not have.
 #[tokio::test]
-async fn texts_are_denied_by_patterns_and_as_paths() {
+async fn deny_patterns_and_path_rules_apply() {
     let manifest = r"
 toolgen: 1
 tools:

@@ -56,7 +56,7 @@ fn anywhere(mut program: Program) -> Program {
 }
 
 #[test]
-fn four_constructors_give_the_same_tools() {
+fn all_constructors_give_the_same_tools() {
     let path = specs().join("tasks.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let document = Document::load(&path, &mut Problems::new()).unwrap();
@@ -81,7 +81,7 @@ fn four_constructors_give_the_same_tools() {
 }
 
 #[test]
-fn operations_are_chosen_and_named_as_in_a_build_script() {
+fn operations_are_selected_and_named_as_in_a_build() {
     let load = |options: Options| {
         let loaded = Loader::from_str(PETS).unwrap().options(options).tools(&engine()).unwrap();
         names(&loaded).join(" ")
@@ -98,7 +98,7 @@ fn operations_are_chosen_and_named_as_in_a_build_script() {
 }
 
 #[test]
-fn one_bad_operation_costs_that_operation() {
+fn invalid_operation_is_skipped_alone() {
     let loaded = Loader::from_str(PETS).unwrap().tools(&engine()).unwrap();
     assert_eq!(loaded.tools.len(), 3);
     let placed = loaded.problems.placed();
@@ -108,7 +108,7 @@ fn one_bad_operation_costs_that_operation() {
 }
 
 #[test]
-fn what_is_no_document_says_where_and_why() {
+fn invalid_document_error_has_location_and_reason() {
     let told = |loaded: Result<Loader, LoadError>| {
         loaded.and_then(|document| document.tools(&engine())).unwrap_err().to_string()
     };
@@ -134,7 +134,7 @@ fn what_is_no_document_says_where_and_why() {
 }
 
 #[test]
-fn options_that_fit_nothing_are_told() {
+fn options_without_matches_are_reported() {
     let load = |options: Options| Loader::from_str(PETS).unwrap().options(options).tools(&engine());
     let error = load(Options::default().include("tag:petz")).unwrap_err();
     let told = error.to_string();
@@ -161,7 +161,7 @@ fn options_that_fit_nothing_are_told() {
 }
 
 #[tokio::test]
-async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
+async fn fetched_document_tools_call_their_own_server() {
     let server = Server::start(|request| match request.target() {
         "/latest?token=hunter2hunter2" => reply("302 Found", "Location: /api/openapi.yaml\r\n", ""),
         "/api/openapi.yaml" => reply("200 OK", "Content-Type: application/yaml\r\n", PETS),
@@ -204,7 +204,7 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
 }
 
 #[tokio::test]
-async fn the_operator_s_word_on_where_requests_go_counts_more() {
+async fn base_url_of_the_operator_takes_precedence() {
     let service = Server::start(|_| reply("200 OK", "", "here"));
     let documents = Server::start(|_| reply("200 OK", "", PETS));
     let call = async |engine: &HttpEngine| -> String {
@@ -228,7 +228,7 @@ async fn the_operator_s_word_on_where_requests_go_counts_more() {
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
+async fn fetch_errors_show_no_secrets() {
     let server = Server::start(|request| match request.path() {
         "/missing" => reply("404 Not Found", "", PETS),
         "/elsewhere" => reply("302 Found", "Location: file:///etc/passwd\r\n", ""),
@@ -272,7 +272,7 @@ async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn documents_of_the_corpus_load_to_what_they_compile_to() {
+fn corpus_documents_load_as_they_compile() {
     let mut paths = needs::corpus();
     if paths.is_empty() {
         return;
@@ -306,7 +306,7 @@ fn documents_of_the_corpus_load_to_what_they_compile_to() {
 }
 
 #[tokio::test]
-async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
+async fn external_references_are_fetched_from_named_hosts_only() {
     let server = Server::start(|request| match request.target() {
         "/api/openapi.yaml" => reply(
             "200 OK",
@@ -348,7 +348,7 @@ async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
 
 /// Whatever a model is shown, it may say what the document says where that is one argument.
 #[test]
-fn arguments_may_be_called_as_the_document_calls_them() {
+fn arguments_can_use_their_document_names() {
     let document = json!({
         "openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {"/log/{log-id}": {"post": {
             "operationId": "watch", "parameters": [

@@ -22,7 +22,7 @@ fn entry(case: &Path) -> PathBuf {
 }
 
 #[test]
-fn documents_compile_as_expected() {
+fn multi_file_documents_snapshot() {
     golden::assert_cases(&golden::cases(Path::new(CASES)), "expected.json", |case| {
         let path = entry(case);
         let text = fs::read_to_string(&path).unwrap();
@@ -67,7 +67,7 @@ fn of_tool(tool: &Tool) -> Value {
 }
 
 #[test]
-fn an_overlay_changes_the_document_and_not_its_parts() {
+fn overlay_changes_the_document_but_not_its_parts() {
     let mut problems = Problems::new();
     let path = Path::new(CASES).join("schemas/api.yaml");
     let document = Document::load(&path, &mut problems).unwrap();
@@ -81,7 +81,7 @@ fn an_overlay_changes_the_document_and_not_its_parts() {
 }
 
 #[test]
-fn a_build_knows_the_files_it_depends_on() {
+fn build_lists_the_files_it_depends_on() {
     let built = Build::new("a").document(Path::new(CASES).join("schemas/api.yaml")).compile();
     let names: Vec<_> =
         built.sources.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
@@ -89,7 +89,7 @@ fn a_build_knows_the_files_it_depends_on() {
 }
 
 #[test]
-fn the_document_of_a_text_refers_to_files_of_the_first_root() {
+fn in_memory_document_resolves_against_the_first_root() {
     let text = "openapi: 3.1.0\npaths: {/a: {post: {operationId: a, requestBody: {required: true, content: \
                 {application/json: {schema: {$ref: schemas/pet.yaml}}}}}}}";
     let compiled = |options: &Options| {
@@ -104,7 +104,7 @@ fn the_document_of_a_text_refers_to_files_of_the_first_root() {
 /// A document of someone who wants to read what they must not, or to keep the compiler busy.
 #[cfg(unix)]
 #[test]
-fn a_hostile_document_reads_nothing_outside_and_does_not_hang() {
+fn hostile_document_cannot_read_outside_or_hang() {
     let folder = Folder::new(&[("secret.yaml", "type: string\nenum: [secret]\n"), ("inside/folder/x", "")]);
     let inside = folder.join("inside");
     std::os::unix::fs::symlink(folder.join("secret.yaml"), inside.join("link.yaml")).unwrap();

@@ -41,7 +41,7 @@ fn told(folder: &Path) -> String {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn manifest_errors_snapshot() {
     let folders = [folders("bad"), folders("unreadable")].concat();
     golden::assert_cases(&folders, "expected.txt", told);
     assert!(folders.len() >= 60, "only {} bad manifests", folders.len());
@@ -49,7 +49,7 @@ fn mistakes_are_told() {
 
 /// Every problem that a manifest can have is told in one of the bad ones.
 #[test]
-fn every_code_has_a_bad_manifest() {
+fn every_code_has_an_invalid_manifest() {
     let told: String = folders("bad")
         .iter()
         .map(|folder| fs::read_to_string(folder.join("expected.txt")).unwrap())
@@ -80,12 +80,12 @@ fn became(folder: &Path) -> String {
 }
 
 #[test]
-fn manifests_become_what_they_say() {
+fn compiled_manifests_snapshot() {
     golden::assert_cases(&folders("good"), "expected.txt", became);
 }
 
 #[test]
-fn options_select_rename_and_prefix_the_tools() {
+fn options_select_rename_and_prefix_tools() {
     let text = "toolgen: 1
 namespace: own
 tools:
@@ -105,7 +105,7 @@ tools:
 
 /// The examples are without a fault.
 #[test]
-fn examples_have_no_problems() {
+fn example_manifests_have_no_problems() {
     let mut compiled = 0;
     for entry in fs::read_dir(specs()).unwrap() {
         let path = entry.unwrap().path();
@@ -131,7 +131,7 @@ fn referring_to(reference: &str) -> String {
 const POINT: &str = "Point: {type: object, properties: {x: {$ref: 'more/number.yaml'}}}\n";
 
 #[test]
-fn files_in_the_folder_are_read_and_named() {
+fn referenced_files_are_read_and_listed() {
     let manifest = referring_to("sub/../shapes.yaml#/Point");
     let folder = Folder::new(&[
         ("m.yaml", &manifest),
@@ -149,7 +149,7 @@ fn files_in_the_folder_are_read_and_named() {
 
 #[cfg(unix)]
 #[test]
-fn no_link_leads_out_of_the_folder() {
+fn symlinks_cannot_leave_the_directory() {
     let manifest = referring_to("link.yaml#/Point");
     let folder = Folder::new(&[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
     std::os::unix::fs::symlink("../shapes.yaml", folder.join("in/link.yaml")).unwrap();
@@ -176,7 +176,7 @@ fn no_link_leads_out_of_the_folder() {
 
 /// A text that came from elsewhere must not read the files of whoever compiles it.
 #[test]
-fn a_manifest_that_is_no_file_has_no_files() {
+fn in_memory_manifest_cannot_read_files() {
     let (_, problems) = compiled(&referring_to("Cargo.toml"), &Options::default());
     assert!(
         problems
@@ -215,7 +215,7 @@ fn importing(depth: usize, times: usize) -> Folder {
 }
 
 #[test]
-fn imports_are_neither_endless_nor_too_deep() {
+fn import_cycles_and_depth_are_limited() {
     for (name, depth, times, told) in [
         ("fine", 15, 1, ""),
         ("deep", 3000, 1, "manifests import each other more than 16 deep"),

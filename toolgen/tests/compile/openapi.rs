@@ -19,7 +19,7 @@ use toolgen_test_support::golden;
 use crate::support::{compiled, of_shape, set};
 
 #[test]
-fn documents_compile_as_expected() {
+fn openapi_documents_snapshot() {
     let mut cases = golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openapi"));
     cases.retain(|path| path.is_dir());
     golden::assert_cases(&cases, "expected.json", |case| {

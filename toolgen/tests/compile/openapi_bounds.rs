@@ -53,7 +53,7 @@ fn tool_of(schemas: &str) -> (String, BTreeSet<String>) {
 }
 
 #[test]
-fn long_chains_of_bases() {
+fn long_all_of_chains_compile() {
     let mut schemas = String::new();
     for index in 0..600 {
         let _ = write!(
@@ -70,7 +70,7 @@ fn long_chains_of_bases() {
 }
 
 #[test]
-fn circles_of_bases_and_unions() {
+fn all_of_and_union_cycles_compile() {
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let mut schemas = String::new();
         for index in 0..300 {
@@ -87,7 +87,7 @@ fn circles_of_bases_and_unions() {
 }
 
 #[test]
-fn deep_schemas() {
+fn deep_schemas_compile() {
     for open in
         [r#"{"type":"array","items":"#, r#"{"allOf":["#, r#"{"properties":{"a":"#, r#"{"anyOf":[true,"#]
     {
@@ -109,7 +109,7 @@ fn deep_schemas() {
 }
 
 #[test]
-fn fields_that_are_merged_do_not_multiply() {
+fn merged_fields_do_not_multiply() {
     // Each pair of bases shares a field of two types that share a field, and so on.
     let mut schemas = String::new();
     for index in 0..40 {
@@ -129,7 +129,7 @@ fn fields_that_are_merged_do_not_multiply() {
 }
 
 #[test]
-fn huge_enums_and_wide_objects() {
+fn huge_enums_and_wide_objects_compile() {
     let values: Vec<String> = (0..50_000).map(|index| format!("\"v{index}\"")).collect();
     let fields: Vec<String> =
         (0..5_000).map(|index| format!("\"f[{index}]\":{{\"type\":\"string\"}}")).collect();
@@ -148,7 +148,7 @@ fn huge_enums_and_wide_objects() {
 }
 
 #[test]
-fn references_through_references() {
+fn chains_of_references_compile() {
     let text = r##"{"openapi":"3.1.0","paths":{"/a":{"get":{"operationId":"a","parameters":[{"$ref":"#/a/b"},
         {"$ref":"#/paths/~1a/get/parameters/1"},{"$ref":"#"},{"$ref":"#/paths"}],
         "responses":{"200":{"$ref":"#/paths/~1a/get/responses/200"}}}},
@@ -160,7 +160,7 @@ fn references_through_references() {
 }
 
 #[test]
-fn anything_but_a_document() {
+fn non_openapi_values_are_rejected() {
     for text in [
         "[]",
         "null",
@@ -186,7 +186,7 @@ fn anything_but_a_document() {
 }
 
 #[test]
-fn operations_of_many_parameters() {
+fn operations_with_many_parameters_compile() {
     let list = |description: &str| {
         let one = |index| {
             format!(

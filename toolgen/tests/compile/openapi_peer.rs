@@ -373,14 +373,14 @@ fn leads_outside(problems: &Problems, place: &Pointer) -> bool {
 }
 
 #[test]
-fn another_reader_sees_the_same_operations() {
+fn independent_parser_finds_the_same_operations() {
     let own = ["bookshop.yaml", "kitchen-sink.json", "petstore.yaml", "tasks.yaml"];
     sees_the_same(&own.map(|name| root().join("specs").join(name)));
 }
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn another_reader_sees_the_same_operations_of_the_corpus() {
+fn independent_parser_agrees_on_the_corpus() {
     sees_the_same(&needs::corpus());
 }
 

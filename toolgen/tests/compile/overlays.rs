@@ -29,7 +29,7 @@ fn overlays_apply_in_the_order_of_the_options() {
 }
 
 #[test]
-fn an_overlay_that_extends_a_file_changes_that_one_alone() {
+fn overlay_extending_a_file_changes_only_that_file() {
     let options = Options::default().overlay(path("extends.yaml"));
     let (program, problems) = compiled("api.yaml", &options);
     assert_eq!((names(&program.unwrap()), problems.as_str()), (vec!["pets", "shelf"], ""));
@@ -39,7 +39,7 @@ fn an_overlay_that_extends_a_file_changes_that_one_alone() {
 }
 
 #[test]
-fn an_overlay_that_names_its_document_is_compiled_with_it() {
+fn overlay_naming_its_document_compiles_it() {
     let (program, problems) = compiled("extends.yaml", &Options::default());
     let program = program.unwrap();
     assert_eq!((program.sources.as_slice(), problems.as_str()), ([path("api.yaml")].as_slice(), ""));
@@ -48,7 +48,7 @@ fn an_overlay_that_names_its_document_is_compiled_with_it() {
 }
 
 #[test]
-fn what_cannot_be_applied_gives_no_tools() {
+fn invalid_overlay_gives_no_tools() {
     for (name, told) in [
         ("remove.yaml", "does not name one (`extends`)"),
         ("outside.yaml", "which is outside of its folder"),
@@ -67,7 +67,7 @@ fn what_cannot_be_applied_gives_no_tools() {
 }
 
 #[test]
-fn a_build_runs_again_when_an_overlay_changes() {
+fn changed_overlay_triggers_a_rebuild() {
     let options = Options::default().overlay(path("remove.yaml"));
     let built = Build::new("a").options(options).document(path("api.yaml")).compile();
     assert_eq!(built.sources, [path("remove.yaml")]);

@@ -22,7 +22,7 @@ fn pages(program: &Program) -> BTreeMap<&str, String> {
 }
 
 #[test]
-fn lists_are_recognised_where_arguments_and_answers_fit() {
+fn pagination_is_recognized_from_parameters_and_responses() {
     let (program, told) = compile(&Options::default());
     assert_eq!(told, "");
     let expected = [
@@ -48,7 +48,7 @@ fn lists_are_recognised_where_arguments_and_answers_fit() {
 }
 
 #[test]
-fn what_the_user_says_counts() {
+fn explicit_pagination_takes_precedence() {
     let options = Options::default()
         .namespace("x")
         .pagination("GET /plain", "offset=from")
@@ -74,7 +74,7 @@ fn what_the_user_says_counts() {
 }
 
 #[test]
-fn a_model_is_offered_several_pages_only_if_that_is_wanted() {
+fn multi_page_arguments_are_opt_in() {
     let arguments = |options: &Options, id: &str| -> Vec<String> {
         let (program, _) = compile(options);
         let tool = program.tools.iter().find(|tool| tool.origin.id == id).unwrap();
@@ -88,7 +88,7 @@ fn a_model_is_offered_several_pages_only_if_that_is_wanted() {
 }
 
 #[test]
-fn a_key_of_the_call_is_the_engines_and_no_argument() {
+fn idempotency_key_is_not_an_argument() {
     let (program, _) = compile(&Options::default());
     let tool = program.tools.iter().find(|tool| tool.origin.id == "addPet").unwrap();
     let plan = tool.call.http().unwrap();

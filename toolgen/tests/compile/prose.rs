@@ -56,7 +56,7 @@ fn told(text: &str) -> String {
 }
 
 #[test]
-fn documents_are_told_and_linted_as_expected() {
+fn descriptions_and_lints_snapshot() {
     let all = RefCell::new(String::new());
     let cases = golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/prose"));
     golden::assert_cases(&cases, "expected.md", |case| {
@@ -95,7 +95,7 @@ fn found(options: &Options) -> Vec<String> {
 }
 
 #[test]
-fn levels_are_chosen() {
+fn lint_levels_are_configurable() {
     let options = Options::default;
     assert_eq!(found(&options()), ["N0706 note", "W0701 warning"]);
     assert_eq!(found(&options().allow("w0701")), ["N0706 note"]);
@@ -111,7 +111,7 @@ fn levels_are_chosen() {
 }
 
 #[test]
-fn a_manifest_sets_levels_and_the_options_come_first() {
+fn options_override_lint_levels_of_a_manifest() {
     let text = "toolgen: 1\nlints: {deny: [N0706, warnings], allow: N0703}\ntools:\n  \
         wait: {description: Waits., function: {}, parameters: {timeout: integer - How long.}}";
     let severities = |options: &Options| -> Vec<String> {

@@ -46,7 +46,7 @@ fn inner<'t>(text: &'t str, name: &str) -> &'t str {
 }
 
 #[test]
-fn what_one_tag_uses_stands_in_its_module() {
+fn types_used_by_one_tag_are_in_its_module() {
     let text = text(&document(), Modules::ByTag);
     let (pets, shops, types) = (inner(&text, "pet_care"), inner(&text, "shops"), inner(&text, "types"));
     for (of, module) in [("LIST_PETS", pets), ("LIST_SHOPS", shops)] {
@@ -63,7 +63,7 @@ fn what_one_tag_uses_stands_in_its_module() {
 }
 
 #[test]
-fn equal_names_of_modules_are_told() {
+fn duplicate_module_names_are_resolved_and_reported() {
     let text = text(&document(), Modules::ByTag);
     assert!(inner(&text, "types_3").contains("LIST_MORE"), "{text}");
     assert!(inner(&text, "types_2").contains("LIST_TYPES"));
@@ -71,7 +71,7 @@ fn equal_names_of_modules_are_told() {
 }
 
 #[test]
-fn the_list_at_the_root_is_that_of_one_module() {
+fn root_tool_list_equals_that_of_a_single_module() {
     let order = |modules| {
         let text = text(&document(), modules);
         let list = text.split_once("pub static TOOLS").unwrap().1.split_once(" = ").unwrap().1;
@@ -85,7 +85,7 @@ fn the_list_at_the_root_is_that_of_one_module() {
 }
 
 #[test]
-fn links_to_tools_lead_to_their_modules() {
+fn links_to_tools_include_their_modules() {
     let list = |key: &str| json!({"type": "object", "properties": {key: {"type": "integer"}}});
     let answer = |key| json!({"description": "", "content": {"application/json": {"schema": list(key)}}});
     let of = |id: &str, tag: &str, key| json!({"get": {"operationId": id, "tags": [tag], "responses": {"200": answer(key)}}});
@@ -101,7 +101,7 @@ fn links_to_tools_lead_to_their_modules() {
 }
 
 #[test]
-fn each_tag_has_a_file_in_a_crate() {
+fn each_tag_of_a_crate_has_its_own_file() {
     let style = ModuleStyle { modules: Modules::ByTag, ..ModuleStyle::new("api.json") };
     let module = |name: &str| (name.to_owned(), emit::module(&program(&document()), &style));
     let package = |modules: &[(String, String)]| {
@@ -122,7 +122,7 @@ fn each_tag_has_a_file_in_a_crate() {
 }
 
 #[test]
-fn thousands_of_tags_take_no_longer_than_they_have_text() {
+fn thousands_of_tags_compile_in_linear_time() {
     let schema =
         |index: usize| json!({"type": "object", "properties": {format!("f{index}"): {"type": "string"}}});
     let path = |index: usize| {

@@ -59,7 +59,7 @@ fn types(module: &str) -> String {
 }
 
 #[test]
-fn types_are_named_as_expected() {
+fn type_names_snapshot() {
     let mut cases = golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/types"));
     cases.retain(|case| case.extension().is_some_and(|ending| ending == "yaml"));
     let wrong = cases.iter().filter_map(|case| {
@@ -78,7 +78,7 @@ fn object(title: &str, field: &str) -> Value {
 }
 
 #[test]
-fn other_schemas_do_not_rename_types() {
+fn type_names_do_not_depend_on_other_schemas() {
     let pet = json!({"properties": {"owner": object("Pet owner", "name"), "tag": object("", "a")}});
     let shop = json!({"properties": {"owner": object("Shop owner", "name2"), "tag": object("", "b")}});
     let before = module(&json!({"results": {"getPet": pet}}));
@@ -93,7 +93,7 @@ fn other_schemas_do_not_rename_types() {
 }
 
 #[test]
-fn a_renamed_operation_leaves_the_types_of_others() {
+fn renamed_operation_does_not_rename_types_of_others() {
     let owner =
         json!({"type": "object", "properties": {"name": {"type": "string"}, "home": object("", "street")}});
     let list = |renamed: &str| {

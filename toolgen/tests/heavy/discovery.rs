@@ -51,7 +51,7 @@ fn real(count: usize) -> f64 {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn most_questions_find_their_operation_among_the_first_five() {
+fn most_queries_find_their_operation_in_the_top_five() {
     let Some(folder) = needs::corpus_folder("openapi") else { return };
     let mut documents: BTreeMap<&str, Vec<[&str; 3]>> = BTreeMap::new();
     for line in QUESTIONS.lines().skip(1) {

@@ -185,14 +185,14 @@ fn every_document_compiles() {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn every_document_of_swagger_compiles() {
+fn every_swagger_document_compiles() {
     // The bodies of four operations are of definitions that are not there.
     all_compile(&needs::corpus_entries("swagger2"), 997, |_| Options::default());
 }
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn every_document_of_several_files_compiles() {
+fn every_multi_file_document_compiles() {
     // A project's documents share files that stand beside their folders.
     let project = |path: &Path| {
         let parts: Vec<_> = path.components().collect();
@@ -244,7 +244,7 @@ fn arguments(tool: &Tool) -> Option<Value> {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn arguments_that_are_fixed_make_the_same_requests() {
+fn fixed_arguments_give_the_same_requests() {
     let documents = needs::corpus();
     let (mut tools, mut fixed) = (0, 0);
     for path in documents.iter().filter(|path| std::fs::metadata(path).unwrap().len() < 400_000) {

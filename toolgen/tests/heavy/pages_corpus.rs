@@ -9,7 +9,7 @@ use toolgen_test_support::needs;
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn lists_of_the_corpus_are_recognised() {
+fn pagination_is_recognized_in_the_corpus() {
     let shown = std::env::var_os("TOOLGEN_LIST").is_some();
     let (mut gets, mut recognised) = (0, 0);
     for path in needs::corpus() {

@@ -28,7 +28,7 @@ fn may_be_large(tool: &Tool, dialect: &Dialect) -> bool {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn no_tool_of_the_corpus_takes_more_than_8000_tokens() {
+fn every_corpus_tool_has_at_most_8000_tokens() {
     let paths = needs::corpus();
     let (mut tools, mut counted, mut wrong) = (0, 0, Vec::new());
     for (index, path) in paths.into_iter().enumerate() {
@@ -50,7 +50,7 @@ fn no_tool_of_the_corpus_takes_more_than_8000_tokens() {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn the_largest_api_fits_in_178_000_tokens() {
+fn largest_api_fits_in_178_000_tokens() {
     let Some(corpus) = needs::corpus_folder("openapi") else { return };
     let program = compile(&corpus.join("github-api.json"));
     let report = Report::of(&program.all_tools(), &OPENAI, Rendering::Compact, Tokenizer::O200k);

@@ -48,7 +48,7 @@ fn told(messages: &[ChatCompletionRequestMessage]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_chat_calls_tools_through_the_provider() {
+async fn chat_calls_tools_through_the_toolbox() {
     let model = FakeModel::start([
         chat_calls(
             &[
@@ -94,7 +94,7 @@ async fn a_chat_calls_tools_through_the_provider() {
 }
 
 #[tokio::test]
-async fn a_chat_that_was_cut_off_is_answered() {
+async fn truncated_chat_reply_gets_responses() {
     let chat = Chat::new(&toolbox().0);
     let calls = [("add", json!({ "a": 1, "b": 2 })), ("add", json!({ "a": 1, "b": 2 }))];
     let answers = chat.answer(&read(chat_calls(&calls, "length"))).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_chat_that_was_cut_off_is_answered() {
 }
 
 #[tokio::test]
-async fn a_response_without_a_choice_is_an_error() {
+async fn response_without_a_choice_is_an_error() {
     let mut reply = chat_calls(&[], "stop");
     reply["choices"] = json!([]);
     let why = Chat::new(&toolbox().0).answer(&read(reply)).await.unwrap_err();
@@ -112,7 +112,7 @@ async fn a_response_without_a_choice_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_large_result_adds_the_tool_that_reads_on() {
+async fn large_result_adds_the_read_result_tool() {
     let (toolbox, _) = toolbox();
     let chat = Chat::new(&toolbox);
     let names = || -> Vec<String> {
@@ -126,7 +126,7 @@ async fn a_large_result_adds_the_tool_that_reads_on() {
 }
 
 #[tokio::test]
-async fn the_token_of_the_context_cancels_calls_and_its_principal_makes_them() {
+async fn context_cancels_calls_and_sets_their_principal() {
     let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
     let chat = Chat::new(&toolbox).in_context(turn_of("ada").with_cancel(token.clone()));
@@ -141,7 +141,7 @@ async fn the_token_of_the_context_cancels_calls_and_its_principal_makes_them() {
 }
 
 #[test]
-fn strict_schemas_are_asked_for() {
+fn strict_schemas_can_be_requested() {
     let (toolbox, _) = toolbox();
     let tools = Chat::new(&toolbox).in_dialect(&OPENAI_STRICT).tools().unwrap();
     assert_eq!(json!(tools)[0]["function"]["strict"], true);
@@ -158,7 +158,7 @@ fn response(output: Value) -> Value {
 }
 
 #[tokio::test]
-async fn responses_call_tools_through_the_provider() {
+async fn responses_call_tools_through_the_toolbox() {
     let model = FakeModel::start([
         response(json!([
             { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA" },

@@ -19,7 +19,7 @@ fn compiled(adapters: &Path) -> String {
 }
 
 #[test]
-fn pages_show_what_is_compiled() {
+fn code_blocks_of_pages_are_compiled() {
     let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf();
     let compiled = compiled(&adapters);
     let mut pages: Vec<PathBuf> =

@@ -62,7 +62,7 @@ async fn ask(client: &Client, conversation: &Conversation) -> Option<String> {
 }
 
 #[tokio::test]
-async fn claude_calls_tools_through_the_provider() {
+async fn claude_calls_tools_through_the_toolbox() {
     let model = FakeModel::start([
         claude(
             json!([
@@ -101,7 +101,7 @@ async fn claude_calls_tools_through_the_provider() {
 }
 
 #[tokio::test]
-async fn gpt_calls_tools_through_the_provider() {
+async fn gpt_calls_tools_through_the_toolbox() {
     let model = FakeModel::start([
         gpt_calls(&[("add", json!({ "a": 17, "b": 25 })), ("fail", json!({}))], "tool_calls"),
         gpt(json!({ "role": "assistant", "content": "It is 42." }), "stop"),
@@ -130,7 +130,7 @@ fn conversation(toolbox: &Toolbox) -> Conversation {
 }
 
 #[tokio::test]
-async fn turns_that_were_cut_off_or_filtered_are_answered() {
+async fn truncated_or_filtered_turns_get_responses() {
     let (toolbox, _) = toolbox();
     let calls = [("add", json!({ "a": 1, "b": 2 })), ("add", json!({ "a": 1, "b": 2 }))];
     for (reason, first, last) in [("length", "3", "cut off"), ("content_filter", "stopped", "stopped")] {
@@ -142,7 +142,7 @@ async fn turns_that_were_cut_off_or_filtered_are_answered() {
 }
 
 #[tokio::test]
-async fn the_token_of_the_context_cancels_calls_and_its_principal_makes_them() {
+async fn context_cancels_calls_and_sets_their_principal() {
     let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
     let conversation = conversation(&toolbox).in_context(turn_of("ada").with_cancel(token.clone()));

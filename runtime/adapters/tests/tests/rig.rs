@@ -37,7 +37,7 @@ fn agent(model: &FakeModel, tools: Vec<DynamicTool>) -> Agent {
 
 /// As the pages show it.
 #[tokio::test]
-async fn a_model_corrects_a_wrong_call() {
+async fn model_corrects_an_invalid_call() {
     let model = FakeModel::start([
         calls(&[("add", json!({ "a": "seventeen", "b": 25 }))]),
         calls(&[("add", json!({ "a": 17, "b": 25 }))]),
@@ -57,7 +57,7 @@ fn named<'t>(tools: &'t [DynamicTool], name: &str) -> &'t DynamicTool {
 }
 
 #[tokio::test]
-async fn an_agent_calls_tools_through_the_provider() {
+async fn agent_calls_tools_through_the_toolbox() {
     let model = FakeModel::start([
         calls(&[
             ("add", json!({ "a": 17, "b": 25 })),
@@ -102,7 +102,7 @@ async fn an_agent_calls_tools_through_the_provider() {
 }
 
 #[tokio::test]
-async fn hooks_of_rig_learn_what_went_wrong() {
+async fn rig_hooks_get_the_error() {
     let tools = toolgen_rig::tools(&toolbox().0);
     let why = named(&tools, "fail").execute(json!({})).await.unwrap_err();
     assert_eq!((why.code(), why.message()), (Some("OUT_OF_PAPER"), "tray 2"));
@@ -112,7 +112,7 @@ async fn hooks_of_rig_learn_what_went_wrong() {
 }
 
 #[tokio::test]
-async fn a_large_result_is_read_to_its_end() {
+async fn large_result_is_read_to_its_end() {
     let tools = toolgen_rig::tools(&toolbox().0);
     let cut = named(&tools, "log").execute(json!({})).await.unwrap().render();
     let (_, call) = cut.split_once("Call read_result with ").unwrap();
@@ -122,7 +122,7 @@ async fn a_large_result_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_dropped_cancels_its_calls() {
+async fn dropped_agent_cancels_its_calls() {
     let model = FakeModel::start([calls(&[("wait", json!({}))])]);
     let (toolbox, waiting) = toolbox();
     let agent = agent(&model, toolgen_rig::tools(&toolbox));
@@ -133,7 +133,7 @@ async fn an_agent_that_is_dropped_cancels_its_calls() {
 }
 
 #[tokio::test]
-async fn the_token_of_the_context_cancels_calls() {
+async fn context_token_cancels_calls() {
     let (toolbox, waiting) = toolbox();
     let token = CancellationToken::new();
     let fired = token.clone();
@@ -154,7 +154,7 @@ impl ContextValue for User {
 }
 
 #[tokio::test]
-async fn a_prompt_says_for_whom_calls_are_made() {
+async fn prompt_context_sets_the_principal() {
     let model = FakeModel::start([calls(&[("whoami", json!({}))]), text("You are Ada.")]);
     let turn = |context: &rig_core::tool::ToolContext| match context.get::<User>() {
         Ok(Some(User(name))) => turn_of(&name),

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_ends_where_the_next_of_its_level_starts() {
+    fn section_ends_at_the_next_heading_of_its_level() {
         let text = "intro\n# One\na\n## Two\nb\n### Three\nc\n## Four\nd\n# Five\ne";
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let cases = [

@@ -115,7 +115,7 @@ mod tests {
 
     /// RFC 8785, appendix B.
     #[test]
-    fn numbers_are_those_of_the_rfc() {
+    fn numbers_match_rfc_8785() {
         for (bits, text) in [
             (0x0000_0000_0000_0000, "0"),
             (0x8000_0000_0000_0000, "0"),
@@ -148,7 +148,7 @@ mod tests {
 
     /// RFC 8785, section 3.2.2.
     #[test]
-    fn texts_and_literals_are_those_of_the_rfc() {
+    fn strings_and_literals_match_rfc_8785() {
         let given = r#"{
             "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
             "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -164,7 +164,7 @@ mod tests {
 
     /// RFC 8785, section 3.2.3: by UTF-16, a smiley comes before a Hebrew presentation form.
     #[test]
-    fn keys_are_in_the_order_of_the_rfc() {
+    fn keys_are_sorted_as_in_rfc_8785() {
         let value = json!({
             "\u{20ac}": "Euro Sign", "\r": "Carriage Return", "\u{fb33}": "Hebrew Letter Dalet With Dagesh",
             "1": "One", "\u{1f600}": "Emoji: Grinning Face", "\u{80}": "Control", "\u{f6}": "Latin Small Letter O"
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_that_no_float_holds_stay_different() {
+    fn integers_beyond_f64_precision_stay_distinct() {
         assert_eq!(
             canonical(&json!([9_007_199_254_740_993_u64, 1.0, -1, 1e2])),
             "[9007199254740993,1,-1,100]"
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_is_sha_256() {
+    fn digest_is_sha_256() {
         let empty = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
         assert_eq!(digest(&json!({})), empty);
     }

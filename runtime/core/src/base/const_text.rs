@@ -76,7 +76,7 @@ mod tests {
     use super::ConstText;
 
     #[test]
-    fn texts_are_built_and_end_with_a_whole_character() {
+    fn const_strings_end_at_a_character_boundary() {
         let text = ConstText::<80>::EMPTY.and("`ö`: ").int(-128).and(" to ").int(0).and(", ").int(i128::MIN);
         assert_eq!(text.as_str(), "`ö`: -128 to 0, -170141183460469231731687303715884105728");
         assert_eq!(ConstText::<3>::EMPTY.and("aöö").as_str(), "aö");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_and_what_emoji_need_is_not_hidden() {
+    fn visible_characters_and_emoji_joiners_are_not_hidden() {
         for text in ["größe 価格 😀", "👨\u{200d}👩", "❤\u{fe0f}", "क्\u{200d}ष", "a\tb\r\nc", "a\u{a0}b"]
         {
             assert_eq!(InvisibleChar::describe_first(text), None, "{text}");

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_follows_a_text_with_one_full_stop() {
+    fn appended_sentence_follows_one_full_stop() {
         for (text, joined) in [
             ("", "Next."),
             ("Gets a pet", "Gets a pet. Next."),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_cut_after_a_sentence() {
+    fn prose_is_truncated_after_a_sentence() {
         let cases = [
             ("Short.", 6, "Short."),
             ("One two. Three four.", 19, "One two. …"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_sentence_is_found() {
+    fn first_sentence_is_found() {
         for (text, expected) in [
             ("One. Two.", "One."),
             ("  Takes e.g. this. And that.", "Takes e.g. this."),

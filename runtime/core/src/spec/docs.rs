@@ -227,7 +227,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn objects_and_unions_say_what_to_write() {
+    fn documentation_describes_objects_and_unions() {
         let schema = json!({"type": "object", "properties": {
             "to": {"type": "object", "description": "Where to.", "properties": {
                 "street": {"type": "string"}, "floor": {"type": "integer"},
@@ -275,18 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn no_tools_are_told_so() {
+    fn empty_summary_reports_no_tools() {
         assert_eq!(summary([]), "No tools available");
     }
 
     #[test]
-    fn paragraphs_on_one_line_are_sentences() {
+    fn paragraphs_are_joined_as_sentences() {
         assert_eq!(one_line("List pets\n\nAll of\nthem."), "List pets. All of them.");
         assert_eq!(one_line("Lists:\r\n\r\n- pets!\n\n"), "Lists: - pets!");
     }
 
     #[test]
-    fn the_summary_has_a_line_for_each_tool() {
+    fn summary_has_one_line_per_tool() {
         let long = ToolSpec {
             name: ToolName::new("long"),
             description: "First line\nand second.\n\nMore.".into(),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_detail_says_everything() {
+    fn detailed_documentation_snapshot() {
         let expected = "\
 - **shell** - Executes shell commands
   - Parameters: cmd (required), cwd (optional), mode (optional, default \"a\"), tags (optional)
@@ -313,20 +313,20 @@ mod tests {
     }
 
     #[test]
-    fn documentation_of_its_own_takes_the_place_of_what_is_made() {
+    fn custom_documentation_replaces_generated_text() {
         let own = ToolSpec { documentation: "- **shell** - Ask first.\n\n".into(), ..spec() };
         assert_eq!(detail(&own), "- **shell** - Ask first.\n");
         assert_eq!(summary([&own]), summary([&spec()]));
     }
 
     #[test]
-    fn a_tool_without_arguments_has_no_line_for_them() {
+    fn tool_without_arguments_has_no_parameters_line() {
         let spec = ToolSpec { description: "Does it.".into(), ..ToolSpec::EMPTY };
         assert_eq!(detail(&spec), "- **unnamed** - Does it.\n");
     }
 
     #[test]
-    fn tokens_are_a_quarter_of_the_bytes() {
+    fn token_estimate_is_a_quarter_of_the_bytes() {
         assert_eq!((text_tokens(""), text_tokens("abcd"), text_tokens("abcde")), (0, 1, 2));
     }
 }

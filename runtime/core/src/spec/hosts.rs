@@ -227,7 +227,7 @@ mod tests {
     use super::{host_within, is_host};
 
     #[test]
-    fn hosts_are_told_from_urls_and_switches() {
+    fn hosts_are_distinguished_from_urls_and_flags() {
         for host in ["localhost", "api.example.com", "api.example.com:8443", "[::1]:80", "none.example"] {
             assert!(is_host(host), "{host}");
         }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_a_url_is_found() {
+    fn host_is_extracted_from_a_url() {
         for (url, host) in [
             ("https://api.example.com/v1", Some("api.example.com")),
             ("http://localhost:8080", Some("localhost:8080")),

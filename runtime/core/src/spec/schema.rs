@@ -89,7 +89,7 @@ mod tests {
     use crate::schema::shape::render::Loss;
 
     #[test]
-    fn a_description_is_cut_where_the_dialect_limits_it() {
+    fn description_is_truncated_to_the_dialect_limit() {
         let long = "It says this and that. ".repeat(60);
         let spec = ToolSpec { description: long.trim().to_owned().into(), ..ToolSpec::EMPTY };
         for dialect in [&OPENAI, &OPENAI_STRICT] {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deprecated_is_told_once() {
+    fn deprecation_of_a_tool_is_stated_once() {
         let told = |description: &'static str, deprecated: Option<&'static str>, dialect, slim: &Slim| {
             let deprecated = deprecated.map(Into::into);
             let spec = ToolSpec { description: description.into(), deprecated, ..ToolSpec::EMPTY };
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_are_deprecated_are_told_by_the_keyword_or_in_the_text() {
+    fn deprecated_arguments_use_keyword_or_description() {
         let input = json!({"type": "object", "properties": {
             "a": {"type": "string", "description": "A name.", "deprecated": true},
             "b": {"type": "string", "description": "Deprecated in favour of `a`.", "deprecated": true},

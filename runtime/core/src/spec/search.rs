@@ -429,7 +429,7 @@ mod tests {
     use crate::spec::ToolName;
 
     #[test]
-    fn a_schema_that_was_not_read_is_indexed_as_one_that_was() {
+    fn unparsed_schema_is_indexed_like_a_parsed_one() {
         let shapes: Vec<Shape> = [
             json!({"type": "object", "required": ["body"], "properties": {
                 "body": {"$ref": "#/$defs/Pet"}, "kind": {"$ref": "#/$defs/Kind", "description": "Which \"one\"."},

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn one_placeholder_is_the_value_and_a_part_of_a_text_its_text() {
+    fn single_placeholder_keeps_its_type() {
         let value = Template::Value(reference("n", &[], false));
         assert_eq!(filled(&value, json!({"n": 5})), Ok(Some(json!(5))));
         let segments = vec![Segment::Literal("no. ".into()), Segment::Value(reference("n", &["0"], false))];
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_a_missing_optional_value_is_left_out() {
+    fn member_with_a_missing_optional_value_is_omitted() {
         let optional = Template::Value(reference("a", &[], true));
         let members = vec![("a".into(), optional.clone()), ("b".into(), Template::Constant("1".into()))];
         assert_eq!(filled(&Template::Object(members.into()), json!({"a": null})), Ok(Some(json!({"b": 1}))));

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_cut_never_splits_a_character() {
+    async fn truncation_never_splits_a_character() {
         let text = "aä€😀z";
         for limit in 0..=text.len() {
             let mut capture = Capture::new(limit, None);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_that_are_no_text_are_marked() {
+    async fn invalid_utf8_is_replaced() {
         let mut capture = Capture::new(100, None);
         capture.drain(Some(&b"a\xFFb\xE2\x82"[..])).await;
         assert_eq!(capture.finish(), ("a\u{FFFD}b\u{FFFD}".to_owned(), 0));

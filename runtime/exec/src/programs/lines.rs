@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_does_not_depend_on_where_the_stream_is_cut() {
+    fn lines_do_not_depend_on_chunk_boundaries() {
         let text = "a€\r\n\n😀b\rc\nlast";
         let expected = ["a€", "", "😀b\rc", "last"];
         for cut in 0..=text.len() {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_comes_in_pieces_that_split_no_character() {
+    fn long_lines_are_split_between_characters() {
         for before in 0..4 {
             let text = format!("{}{}\nend", "x".repeat(before), "€".repeat(MAX_LINE_BYTES));
             let told = lines(&[text.as_bytes()]);

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_that_the_rules_refuse_does_not_compile() {
+    fn default_violating_its_rules_does_not_compile() {
         let range = Rules { minimum: Some(Number::Int(0)), maximum: Some(Number::Int(5)), ..Rules::NONE };
         assert_eq!(of_value::<u32>(range, ConstLiteral::Int(5)), "");
         assert_eq!(of_value::<u32>(range, ConstLiteral::Int(500)), "the default V is outside `range = R`");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_none_of_the_type_does_not_compile() {
+    fn default_of_another_type_does_not_compile() {
         let any = Rules::NONE;
         assert_eq!(
             of_value::<Option<u8>>(any, ConstLiteral::Int(300)),
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_the_type_does_not_have_does_not_compile() {
+    fn range_outside_of_the_type_does_not_compile() {
         let range = |minimum: Option<i128>, maximum: Option<i128>, below: Option<i128>| {
             let bound = |bound: Option<i128>| bound.map(Number::Int);
             let rules = Rules {

@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn spans_of_time_are_read() {
+    fn durations_are_parsed() {
         for (text, millis) in [
             ("PT0S", Some(0)),
             ("PT1M30S", Some(90_000)),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_format_are_read_or_refused_with_an_example() {
+    fn formatted_strings_are_parsed_or_rejected_with_an_example() {
         assert_eq!(Ipv4Addr::decode(json!("127.0.0.1")), Ok(Ipv4Addr::LOCALHOST));
         assert_eq!(IpAddr::decode(json!("::1")), Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)));
         let why = Ipv4Addr::decode(json!("::1")).unwrap_err();
@@ -150,7 +150,7 @@ mod tests {
 
     #[cfg(all(feature = "chrono", feature = "uuid", feature = "url"))]
     #[test]
-    fn types_of_other_crates_are_read() {
+    fn third_party_types_are_parsed() {
         let utc = chrono::DateTime::<chrono::Utc>::decode(json!("2026-01-31T12:00:00+01:00")).unwrap();
         assert_eq!(utc.to_rfc3339(), "2026-01-31T11:00:00+00:00");
         assert_eq!(uuid::Uuid::decode(json!("00000000-0000-0000-0000-000000000000")), Ok(uuid::Uuid::nil()));

@@ -6,7 +6,7 @@ use super::{ConstLiteral, Of, Rules, ToolInput, refine};
 use toolgen_kernel::schema::shape::{Kind, Number, Shape};
 
 #[test]
-fn integers_say_their_bounds() {
+fn integer_schemas_have_bounds() {
     let Kind::Integer(rules) = <u8 as ToolInput>::SHAPE.kind else { panic!("no integer") };
     assert_eq!((rules.minimum, rules.maximum), (Some(Number::Int(0)), Some(Number::Int(255))));
     assert_eq!(u8::decode(json!(5.0)).unwrap(), 5);
@@ -16,13 +16,13 @@ fn integers_say_their_bounds() {
 }
 
 #[test]
-fn a_problem_says_where() {
+fn problem_has_a_json_pointer() {
     let problem = <Vec<BTreeMap<String, (bool, u8)>>>::decode(json!([{"a/b": [true, "x"]}])).unwrap_err();
     assert_eq!(problem.pointer, "/0/a~1b/1");
 }
 
 #[test]
-fn values_become_what_they_say() {
+fn values_decode_to_their_types() {
     assert_eq!(Option::<u8>::decode(Value::Null).unwrap(), None);
     assert_eq!(<[u8; 2]>::decode(json!([1, 2])).unwrap(), [1, 2]);
     assert!(<[u8; 2]>::decode(json!([1])).is_err());
@@ -32,7 +32,7 @@ fn values_become_what_they_say() {
 }
 
 #[test]
-fn rules_are_added_to_the_shape_of_a_type() {
+fn rules_extend_the_shape_of_a_type() {
     const LIMIT: Shape = refine(
         Of::<Option<u32>>::SHAPE,
         Rules {

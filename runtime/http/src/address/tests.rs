@@ -49,7 +49,7 @@ pub(in super::super) const RANGES: &[(&str, &str, Access)] = &[
 ];
 
 #[test]
-fn ranges_reach_from_their_first_address_to_their_last() {
+fn address_ranges_include_first_and_last() {
     for (first, last, access) in RANGES {
         for address in [first, last] {
             assert_eq!(name(address).0, *access, "{address} {:?}", name(address));
@@ -92,7 +92,7 @@ fn ranges_reach_from_their_first_address_to_their_last() {
 }
 
 #[test]
-fn services_of_clouds_are_closed_wherever_they_are() {
+fn cloud_metadata_services_are_always_blocked() {
     let services = ["100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"];
     for address in services {
         assert_eq!(name(address), (Closed, "cloud metadata service".to_owned()), "{address}");
@@ -102,7 +102,7 @@ fn services_of_clouds_are_closed_wherever_they_are() {
 }
 
 #[test]
-fn an_address_that_carries_another_is_judged_by_it() {
+fn embedded_address_decides_access() {
     for (address, access, text) in [
         ("::ffff:127.0.0.1", Private, "Loopback (IPv4-mapped 127.0.0.1)"),
         ("::ffff:169.254.169.254", Closed, "Link Local (IPv4-mapped 169.254.169.254)"),

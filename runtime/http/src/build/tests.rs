@@ -199,7 +199,7 @@ fn told(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
 /// `path` begins a plan, the words after it say what else is in it, and `build` makes a request of arguments; `type`
 /// tells the type of the only part of its body.
 #[test]
-fn requests_are_what_the_script_says() {
+fn requests_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/build/tests/requests.txt");
     script::replay(&file, || {
         let mut said = Said::of(RequestPlan::EMPTY);
@@ -249,7 +249,7 @@ fn files_are_read_from_their_directory_only() {
 }
 
 #[test]
-fn a_url_that_nobody_takes_is_a_problem_of_its_longest_argument() {
+fn too_long_url_is_an_error_of_its_longest_argument() {
     let names = ["q", "long"].map(|name| parameter(name, Location::Query, Encoding::FORM));
     let plan = plan("/a", names.into());
     let around = "https://h.example/v1/a?q=1&long=".len();
@@ -269,7 +269,7 @@ fn a_url_that_nobody_takes_is_a_problem_of_its_longest_argument() {
 }
 
 #[test]
-fn a_body_is_what_the_charset_of_its_media_type_says() {
+fn body_is_encoded_in_the_charset_of_its_media_type() {
     let sent = |media_type: &'static str, codec: Codec, value: Value| {
         let plan = with_body(media_type, codec, BodySource::Argument("b".into()), true);
         let request = build(&plan, &json!({ "b": value }), &BuildOptions::default());

@@ -49,7 +49,7 @@ fn each_placement_is_filled() {
 }
 
 #[test]
-fn a_cookie_keeps_what_a_cookie_may_hold() {
+fn cookie_credential_is_escaped() {
     let plan = plan(vec![vec![scheme("s", Placement::Cookie("sid".into()))]]);
     let cookie = |secret: &str| {
         let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new(secret)));
@@ -61,7 +61,7 @@ fn a_cookie_keeps_what_a_cookie_may_hold() {
 }
 
 #[test]
-fn a_credential_never_shows() {
+fn credential_is_never_shown() {
     let secret = Secret::new("hunter2hunter2");
     assert_eq!(format!("{secret} {secret:?}"), "**** ****");
     let credentials = StaticCredentials::new().with("s", secret);
@@ -81,7 +81,7 @@ fn a_credential_never_shows() {
 }
 
 #[test]
-fn the_first_satisfied_alternative_is_taken() {
+fn first_satisfied_alternative_is_used() {
     let both = vec![scheme("a", Placement::Header("A".into())), scheme("b", Placement::Header("B".into()))];
     let one = vec![scheme("c", Placement::Header("C".into()))];
     let plan = plan(vec![Vec::new(), both, one]);
@@ -97,7 +97,7 @@ fn the_first_satisfied_alternative_is_taken() {
 }
 
 #[test]
-fn what_is_missing_is_named_and_the_request_is_left_as_it_was() {
+fn missing_credential_is_named_and_the_request_unchanged() {
     let both = vec![scheme("a", Placement::Bearer), scheme("b", Placement::Bearer)];
     let plan = plan(vec![both]);
     let mut request = build(&plan, &json!({}), &BuildOptions::default()).unwrap();
@@ -110,7 +110,7 @@ fn what_is_missing_is_named_and_the_request_is_left_as_it_was() {
 }
 
 #[test]
-fn a_credential_for_one_origin_is_not_given_to_another() {
+fn credential_of_one_origin_is_not_sent_to_another() {
     let only = |origin: &str| StaticCredentials::new().with_origin("s", origin, Secret::new("x"));
     let plan = plan(vec![vec![scheme("s", Placement::Bearer)], Vec::new()]);
     assert!(sent(&plan, &only("https://h.example:443/v1")).header("authorization").is_some());
@@ -118,7 +118,7 @@ fn a_credential_for_one_origin_is_not_given_to_another() {
 }
 
 #[test]
-fn a_credential_replaces_an_argument_of_the_same_name() {
+fn credential_replaces_an_argument_of_the_same_name() {
     let mut plan = plan(vec![vec![scheme("s", Placement::Query("q".into()))]]);
     plan.servers = Frozen::from(vec![Server { url: "https://h".into(), variables: Vec::new().into() }]);
     let request = sent(&plan, &StaticCredentials::new().with("s", Secret::new("k")));
@@ -126,7 +126,7 @@ fn a_credential_replaces_an_argument_of_the_same_name() {
 }
 
 #[test]
-fn a_credential_with_a_line_break_is_not_sent() {
+fn credential_with_a_line_break_is_not_sent() {
     let plan = plan(vec![vec![scheme("s", Placement::Bearer)]]);
     let mut request = build(&plan, &json!({}), &BuildOptions::default()).unwrap();
     let broken = StaticCredentials::new().with("s", Secret::new("a\r\nX: y"));
@@ -134,7 +134,7 @@ fn a_credential_with_a_line_break_is_not_sent() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_no_credential() {
+fn unset_variable_gives_no_credential() {
     let request = CredentialRequest {
         scheme: "s",
         placement: &Placement::Bearer,
@@ -150,7 +150,7 @@ fn a_variable_that_is_not_set_is_no_credential() {
 }
 
 #[test]
-fn no_credential_is_sent_by_a_scheme_or_in_a_header_that_is_not_for_it() {
+fn unsupported_scheme_or_header_gets_no_credential() {
     let token = StaticCredentials::new().with("s", Secret::new("sk_live_1"));
     for (placement, why) in [
         (Placement::Other("digest".into()), "the scheme `digest` of HTTP is not supported"),

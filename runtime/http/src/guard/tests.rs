@@ -67,7 +67,7 @@ fn refused(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_request_goes_to_an_address_that_is_not_public() {
+async fn guard_blocks_non_public_addresses() {
     let world = World::new();
     let engine = world.engine();
     for (first, last, _) in RANGES {
@@ -100,7 +100,7 @@ async fn no_request_goes_to_an_address_that_is_not_public() {
 }
 
 #[tokio::test]
-async fn a_base_url_opens_the_address_it_is_written_as_and_nothing_else() {
+async fn base_url_allows_only_its_literal_address() {
     let world = World::new();
     for (first, _, access) in RANGES {
         world.names.set("named.example", &[&[first]]);
@@ -123,7 +123,7 @@ async fn a_base_url_opens_the_address_it_is_written_as_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_is_opened_is_reached_unless_nobody_may() {
+async fn allowed_private_host_is_reached_unless_always_blocked() {
     let world = World::new();
     let everything = world.builder().private_host("*").build().unwrap();
     let one = world.builder().private_host("named.example").build().unwrap();
@@ -158,7 +158,7 @@ async fn what_is_opened_is_reached_unless_nobody_may() {
 }
 
 #[tokio::test]
-async fn spellings_of_addresses_make_no_difference() {
+async fn address_spelling_does_not_bypass_the_guard() {
     let world = World::new();
     let engine = world.engine();
     world.names.set("localhost", &[&["127.0.0.1", "::1"]]);
@@ -216,7 +216,7 @@ async fn spellings_of_addresses_make_no_difference() {
 }
 
 #[tokio::test]
-async fn a_connection_goes_to_what_was_checked() {
+async fn connection_uses_the_checked_addresses() {
     let world = World::new();
     let engine = world.engine();
     // Of several addresses only those are left that may be reached.
@@ -233,7 +233,7 @@ async fn a_connection_goes_to_what_was_checked() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_which_host_why_and_what_opens_it() {
+async fn refusal_names_host_reason_and_setting() {
     let world = World::new();
     let engine = world.builder().private_host("opened.example:81").build().unwrap();
     world.names.set("inside.example", &[&["10.0.0.1"]]);
@@ -282,7 +282,7 @@ fn toolbox(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) -> 
 }
 
 #[tokio::test]
-async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
+async fn context_hosts_apply_to_base_urls_and_redirects() {
     let world = World::new();
     for name in ["api.example", "cdn.example", "evil.example"] {
         world.names.set(name, &[&["8.8.8.8"]]);

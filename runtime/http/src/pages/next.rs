@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_what_comes_after_it() {
+    fn next_page_is_found_in_each_form() {
         let none = json!({});
         for (pages, arguments, body, expected) in [
             ("next=/links/next", &none, json!({"links": {"next": "/x?page=2"}}), json!("/x?page=2")),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_read_as_services_write_them() {
+    fn link_headers_of_known_services_are_parsed() {
         let both = r#"<https://h/x?a=1,2;b>; rel="prev", <https://h/x?page=3>; title="a;b"; rel="last next""#;
         for (link, expected) in [
             (both, json!("https://h/x?page=3")),

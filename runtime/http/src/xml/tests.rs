@@ -44,7 +44,7 @@ fn both_ways(xml: &Xml, value: &Value, document: &str) {
 
 /// The tables of "XML Object Examples" of OpenAPI 3.1.
 #[test]
-fn the_tables_of_the_specification_hold() {
+fn specification_tables_round_trip() {
     let person = |fields| xml("Person", object(fields));
     let smp = XmlNode {
         prefix: "smp".into(),
@@ -75,7 +75,7 @@ fn the_tables_of_the_specification_hold() {
 }
 
 #[test]
-fn types_texts_and_order_are_those_of_the_schema() {
+fn xml_follows_types_and_order_of_the_schema() {
     let xml = xml(
         "pet",
         object(vec![
@@ -107,7 +107,7 @@ fn types_texts_and_order_are_those_of_the_schema() {
 }
 
 #[test]
-fn an_element_may_contain_itself() {
+fn element_may_contain_itself() {
     let named = XmlContent::Named("Node".into());
     let content = object(vec![
         ("v", node(XmlKind::Attribute, "v", XmlContent::Number)),
@@ -122,7 +122,7 @@ fn an_element_may_contain_itself() {
 }
 
 #[test]
-fn namespaces_are_declared_once_and_tell_elements_apart() {
+fn namespaces_are_declared_once_and_distinguish_elements() {
     let link = |prefix: &'static str, namespace: &'static str| XmlNode {
         prefix: prefix.into(),
         namespace: namespace.into(),
@@ -144,7 +144,7 @@ fn namespaces_are_declared_once_and_tell_elements_apart() {
 }
 
 #[test]
-fn parameters_and_parts_are_documents() {
+fn xml_parameters_and_parts_are_documents() {
     let encoding = Encoding::Xml(xml("a", object(vec![("b", element("b", XmlContent::Text))])));
     let parameter = |argument: &'static str, name: &'static str, location| Parameter {
         argument: argument.into(),
@@ -185,7 +185,7 @@ fn parameters_and_parts_are_documents() {
 }
 
 #[test]
-fn what_no_document_can_hold_is_refused() {
+fn values_without_an_xml_form_are_rejected() {
     let any = xml("x", XmlContent::Any);
     for (value, why) in [
         (json!({"a b": 1}), "`a b` cannot be a name in XML"),
@@ -199,7 +199,7 @@ fn what_no_document_can_hold_is_refused() {
 }
 
 #[test]
-fn nothing_is_expanded_and_nothing_is_endless() {
+fn entities_are_not_expanded() {
     let any = xml("x", XmlContent::Any);
     let bomb = "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><x>&b;</x>";
     assert!(read(bomb, &any).unwrap_err().contains("`&b;`"));

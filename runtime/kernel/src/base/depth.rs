@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_is_taken_apart() {
+    fn too_deeply_nested_value_is_dropped_without_recursion() {
         assert_eq!(shallow(nested(MAX_DEPTH)), Some(nested(MAX_DEPTH)));
         assert_eq!(shallow(nested(MAX_DEPTH + 1)), None);
         assert_eq!(shallow(vec![json!({"a": [1, {}]}), nested(100_000)].into()), None);

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_alone_waits_for_all_others_and_they_for_it() {
+    fn exclusive_call_waits_for_shared_calls_and_blocks_them() {
         let root = Arc::default();
         let (first, second) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
         assert!(enter(&root, None, true).is_none());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn newcomers_wait_behind_who_waits_to_run_alone_and_callees_do_not() {
+    async fn new_calls_queue_behind_an_exclusive_one_but_callees_do_not() {
         let root = Arc::default();
         let first = enter(&root, None, false).unwrap();
         let waiting = Exclusion::enter(&root, None, true);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_that_both_call_one_that_runs_alone_do_not_wait_for_each_other() {
+    fn two_callers_of_an_exclusive_call_do_not_deadlock() {
         let root = Arc::default();
         let (one, other) = (enter(&root, None, false).unwrap(), enter(&root, None, false).unwrap());
         let first = Exclusion::enter(&root, Some(one.seat()), true);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_alone_calls_itself_and_others_in_a_room_of_its_own() {
+    fn exclusive_call_has_its_own_scope_for_nested_calls() {
         let root = Arc::default();
         let alone = enter(&root, None, true).unwrap();
         let again = enter(&root, Some(&alone), true).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_ends_before_the_one_it_made_leaves_nothing_behind() {
+    fn caller_may_end_before_its_callee() {
         let root = Arc::default();
         let caller = enter(&root, None, false).unwrap();
         let callee = enter(&root, Some(&caller), true).unwrap();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_that_ran_alone_leaves_behind_still_runs_alone() {
+    fn calls_outliving_an_exclusive_call_keep_the_lock() {
         let root = Arc::default();
         let alone = enter(&root, None, true).unwrap();
         let seat = Arc::clone(alone.seat());

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn payloads_that_panic_when_dropped_are_contained() {
+    async fn panic_payloads_panicking_on_drop_are_contained() {
         let explode = || -> () { std::panic::panic_any(Bomb) };
         assert_eq!(contained(explode), None);
         assert_eq!(caught(async { explode() }).await, None);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_in_whatever_pieces_they_come() {
+    fn lines_do_not_depend_on_chunks() {
         let text = "{\"id\":1}\n\nsecond\r\nthird";
         for piece in 1..=text.len() {
             assert_eq!(split(text, 20, piece), ["{\"id\":1}", "", "second\r"], "{piece}");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_a_line_that_is_too_long_is_found_wherever_it_stands() {
+    fn id_of_a_too_long_line_is_found_anywhere() {
         let long = "x".repeat(50);
         for (line, told) in [
             (

@@ -188,7 +188,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_needle_is_found_however_it_is_encoded() {
+    fn needle_is_found_in_every_encoding() {
         for (needle, text) in ENCODED {
             let found = replace(text, [&SecretPattern::new(*needle, 16)], "#");
             let found = found.unwrap_or_else(|| panic!("{needle} in {text}"));
@@ -212,7 +212,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_needle_is_found_in_base64_wherever_it_stands() {
+    fn needle_is_found_at_any_base64_offset() {
         let needle = SecretPattern::new("plain-s3cr3t?key>0123456789", 16);
         for text in BASE64 {
             let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needle_is_found_in_encodings_within_each_other() {
+    fn needle_is_found_in_nested_encodings() {
         let needle = SecretPattern::new("plain-s3cr3t?key>0123456789", 16);
         for (text, _) in NESTED {
             let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_of_a_long_needle_is_enough_and_overlaps_are_found() {
+    fn long_needle_matches_by_its_start_and_overlaps_merge() {
         let needle = SecretPattern::new(format!("{}b", "a".repeat(25)), 16);
         assert_eq!(replace(&format!("x{}bx", "a".repeat(26)), [&needle], "#").unwrap(), "x#x");
         assert_eq!(replace(&format!("x{}x", "a".repeat(16)), [&needle], "#").unwrap(), "x#x");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needle_that_is_cut_off_is_known_by_its_start() {
+    fn truncated_needle_is_recognized_by_its_start() {
         let needles = [SecretPattern::new("caf\u{e9} x", 16)];
         for (text, shown) in [
             ("say c", "say "),
@@ -281,7 +281,7 @@ mod tests {
 
     /// Wherever a text is cut, and in however many parts it comes, what is shown is what is shown of the whole.
     #[test]
-    fn a_text_in_parts_shows_no_more_than_the_whole() {
+    fn chunked_text_shows_no_more_than_the_whole() {
         let shown_in = |parts: &[&str], needles: &[SecretPattern]| {
             let (mut held, mut shown) = (String::new(), String::new());
             for part in parts {
@@ -338,7 +338,7 @@ mod tests {
 
     /// What remains of a text that was cut shows no more of a secret than a few digits.
     #[test]
-    fn a_text_that_was_cut_keeps_a_few_digits_at_most() {
+    fn truncated_text_shows_at_most_a_few_digits() {
         let needles = [SecretPattern::new("plain-s3cr3t?key>0123456789", 16)];
         let base64 = BASE64.iter().map(|text| (*text, 0));
         for (text, begin) in base64.chain(NESTED.iter().copied()) {

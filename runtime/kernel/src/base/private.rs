@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_owner_may_read_what_is_new_and_what_exists_keeps_its_permissions() {
+    fn new_files_are_private_and_existing_permissions_stay() {
         let folder = std::env::temp_dir().join(format!("toolgen-private-{}", std::process::id()));
         let file = folder.join("below/file");
         let mode = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o777;

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_compared_word_by_word() {
+    fn secret_names_are_compared_word_by_word() {
         let mut keys = Keys::usual();
         let hidden = [
             "password",
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_of_a_url_is_found_whatever_it_holds() {
+    fn url_passwords_are_found_with_any_characters() {
         assert_eq!(url_passwords("postgres://u:pw@h/d"), ["pw"]);
         assert_eq!(url_passwords("postgres://u:p@ss/w0rd@h/d"), ["p", "p@ss/w0rd"]);
         assert_eq!(url_passwords("redis://:pw@h:6379/0"), ["pw"]);

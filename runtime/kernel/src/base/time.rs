@@ -85,7 +85,7 @@ mod http_tests {
     use super::*;
 
     #[test]
-    fn times_of_http_are_read() {
+    fn http_dates_are_parsed() {
         for (text, millis) in [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777_000),
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_rfc_3339() {
+    fn timestamps_are_written_as_rfc_3339() {
         // By `date -u -d @SECONDS`.
         let cases = [
             (0, "1970-01-01T00:00:00.000Z"),

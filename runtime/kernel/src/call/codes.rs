@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_sorted_and_have_one_voice() {
+    fn codes_are_sorted_and_uniform() {
         assert!(ALL.is_sorted_by(|(one, _), (next, _)| one < next));
         for (code, meaning) in ALL {
             assert!(code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{code}");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn old_spellings_are_read_and_codes_of_tools_are_left_alone() {
+    fn old_codes_are_renamed_and_tool_codes_kept() {
         assert_eq!(current("missing_credential"), "MISSING_CREDENTIAL");
         assert_eq!(current("MCP_LOST"), "MCP_LOST");
         for own in ["resource_locked", "timeout", "Missing_Credential", ""] {

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_are_those_of_rfc_4231() {
+    fn hmac_matches_rfc_4231() {
         let short = SealKey::new(b"Jefe").hmac(b"what do ya want for nothing?");
         assert_eq!(hex(&short), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
         let long = SealKey::new(&[0xaa; 131]).hmac(b"Test Using Larger Than Block-Size Key - Hash Key First");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_holds_for_equal_data_and_nothing_else() {
+    fn seal_matches_equal_data_only() {
         let key = SealKey::new(b"secret");
         let data = json!({"a": [1, 2.5, "x"], "b": {"c": null, "d": 3}});
         let seal = key.seal(&data).unwrap();

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_beyond_the_longest_text_are_only_counted() {
+    fn problems_beyond_the_maximum_length_are_only_counted() {
         let long = |at: usize| problem(&format!("/{at}{}", "x".repeat(1_000)), ArgumentProblemKind::Value);
         let error = ToolError::from_problems((0..100).map(long).collect());
         let text = error.to_string();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_codes_are_stable() {
+    fn error_messages_and_codes_are_stable() {
         use ArgumentProblemKind::{Missing, Type, Value};
         let not_found = ToolError::NotFound { name: "x".into(), suggestion: Some("y".into()) };
         let timeout = ToolError::Timeout { duration: Duration::from_millis(1500) };

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_calls_the_principal_what_it_is_and_operators_read_who_lacks_what() {
+    fn refusal_names_the_kind_of_principal_and_operator_text_its_id() {
         let ada = Principal::new("ada").with_kind("user");
         let spec = tool(&["plans.write"], Effects::NONE);
         let why = ada.check(&spec).unwrap_err();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_needs_its_scopes_or_the_ones_its_effects_say() {
+    fn tool_requires_its_scopes_or_those_of_its_effects() {
         let contradicting = Effects { destructive: true, ..Effects::NONE };
         let cases: [(&[&'static str], Effects, &[&str]); 5] = [
             (&["plans.write", "plans.read"], Effects::NONE, &["plans.write", "plans.read"]),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_missing_scope_is_named_exactly() {
+    fn first_missing_scope_is_named() {
         let spec = tool(&["a", "b"], Effects::NONE);
         let cases: [(&[&'static str], &str); 4] = [
             (&["b", "a", "c"], ""),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_tools_allows_what_it_names_and_only_after_the_scopes() {
+    fn tool_list_is_checked_after_scopes() {
         let spec = tool(&[], Effects::NONE);
         let reader = Principal::new("p").with_scopes(["read"]);
         let refused = "Permission denied: API key does not have access to tool 'plan_get'";

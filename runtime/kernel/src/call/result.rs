@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_written_as_mcp_writes_content() {
+    fn result_serializes_as_mcp_content() {
         let blob = ResourceData::Base64("AA==".into());
         let result = ToolResult::text("a")
             .with_content(Content::Image { data: "AQ==".into(), mime_type: "image/png".into() })
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_may_say_that_it_failed() {
+    fn details_can_mark_a_result_as_failed() {
         let cases = [
             (json!(null), false),
             (json!({"success": false}), true),

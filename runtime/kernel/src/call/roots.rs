@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_stay_inside() {
+    fn paths_stay_inside_the_root() {
         let root = Path::new("/no/such/base");
         let of = |path: &str, root| resolve(Path::new(path), root);
         for (path, expected) in [
@@ -203,7 +203,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_do_not_lead_out() {
+    fn symlinks_do_not_escape_the_root() {
         let root = std::env::temp_dir().join(format!("toolgen-roots-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         std::os::unix::fs::symlink("/", root.join("out")).unwrap();

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_hidden_however_they_are_written() {
+    fn secret_numbers_are_redacted_in_every_notation() {
         let secrets = secrets(&json!({"token": 4_711_081.0, "pin": 123_456}));
         let mut result = ToolResult::text("it is 4711081 or 4711081.0, not 123456").with_details(json!([
             4_711_081,
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_a_result_is_without_secrets() {
+    fn every_part_of_a_result_is_redacted() {
         let pin = "4711-s3cr3t";
         let secrets = secrets(&json!(pin));
         for structured in [
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_hold_a_secret_are_left_out() {
+    fn bytes_with_a_secret_are_replaced() {
         let secrets = secrets(&json!("4711-s3cr3t"));
         // `a 4711-s3cr3t b`, and another text.
         for (data, shown) in [("YSA0NzExLXMzY3IzdCBi", REDACTED), ("YW5vdGhlciB0ZXh0", "YW5vdGhlciB0ZXh0")] {
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_a_short_word() {
+    fn code_is_a_short_identifier() {
         let secrets = secrets(&json!("4711-s3cr3t"));
         for code in ["NOT_FOUND", "E.1-a"] {
             assert_eq!(secrets.code(code), Some(code));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_edge_leaves_of_a_secret_is_a_secret() {
+    fn partial_secrets_at_an_edge_are_redacted() {
         let secrets = secrets(&json!("4711-s3cr3t"));
         let text = "a 4711-s3cr3t b 4711%2Ds3cr3t c";
         assert_eq!(secrets.cut_by(7..20, text).replace("s3cr3t b 4711").unwrap(), "[REDACTED] b [REDACTED]");

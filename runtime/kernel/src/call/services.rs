@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_is_found_by_its_type() {
+    fn service_is_found_by_type() {
         trait Greets: Send + Sync {
             fn greet(&self) -> &'static str;
         }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_is_there_by_the_name_of_its_type_and_by_its_own() {
+    fn service_is_provided_under_its_type_name_and_its_own() {
         trait ChatService: Send + Sync {}
         struct Room;
         impl ChatService for Room {}

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_cannot_shadow_a_trusted_value_whichever_comes_first() {
+    fn client_cannot_shadow_a_trusted_value_in_any_order() {
         let empty = ContextValues::default();
         let after = empty.clone().with_trusted("workspace_id", 1).with_client("workspace_id", 2);
         let before = empty.with_client("workspace_id", 2).with_trusted("workspace_id", 1);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_of_two_that_vouch_alike_wins_and_is_no_attempt() {
+    fn later_value_of_equal_trust_wins() {
         let first = ContextValues::default().with_trusted("a", 1).with_client("b", 1);
         let values = first.merged(&ContextValues::default().with_trusted("a", 2).with_client("b", 2));
         assert_eq!((values.get("a"), values.get("b")), (Some(&json!(2)), Some(&json!(2))));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_null_cannot_be_filled_by_a_client() {
+    fn client_cannot_replace_a_trusted_null() {
         let values = ContextValues::default()
             .with_trusted("workspace_id", Value::Null)
             .with_client_object(json!({ "workspace_id": 9, "other": true }));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_was_seen_stays_visible_after_a_merge() {
+    fn shadowing_attempt_is_preserved_by_merge() {
         let seen = ContextValues::default().with_trusted("a", 1).with_client("a", 2);
         assert_eq!(shadowed(&seen.merged(&ContextValues::default())), ["a"]);
         assert_eq!(shadowed(&ContextValues::default().merged(&seen)), ["a"]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_printed() {
+    fn values_are_not_shown_by_debug() {
         let values = ContextValues::default().with_trusted("token", "s3cret");
         assert_eq!(format!("{values:?}"), r#"{"token": Trusted}"#);
         assert!(ContextValues::default().is_empty());

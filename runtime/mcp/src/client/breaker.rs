@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_slow_attempts_down_and_then_open_the_circuit() {
+    fn failures_delay_attempts_and_then_open_the_circuit() {
         let (mut breaker, start) = (Breaker::default(), Instant::now());
         assert_eq!(breaker.attempt(start), Ok(Duration::ZERO));
         let mut longest = Duration::ZERO;

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_content_is_kept() {
+    fn every_kind_of_content_is_preserved() {
         let blocks = json!([
             {"type": "text", "text": "a", "annotations": {"audience": ["user"]}},
             {"type": "image", "data": "AQ==", "mimeType": "image/png"},
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_told_once() {
+    fn structured_content_is_not_repeated_as_text() {
         let value = json!({"n": 1, "of": ["a"]});
         let spec = declaring(None);
         let text = |text: &str| json!([{"type": "text", "text": text}]);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_output_is_checked_and_is_the_result() {
+    fn declared_output_is_validated_and_becomes_the_result() {
         let output = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let spec = declaring(Some(&output));
         let picture = json!({"type": "image", "data": "AQ==", "mimeType": "image/png"});
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_tells_of_an_error_is_no_failure_of_the_tool() {
+    fn error_member_of_structured_content_is_not_a_failure() {
         let answer = json!({"content": [], "structuredContent": {"error": "none found", "success": false}});
         let got = result(&declaring(None), answer.clone()).unwrap();
         assert!(!got.is_error());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_no_provider_takes_are_mended_or_only_named() {
+    fn invalid_binary_content_is_repaired_or_described() {
         let png = "iVBORw0KGgoAAAANSUhEUg==";
         let lines = format!("{}\n{}\r\n", &png[..8], &png[8..]);
         for (block, kept) in [

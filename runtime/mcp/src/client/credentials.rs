@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_loses_its_credentials_and_keeps_its_names() {
+    fn credentials_are_removed_from_a_descriptor() {
         let mut descriptor = json!({
             "name": "test_connection", "description": "Connects by pg://admin:s3cr3t@db.",
             "inputSchema": {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_tokens_are_known() {
+    fn recent_tokens_are_remembered() {
         let credentials = Credentials::new(of(&["variable"]));
         for number in 0..200 {
             credentials.sends(&format!("token-{number}"));

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_credential_that_a_server_refuses_or_lacks_has_its_code_and_names_its_variable() {
+    fn missing_or_refused_credential_has_a_code_and_variable() {
         let server = McpServer::http("shop", "https://shop.example/mcp");
         for (why, code) in [
             (

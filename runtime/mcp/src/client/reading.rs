@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_cannot_be_read_costs_itself_and_is_told_by_name() {
+    fn unparsable_tool_is_skipped_and_reported_by_name() {
         for levels in [60, 70, 5000] {
             let why = refused(&format!(r#"{{"name":"mine","inputSchema":{}}}"#, nested(levels)));
             assert!(why.contains("nested deeper than 100 levels") && why.contains("`mine`"), "{why}");
@@ -410,12 +410,12 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_at_the_start_is_no_part_of_a_message() {
+    fn byte_order_mark_is_skipped() {
         assert_eq!(read(b"\xef\xbb\xbf{\"id\":1}").unwrap(), json!({"id": 1}));
     }
 
     #[test]
-    fn what_else_cannot_be_read_is_told_with_its_place() {
+    fn other_parse_errors_have_a_location() {
         let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
         for (result, told) in [
             (format!(r#"{{"content":{deep}}}"#), "nested too deeply"),
@@ -435,14 +435,14 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_results_are_shown_without_half_characters() {
+    fn unpaired_surrogates_are_replaced() {
         let text = b"{\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\\ud83d \\ud83d\\ude00 \\\\ud800 \xff\t\"}]}}";
         let message = read(text).unwrap();
         assert_eq!(message["result"]["content"][0]["text"], "a\u{fffd} 😀 \\ud800 \u{fffd}\t");
     }
 
     #[test]
-    fn the_digits_of_numbers_are_kept_where_reading_changes_them() {
+    fn lossy_numbers_keep_their_original_digits() {
         for exact in ["7", "-7", "1.5", "0.1", "18446744073709551615", "\"1.10\"", "1e+22"] {
             let mut message = read(format!(r#"{{"id":1,"result":{{"n":{exact}}}}}"#).as_bytes()).unwrap();
             assert_eq!(Written::take(&mut message["result"]).text(), None, "{exact}");

@@ -345,7 +345,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn of_the_last_words_none_is_cut() {
+    async fn stderr_tail_never_shows_part_of_a_secret() {
         let lines = "word ".repeat(STDERR_TAIL_BYTES / 5 - 2);
         for (said, told) in [
             (format!("hunter2-s3cr3t\n{lines}"), format!("\n{lines}")),

@@ -82,7 +82,7 @@ mod tests {
     use toolgen_kernel::call::control::InputRequest;
 
     #[test]
-    fn a_result_is_its_value_or_an_error() {
+    fn typed_result_is_a_value_or_an_error() {
         let told = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
         assert_eq!(value::<Value>(&told).unwrap(), json!({"degrees": 21}));
         let wrong = value::<Vec<i64>>(&told).unwrap_err();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_described_once_and_again_when_it_changes() {
+    fn tool_description_is_cached_until_it_changes() {
         let described = Described::default();
         let mut made = 0;
         let mut describe = |spec: &ToolSpec| {

@@ -102,7 +102,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_credential_is_found_in_base64_wherever_it_stands() {
+    fn credential_is_found_at_any_base64_offset() {
         let mut hidden = KnownSecrets::default();
         hidden.add("s3cr3t?of>the-api");
         let redactor = Redactor::new();

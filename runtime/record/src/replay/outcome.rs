@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_keep_their_code_their_text_and_their_kind() {
+    fn errors_preserve_code_message_and_kind() {
         for error in [
             ToolError::failed("it broke"),
             ToolError::failed_with("resource_locked", "locked"),

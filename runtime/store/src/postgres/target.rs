@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_machine_is_secret_unless_the_url_says_otherwise() {
+    fn remote_connections_use_tls_unless_disabled_by_the_url() {
         for (url, shown, secret) in [
             ("postgres://me:pw@db.example:5433/audit", "postgres://me@db.example:5433/audit", true),
             (
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_url_is_said_without_what_is_in_it() {
+    fn invalid_url_error_hides_secrets() {
         for (url, said) in [
             ("mysql://me:hunter2@db/a", "not the URL of a PostgreSQL database"),
             ("host=db password=hunter2", "not the URL of a PostgreSQL database"),

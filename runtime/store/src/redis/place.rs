@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_read_and_shown_without_their_password() {
+    fn urls_are_parsed_and_shown_without_password() {
         let place = Endpoint::parse("redis://app:s%3Acret@[::1]:7000/3", &[]).unwrap();
         assert_eq!(place.to_string(), "redis://[::1]:7000/3");
         assert_eq!((place.login.username(), place.login.password()), (Some("app"), Some("s:cret")));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_server_is_told_without_what_it_may_hide() {
+    fn invalid_url_error_hides_secrets() {
         for (text, said) in [
             ("localhost:6379", "`localhost` is not a scheme"),
             ("redis://:s3cret@host/zero", "the database `zero` is not a number"),

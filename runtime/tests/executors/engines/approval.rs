@@ -78,7 +78,7 @@ async fn waiting(toolbox: &Toolbox, name: &str) -> ApprovalRequest {
 }
 
 #[tokio::test]
-async fn a_request_shows_what_the_call_may_call_and_with_what_effects() {
+async fn approval_request_shows_nested_tools_and_effects() {
     let toolbox = toolbox(sends(), &["outer", "look"]);
     let request = waiting(&toolbox, "outer").await;
     let told: Vec<(&str, &Effects)> =
@@ -113,7 +113,7 @@ async fn a_request_shows_what_the_call_may_call_and_with_what_effects() {
 }
 
 #[tokio::test]
-async fn what_was_approved_runs_only_with_the_tools_that_were_shown() {
+async fn approved_call_runs_only_with_the_tools_shown() {
     let request = waiting(&toolbox(sends(), &["inner"]), "inner").await;
     let turn = ToolContext::new("turn", "");
     let resumed = async |send: Tool| toolbox(send, &["inner"]).resume(request.clone(), &turn).await;
@@ -143,7 +143,7 @@ impl Approver for Approves {
 }
 
 #[tokio::test]
-async fn an_approval_does_not_cover_the_calls_that_the_tool_makes() {
+async fn approval_does_not_cover_nested_calls() {
     let approves = Approves::default();
     let toolbox = Toolbox::builder(&Registry::new(tools(sends())).unwrap())
         .middleware(Asks(&["outer", "look", "send"]))

@@ -31,7 +31,7 @@ fn group(condition: Option<Condition>, words: Vec<ArgvTemplate>) -> ArgvTemplate
 }
 
 #[tokio::test]
-async fn each_value_is_one_argument() {
+async fn each_value_is_one_command_argument() {
     let words = [
         one("--"),
         one("{a}"),
@@ -51,7 +51,7 @@ async fn each_value_is_one_argument() {
 }
 
 #[tokio::test]
-async fn a_value_is_no_option_unless_the_author_says_so() {
+async fn value_like_an_option_is_rejected_unless_allowed() {
     let text = "Invalid arguments: /x: must not begin with `-`, because `printf` would take it for an option; a file of such \
                 a name is `./-…`";
     for word in [one("{x}"), one("{x}.txt"), one("{y?}{x}"), list("{x}"), group(None, vec![one("{x}")])] {
@@ -84,7 +84,7 @@ async fn a_value_is_no_option_unless_the_author_says_so() {
 }
 
 #[tokio::test]
-async fn what_no_program_can_be_given_is_refused() {
+async fn nul_characters_are_rejected() {
     let nul = "Invalid arguments: /x: must not hold the character U+0000, which no program can be given";
     let env = |value: &str| CommandPlan { env: vec![("X".into(), text(value))].into(), ..show(&[]) };
     for plan in [show(&[one("a{x}")]), show(&[list("{x}")]), env("{x}")] {
@@ -99,7 +99,7 @@ async fn what_no_program_can_be_given_is_refused() {
 }
 
 #[tokio::test]
-async fn a_script_gets_values_by_variables_and_positions_only() {
+async fn script_gets_values_as_variables_and_positions_only() {
     let plan = CommandPlan {
         script: "printf '%s|%s|%s|%s' \"$0\" \"$1\" \"$X\" \"${Y-unset}\"; cat".into(),
         argv: vec![one("{a}")].into(),
@@ -112,7 +112,7 @@ async fn a_script_gets_values_by_variables_and_positions_only() {
 }
 
 #[tokio::test]
-async fn a_program_reads_the_arguments_with_their_defaults() {
+async fn command_reads_arguments_with_defaults() {
     let mut spec = spec("run", &[]);
     let schema = json!({"type": "object", "properties": {
         "n": {"type": "integer", "default": 7}, "s": {"type": "string"}}});
@@ -136,11 +136,11 @@ async fn variables_are_inherited_by_name() {
 }
 
 #[tokio::test]
-async fn credentials_that_a_program_inherits_are_told_to_nobody() {
+async fn inherited_credentials_are_never_shown() {
     const TOKEN: &str = "t0p-s3cr3t-t0ken";
     if std::env::var_os("TOOLGEN_TEST_TOKEN").is_none() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "engines::command::credentials_that_a_program_inherits_are_told_to_nobody"])
+            .args(["--exact", "engines::command::inherited_credentials_are_never_shown"])
             .env("TOOLGEN_TEST_TOKEN", TOKEN)
             .output()
             .unwrap();
@@ -177,7 +177,7 @@ async fn credentials_that_a_program_inherits_are_told_to_nobody() {
 }
 
 #[tokio::test]
-async fn the_work_dir_stays_in_that_of_the_context() {
+async fn work_dir_stays_inside_the_one_of_the_context() {
     let root = std::env::temp_dir().join(format!("toolgen-engines-{}", std::process::id()));
     fs::create_dir_all(root.join("in")).unwrap();
     let root = root.canonicalize().unwrap();
@@ -205,7 +205,7 @@ async fn the_work_dir_stays_in_that_of_the_context() {
 }
 
 #[tokio::test]
-async fn a_missing_program_is_told_with_its_remedy() {
+async fn missing_program_error_includes_help() {
     let remedy = ". Calling again will not help: it has to be installed where the tool runs its programs";
     let error = run(&[], command(&["no-such-program"]), json!({})).await.outcome.unwrap_err();
     assert_eq!(error.to_string(), format!("missing required programs: no-such-program{remedy}"));
@@ -237,7 +237,7 @@ async fn a_missing_program_is_told_with_its_remedy() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_too_long_are_no_missing_program() {
+async fn too_long_arguments_are_not_reported_as_a_missing_program() {
     let told = refused(&["x"], show(&[one("{x}")]), json!({"x": "x".repeat(4 << 20)})).await;
     assert!(told.starts_with("cannot start 'printf'") && !told.contains("installed"), "{told}");
 }
@@ -260,7 +260,7 @@ async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own
 }
 
 #[tokio::test]
-async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
+async fn command_gets_the_limits_of_its_tool_and_context() {
     for own in [true, false] {
         let plan = || CommandPlan {
             cpus: Some(0.5),
@@ -296,7 +296,7 @@ async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
 }
 
 #[tokio::test]
-async fn a_context_without_programs_refuses_the_tool() {
+async fn context_without_processes_refuses_the_tool() {
     let limits = EffectLimits { spawns: false, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(limits);
     let answer = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
@@ -304,7 +304,7 @@ async fn a_context_without_programs_refuses_the_tool() {
 }
 
 #[tokio::test]
-async fn a_program_ends_with_its_call() {
+async fn command_ends_with_its_call() {
     let mut spec = spec("run", &[]);
     spec.timeout = Timeout::Millis(100);
     let sleep = Call::Command(command(&["sleep", "60"]));
@@ -323,7 +323,7 @@ async fn a_program_ends_with_its_call() {
 }
 
 #[tokio::test]
-async fn an_executor_that_refuses_is_told() {
+async fn executor_refusal_is_reported() {
     let banned =
         ScriptedExecutor::new([Err(ExecError::Banned { program: "curl".into() }), Ok(ExecOutput::default())]);
     let engine = CommandEngine::new().executor(banned);

@@ -100,7 +100,7 @@ fn usual() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn results_of_steps_are_values_and_lists_keep_their_order() {
+async fn step_results_are_values_and_arrays_keep_order() {
     let result = json!({"first": "{steps.find.files.0}", "sizes": "{steps.sizes}", "of": "{pattern}!"});
     let answer = call(usual(), Some(result), json!({"pattern": "abc"})).await;
     let expected = json!({"first": "abc0", "sizes": [4, 4, 4, 4, 4], "of": "abc!"});
@@ -111,7 +111,7 @@ async fn results_of_steps_are_values_and_lists_keep_their_order() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_for_a_model_is_whole_for_the_next_step() {
+async fn next_step_gets_the_untruncated_result() {
     let result = json!({"sizes": "{steps.sizes}"});
     let answer = call(usual(), Some(result), json!({"pattern": "x".repeat(40_000)})).await;
     assert_eq!(answer.text(), r#"{"sizes":[40001,40001,40001,40001,40001]}"#);
@@ -121,7 +121,7 @@ async fn what_is_too_long_for_a_model_is_whole_for_the_next_step() {
 }
 
 #[tokio::test]
-async fn a_completion_at_the_end_ends_the_loop() {
+async fn final_completion_ends_the_loop() {
     let steps =
         vec![step("find", "find", json!({"pattern": "a"})), step("end", "finish", json!({"note": "x"}))];
     for result in [None, Some(json!({"found": "{steps.find.files.0}"}))] {
@@ -142,7 +142,7 @@ async fn a_completion_at_the_end_ends_the_loop() {
 }
 
 #[tokio::test]
-async fn a_step_that_may_fail_still_waits_for_its_approval() {
+async fn optional_step_still_waits_for_its_approval() {
     let mut steps = usual();
     steps[1].optional = true;
     let toolbox = Toolbox::builder(&registry(steps, None)).middleware(refuse).build().unwrap();
@@ -153,7 +153,7 @@ async fn a_step_that_may_fail_still_waits_for_its_approval() {
 }
 
 #[tokio::test]
-async fn no_more_calls_run_at_a_time_than_the_step_says() {
+async fn step_limits_its_concurrent_calls() {
     let most = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&most);
     let turn = ToolContext::new("turn", "").with_on_progress(move |line| {
@@ -166,7 +166,7 @@ async fn no_more_calls_run_at_a_time_than_the_step_says() {
 }
 
 #[tokio::test]
-async fn a_failure_names_the_step_and_keeps_its_code() {
+async fn failure_names_the_step_and_keeps_its_code() {
     for (pattern, text, code) in [
         ("none", "step `find` (find): nothing matches", "NO_FILES"),
         ("said", "step `find` (find): broken", "EXECUTION_ERROR"),
@@ -191,7 +191,7 @@ async fn a_failure_names_the_step_and_keeps_its_code() {
 }
 
 #[tokio::test]
-async fn a_step_may_fail_and_is_null_in_a_list() {
+async fn failed_optional_step_is_null_in_an_array() {
     let mut steps = usual();
     steps[1].optional = true;
     let result = json!({"sizes": "{steps.sizes}", "x": "{steps.find.nothing?}"});
@@ -204,7 +204,7 @@ async fn a_step_may_fail_and_is_null_in_a_list() {
 }
 
 #[tokio::test]
-async fn conditions_leave_steps_and_items_out() {
+async fn conditions_skip_steps_and_items() {
     let mut steps = usual();
     steps[1].condition = Some(Condition::True(reference("deep?")));
     let result = Some(json!({"sizes": "{steps.sizes?}"}));
@@ -220,7 +220,7 @@ async fn conditions_leave_steps_and_items_out() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_too_long_or_none_is_told() {
+async fn too_long_or_missing_array_is_reported() {
     let mut steps = usual();
     steps[1].for_each.as_mut().unwrap().max_items = 4;
     let error = call(steps.clone(), None, json!({"pattern": "a"})).await.outcome.unwrap_err();
@@ -241,7 +241,7 @@ fn refuse(request: &ToolRequest<'_>) -> MiddlewareDecision {
 }
 
 #[tokio::test]
-async fn every_nested_call_passes_the_layers() {
+async fn nested_calls_pass_all_layers() {
     let registry = registry(usual(), None);
     let toolbox = Toolbox::builder(&registry).middleware(refuse).build().unwrap();
     let ask = async |pattern: &str| {
@@ -261,7 +261,7 @@ async fn every_nested_call_passes_the_layers() {
 }
 
 #[tokio::test]
-async fn one_call_leads_to_a_bounded_number_of_others() {
+async fn number_of_nested_calls_is_limited() {
     let lists = |name: &str, tool: &str, optional: bool| {
         let each = Step { optional, ..each(step("x", tool, json!({"pattern": "{item}"})), 3) };
         let plan = ComposePlan {
@@ -314,7 +314,7 @@ async fn one_call_leads_to_a_bounded_number_of_others() {
 }
 
 #[tokio::test]
-async fn a_cancelled_composition_starts_nothing_more() {
+async fn cancelled_composition_starts_no_further_step() {
     let toolbox = registry(usual(), None).toolbox(Default::default());
     let token = CancellationToken::new();
     let turn = ToolContext::new("turn", "").with_cancel(token.clone());

@@ -48,7 +48,7 @@ fn usual() -> RequestPlan {
 }
 
 #[test]
-fn they_are_made_before_the_request_is_built() {
+fn derived_values_are_computed_before_the_request() {
     let given = json!({"user": {"id": "a/b", "name": "Ada"}, "a": "x&y", "b": 2});
     let request = build(&usual(), &given, &BuildOptions::default()).unwrap();
     assert_eq!(request.url, "https://api.example.com/users/a%2Fb?q=x%26y-2");
@@ -62,7 +62,7 @@ fn they_are_made_before_the_request_is_built() {
 }
 
 #[test]
-fn problems_name_the_arguments_of_the_call() {
+fn problems_name_the_original_arguments() {
     let problems = |given: Value| build(&usual(), &given, &BuildOptions::default()).unwrap_err();
     let missing = problems(json!({"user": {"id": 1}, "b": 2}));
     let told: Vec<_> = missing.iter().map(|problem| (problem.kind, problem.argument.as_str())).collect();
@@ -78,7 +78,7 @@ fn problems_name_the_arguments_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_call_fills_in_defaults_and_a_missing_value_is_a_problem_of_the_arguments() {
+async fn defaults_are_applied_and_missing_values_reported() {
     let schema = json!({"type": "object", "properties": {
         "user": {"type": "object"}, "a": {"type": "string", "default": "usual"}}, "required": ["user"]});
     let spec = DynamicTool::builder("post", "Posts.").schema(&schema).spec().unwrap();

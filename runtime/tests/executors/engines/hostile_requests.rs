@@ -38,7 +38,7 @@ fn request(parameters: Vec<Parameter>, codec: Codec, fields: Vec<BodyField>) -> 
 }
 
 #[test]
-fn a_value_stays_in_its_place_of_a_request() {
+fn hostile_value_stays_in_its_part_of_the_request() {
     let path = || {
         vec![
             parameter("w", "w", Location::Path),

@@ -245,7 +245,7 @@ fn told(place: &Place, text: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_value_arrives_as_one_value_or_is_refused() {
+async fn hostile_value_is_passed_whole_or_rejected() {
     let values: Arc<Vec<String>> = Arc::new(values());
     let mut running = tokio::task::JoinSet::new();
     for place in places() {
@@ -296,7 +296,7 @@ impl Executor for Asked {
 }
 
 #[tokio::test]
-async fn a_directory_stays_below_the_work_dir() {
+async fn directory_argument_stays_below_the_work_dir() {
     let root = std::env::temp_dir().join(format!("toolgen-injection-{}", std::process::id()));
     fs::create_dir_all(&root).unwrap();
     let root = root.canonicalize().unwrap();

@@ -47,7 +47,7 @@ fn runner() -> impl AgentRunner + 'static {
 }
 
 #[test]
-fn one_error_lists_every_tool_without_an_engine_and_what_to_add() {
+fn one_error_lists_all_tools_without_an_engine() {
     let tools = [
         tool("list", Call::Http(RequestPlan::EMPTY)),
         tool("get", Call::Http(RequestPlan::EMPTY)),
@@ -74,7 +74,7 @@ fn one_error_lists_every_tool_without_an_engine_and_what_to_add() {
 }
 
 #[test]
-fn an_agent_names_tools_of_its_list_that_are_no_agents() {
+fn agent_naming_a_non_agent_tool_is_an_error() {
     let engines = Engines::new().with(AgentEngine::new(runner()));
     let tools =
         [agent("a", &["cuont", "b"]), agent("b", &[]), tool("count", Call::Command(command(&["wc"])))];
@@ -86,7 +86,7 @@ fn an_agent_names_tools_of_its_list_that_are_no_agents() {
 }
 
 #[tokio::test]
-async fn an_agent_calls_the_tools_it_names_and_those_of_its_engine() {
+async fn agent_can_call_its_named_and_engine_tools() {
     let function = |text: &'static str| move |_: Value, _: ToolContext| async move { Ok(text) };
     let table = FunctionTable::new().with("inner", function("inner said so"));
     let beside = FunctionTable::new().with("beside", function("beside said so"));
@@ -105,7 +105,7 @@ async fn an_agent_calls_the_tools_it_names_and_those_of_its_engine() {
 }
 
 #[tokio::test]
-async fn a_function_gets_the_defaults_of_its_schema() {
+async fn function_gets_schema_defaults() {
     let mut spec = spec("sum", &[]);
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "default": 7}}});
     spec.input = toolgen_runtime::engine::dynamic::DynamicTool::builder("x", "x")

@@ -21,7 +21,7 @@ fn literally(stdout: &str, output: CommandOutput) -> CommandPlan {
 }
 
 #[tokio::test]
-async fn output_is_read_as_declared() {
+async fn output_is_parsed_as_declared() {
     use CommandOutput::{Envelope, Json, JsonLines, Text};
     let cases = [
         (Text, "a {b}", Ok(r"a {b}")),
@@ -76,7 +76,7 @@ async fn output_is_read_as_declared() {
 }
 
 #[tokio::test]
-async fn output_is_held_against_what_the_tool_declares() {
+async fn output_is_validated_against_its_schema() {
     let mut declares = spec("run", &[]);
     let n = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
     declares.output = Some(toolgen_runtime::Schema::text(n));
@@ -92,7 +92,7 @@ async fn output_is_held_against_what_the_tool_declares() {
 }
 
 #[tokio::test]
-async fn exit_codes_mean_what_the_plan_says() {
+async fn exit_codes_map_to_their_planned_meaning() {
     let plan = script_of("echo out; echo err >&2; exit 3", CommandOutput::Text);
     let error = run(&[], plan.clone(), json!({})).await.outcome.unwrap_err();
     assert_eq!(error.to_string(), "exit code 3\nstdout:\nout\nstderr:\nerr");
@@ -123,7 +123,7 @@ async fn exit_codes_mean_what_the_plan_says() {
 }
 
 #[tokio::test]
-async fn a_code_is_a_result_where_all_others_are_a_success() {
+async fn exit_code_is_a_result_if_all_are_successes() {
     let other = ExitCode { code: ExitCode::OTHER, success: true, message: "".into() };
     let listed = ExitCode { code: 2, success: false, message: "Broken.".into() };
     let plan = |script| CommandPlan {
@@ -141,7 +141,7 @@ async fn a_code_is_a_result_where_all_others_are_a_success() {
 
 /// However the output is read, the code and what stands on the standard error are told.
 #[tokio::test]
-async fn a_code_without_a_meaning_is_told_with_all_output() {
+async fn unknown_exit_code_is_reported_with_the_output() {
     use CommandOutput::{Envelope, Json, JsonLines, Text};
     for output in [Text, Json, JsonLines, Envelope] {
         let plan = script_of("echo '[1]'; echo err >&2; exit 3", output);
@@ -179,7 +179,7 @@ fn script_of(script: &'static str, output: CommandOutput) -> CommandPlan {
 }
 
 #[tokio::test]
-async fn truncated_output_is_told() {
+async fn truncated_output_is_reported() {
     let plan = |output| CommandPlan {
         max_output: 10,
         ..script_of("i=0; while [ $i -lt 9 ]; do echo $i; i=$((i+1)); done; exit ${X:-0}", output)
@@ -202,7 +202,7 @@ async fn truncated_output_is_told() {
 }
 
 #[tokio::test]
-async fn lines_are_updates_while_the_program_runs() {
+async fn output_lines_are_updates_while_the_program_runs() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
     let turn = ToolContext::new("turn", "")
@@ -238,7 +238,7 @@ async fn streamed(script: &str, pin: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_secret_of_several_lines_is_no_update() {
+async fn multi_line_secret_is_redacted_in_updates() {
     let key = "-----BEGIN KEY-----\nc2VjcmV0MQ\nc2VjcmV0Mg\n-----END KEY-----";
     assert_eq!(streamed("echo a; cat; echo; echo b", key).await, ["a", "[REDACTED]", "b"]);
     assert_eq!(

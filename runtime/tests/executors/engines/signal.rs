@@ -9,7 +9,7 @@ use crate::engines::{answer, spec, template, text};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_completion_ends_the_loop_in_its_state() {
+async fn completion_ends_the_loop_in_its_state() {
     let mut spec = spec("submit", &["plan", "note?"]);
     spec.completion = Some(Completion { next_state: "PLAN_REVIEW".into() });
     let bare = Call::Complete(CompletePlan { message: None, data: None });
@@ -41,7 +41,7 @@ impl EffectHandler for Ask {
 }
 
 #[tokio::test]
-async fn the_outcome_of_an_effect_is_the_result() {
+async fn outcome_of_an_effect_is_the_result() {
     let plan =
         |data: Option<Value>| EffectPlan { name: "ask".into(), data: data.map(|data| template(&data)) };
     for (data, expected) in

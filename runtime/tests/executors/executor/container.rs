@@ -10,7 +10,7 @@ fn line(executor: &ContainerExecutor, options: &ExecOptions) -> String {
 }
 
 #[test]
-fn the_command_of_a_container_is_known_to_the_letter() {
+fn container_command_snapshot() {
     let executor = ContainerExecutor::new("maestro-dev:latest", "/srv/agents/7").allow_new_privileges();
     let writable = ExecOptions::default();
     assert_eq!(
@@ -42,7 +42,7 @@ fn the_command_of_a_container_is_known_to_the_letter() {
 }
 
 #[test]
-fn arguments_of_every_command_come_before_it() {
+fn global_arguments_precede_the_command() {
     let executor =
         ContainerExecutor::new("i", "/w").program("podman").with_global_args(["--runtime", "runc"]);
     let executor = executor.with_args(["--network", "host"]);
@@ -56,7 +56,7 @@ fn arguments_of_every_command_come_before_it() {
 }
 
 #[test]
-fn a_command_is_no_part_of_what_makes_the_container() {
+fn command_cannot_inject_container_options() {
     let executor = ContainerExecutor::new("i", "/w");
     let words = argv(&["--privileged", "-v", "/:/host", "; rm -rf /"]);
     let line = executor.argv(&words, &ExecOptions::default()).unwrap();
@@ -65,7 +65,7 @@ fn a_command_is_no_part_of_what_makes_the_container() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn invalid_container_options_are_rejected() {
     let check = |executor: ContainerExecutor, words: &[&str], options: &ExecOptions| {
         executor.argv(&argv(words), options).unwrap_err().to_string()
     };
@@ -132,7 +132,7 @@ fn name(asked: &str) -> &str {
 }
 
 #[tokio::test]
-async fn the_program_in_a_container_gives_its_streams_and_its_code() {
+async fn container_returns_streams_and_exit_code() {
     let (place, executor) = docker("result");
     let script = shell("echo out; echo err >&2; exit 3");
     let output = run(&executor, &script, &ExecOptions::default()).await.unwrap();
@@ -144,7 +144,7 @@ async fn the_program_in_a_container_gives_its_streams_and_its_code() {
 }
 
 #[tokio::test]
-async fn containers_have_names_of_their_own() {
+async fn containers_have_unique_names() {
     let (place, executor) = docker("names");
     for _ in 0..3 {
         run(&executor, &argv(&["true"]), &ExecOptions::default()).await.unwrap();
@@ -157,7 +157,7 @@ async fn containers_have_names_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_container_is_removed_when_time_is_up() {
+async fn container_is_removed_after_a_timeout() {
     let (place, executor) = docker("timeout");
     let options = ExecOptions::default().timeout(Duration::from_secs(2));
     let error = run(&executor, &argv(&["sleep", "300"]), &options).await.unwrap_err();
@@ -169,7 +169,7 @@ async fn a_container_is_removed_when_time_is_up() {
 }
 
 #[tokio::test]
-async fn a_container_is_removed_when_the_caller_gives_up() {
+async fn container_is_removed_after_cancellation() {
     let (place, executor) = docker("cancel");
     let cancel = CancellationToken::new();
     let running = tokio::spawn({
@@ -183,7 +183,7 @@ async fn a_container_is_removed_when_the_caller_gives_up() {
 }
 
 #[tokio::test]
-async fn a_container_is_removed_when_the_future_is_dropped() {
+async fn container_is_removed_if_the_future_is_dropped() {
     let (place, executor) = docker("drop");
     let running =
         tokio::spawn(async move { run(&executor, &argv(&["sleep", "300"]), &ExecOptions::default()).await });
@@ -195,7 +195,7 @@ async fn a_container_is_removed_when_the_future_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_container_that_cannot_be_made_is_an_error_and_not_a_result() {
+async fn container_start_failure_is_an_error() {
     let (_, executor) = docker("fail");
     let error = run(&executor, &argv(&["fail"]), &ExecOptions::default()).await.unwrap_err();
     assert!(matches!(error, ExecError::Start { .. }), "{error}");
@@ -209,7 +209,7 @@ async fn a_container_that_cannot_be_made_is_an_error_and_not_a_result() {
 }
 
 #[tokio::test]
-async fn what_a_context_forbids_becomes_flags_of_the_container() {
+async fn context_limits_become_container_flags() {
     let (place, executor) = docker("policy");
     let planning = GuardedExecutor::new(executor)
         .restricted_to(&EffectLimits::PLANNING)

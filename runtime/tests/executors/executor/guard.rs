@@ -7,7 +7,7 @@ use crate::executor::{argv, run};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds() {
+async fn banned_programs_are_matched_by_name() {
     let inner = Arc::new(ScriptedExecutor::default());
     let executor = GuardedExecutor::new(Arc::clone(&inner)).ban(BANNED_PROGRAMS);
     assert_eq!(BANNED_PROGRAMS.len(), 17);
@@ -28,7 +28,7 @@ async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds()
 }
 
 #[tokio::test]
-async fn programs_that_start_others_can_be_banned_too() {
+async fn launcher_programs_can_be_banned() {
     let executor = GuardedExecutor::new(ScriptedExecutor::default()).ban(LAUNCHER_PROGRAMS).ban(&["git"]);
     for words in [&["sh", "-c", "c\"\"url x"][..], &["/usr/bin/env", "curl"], &["xargs", "wget"], &["git"]] {
         let error = run(&executor, &argv(words), &ExecOptions::default()).await.unwrap_err();
@@ -38,7 +38,7 @@ async fn programs_that_start_others_can_be_banned_too() {
 }
 
 #[tokio::test]
-async fn what_a_context_forbids_reaches_the_executor_whatever_a_tool_asks_for() {
+async fn context_limits_apply_regardless_of_tool_options() {
     let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "a", ""))]));
     let planning = GuardedExecutor::new(Arc::clone(&inner))
         .restricted_to(&EffectLimits::PLANNING)
@@ -71,7 +71,7 @@ async fn what_a_context_forbids_reaches_the_executor_whatever_a_tool_asks_for() 
 }
 
 #[tokio::test]
-async fn limits_that_an_executor_cannot_tell_apart_count_as_the_narrower() {
+async fn unsupported_limits_are_enforced_as_stricter_ones() {
     let hosts = EffectLimits {
         network: Network::Hosts(vec![Text::Static("example.com")].into()),
         ..EffectLimits::ANY
@@ -86,7 +86,7 @@ async fn limits_that_an_executor_cannot_tell_apart_count_as_the_narrower() {
 }
 
 #[test]
-fn a_command_runs_for_thirty_seconds_unless_it_says_otherwise() {
+fn default_timeout_is_thirty_seconds() {
     let options = ExecOptions::default();
     assert_eq!(options.timeout, Some(Duration::from_secs(30)));
     assert!(!options.read_only && !options.network_disabled && options.work_dir.is_none());
@@ -94,7 +94,7 @@ fn a_command_runs_for_thirty_seconds_unless_it_says_otherwise() {
 }
 
 #[tokio::test]
-async fn a_banned_program_is_missing_and_a_banned_shell_is_no_obstacle() {
+async fn preflight_reports_banned_programs_as_missing() {
     let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "gh\n", ""))]));
     let executor = GuardedExecutor::new(Arc::clone(&inner))
         .ban(LAUNCHER_PROGRAMS)

@@ -63,7 +63,7 @@ async fn call(ctx: ToolboxContext, cmd: &str) -> Result<ToolResult, ToolError> {
 }
 
 #[tokio::test]
-async fn the_same_tool_is_held_to_the_limits_of_its_context() {
+async fn tool_gets_the_limits_of_its_context() {
     let lent = Arc::new(ScriptedExecutor::default());
     let ctx = || ToolboxContext::new().with_executor(lent.clone()).with_work_dir("/workspace");
     call(ctx().with_limits(EffectLimits::PLANNING), "ls").await.unwrap();
@@ -76,7 +76,7 @@ async fn the_same_tool_is_held_to_the_limits_of_its_context() {
 }
 
 #[tokio::test]
-async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
+async fn executor_enforces_the_limits_or_runs_nothing() {
     let place = directory("limits");
     let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
     let ctx = || ToolboxContext::new().with_executor(executor());
@@ -91,7 +91,7 @@ async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_tool_is_not_built_without_the_executor_it_requires() {
+async fn tool_requires_its_executor_to_be_built() {
     let error = call(ToolboxContext::new(), "ls").await.unwrap_err();
     let told = error.to_string();
     assert!(told.contains("shell tool requires an executor"), "{told}");
@@ -100,7 +100,7 @@ async fn a_tool_is_not_built_without_the_executor_it_requires() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_in_an_executor_is_told_as_the_tool_says() {
+async fn executor_errors_are_reported_as_tool_errors() {
     let lost = ScriptedExecutor::new([
         Err(ExecError::Cancelled),
         Err(ExecError::Lost { message: "the pipe broke".into() }),
@@ -121,7 +121,7 @@ async fn run(line: String, executor: Service<dyn Executor>, ctx: &ToolContext) -
 }
 
 #[tokio::test]
-async fn an_executor_by_its_type_is_held_to_the_limits_too() {
+async fn executor_service_enforces_the_limits() {
     let scripted = Arc::new(ScriptedExecutor::default());
     let registry = Registry::new(toolset![run]).unwrap();
     // What the tool declares is not the point here, so the policy lets it pass.
@@ -141,7 +141,7 @@ async fn an_executor_by_its_type_is_held_to_the_limits_too() {
 }
 
 #[tokio::test]
-async fn a_factory_that_takes_the_executor_by_its_type_gets_no_other() {
+async fn factory_gets_the_guarded_executor_service() {
     let script = Arc::new(ScriptedExecutor::default());
     let by_type = ToolFactory::new(spec(), |ctx: &ToolboxContext| {
         let executor = ctx.service::<dyn Executor>().unwrap();

@@ -24,7 +24,7 @@ async fn limited(executor: &LocalExecutor, script: &str, limits: ResourceLimits)
 const BOMB: &str = "i=0; while [ $i -lt 60 ]; do (sleep 3; echo alive) & i=$((i+1)); done; wait";
 
 #[tokio::test]
-async fn a_program_that_multiplies_is_stopped() {
+async fn fork_bomb_is_stopped() {
     for (sandbox, executor) in executors().await {
         let limits = ResourceLimits::default().pids(12);
         let Some(output) = limited(&executor, BOMB, limits).await else { continue };
@@ -39,7 +39,7 @@ async fn a_program_that_multiplies_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_program_gets_no_more_memory_than_it_may() {
+async fn memory_limit_is_enforced() {
     let hungry = "x=$(head -c 100000000 /dev/zero | tr '\\0' 'x'); echo ${#x}";
     for (sandbox, executor) in executors().await {
         let Some(output) = limited(&executor, hungry, ResourceLimits::default().memory(40 << 20)).await
@@ -62,7 +62,7 @@ async fn a_program_gets_no_more_memory_than_it_may() {
 }
 
 #[tokio::test]
-async fn a_program_gets_no_more_of_the_processors_than_it_may() {
+async fn cpu_limit_is_enforced() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; times";
     for (sandbox, executor) in executors().await {
         let options = ExecOptions::default()
@@ -86,7 +86,7 @@ async fn a_program_gets_no_more_of_the_processors_than_it_may() {
 }
 
 #[tokio::test]
-async fn limits_that_are_none_are_refused() {
+async fn invalid_limits_are_rejected() {
     let none = ResourceLimits::default();
     for limits in [none.cpus(0.0), none.cpus(f64::NAN), none.cpus(-1.0), none.memory(0), none.pids(0)] {
         let error =
@@ -97,7 +97,7 @@ async fn limits_that_are_none_are_refused() {
 
 /// Programs that start others, some of which leave their group, are ended at moments that differ.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_left_however_a_program_ends() {
+async fn control_group_is_removed_however_a_program_ends() {
     for (sandbox, executor) in executors().await {
         // Each program waits for this number of seconds, which nothing else here does.
         let mark = format!("{}.{}", 4321, std::process::id());
@@ -165,7 +165,7 @@ fn groups_of(process: u32) -> Vec<PathBuf> {
 
 /// Runs a program with limits, and exits right after it.
 #[tokio::test]
-async fn a_process_exits_right_after_a_program_with_limits() {
+async fn process_can_exit_right_after_a_limited_program() {
     if std::env::var_os("TOOLGEN_TEST_EXIT").is_none() {
         return;
     }
@@ -178,10 +178,10 @@ async fn a_process_exits_right_after_a_program_with_limits() {
 }
 
 #[test]
-fn no_group_outlives_a_process_that_exits_right_after_a_program() {
+fn no_control_group_outlives_its_process() {
     for _ in 0..5 {
         let mut process = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "executor::limits::a_process_exits_right_after_a_program_with_limits"])
+            .args(["--exact", "executor::limits::process_can_exit_right_after_a_limited_program"])
             .env("TOOLGEN_TEST_EXIT", "1")
             .stdout(std::process::Stdio::null())
             .spawn()
@@ -192,7 +192,7 @@ fn no_group_outlives_a_process_that_exits_right_after_a_program() {
 }
 
 #[tokio::test]
-async fn what_left_its_group_ends_with_a_program_that_has_limits() {
+async fn detached_child_of_a_limited_program_is_killed() {
     for (sandbox, executor) in executors().await {
         let mark = format!("4324.{}", std::process::id());
         let script = format!("setsid sh -c 'sleep {mark} & sleep {mark}' & sleep 0.2; echo done");
@@ -206,7 +206,7 @@ async fn what_left_its_group_ends_with_a_program_that_has_limits() {
 
 /// Runs a program that only the end of this process ends.
 #[tokio::test]
-async fn a_program_waits_for_the_end_of_its_process() {
+async fn result_waits_for_the_end_of_the_process() {
     let Some(mark) = std::env::var_os("TOOLGEN_TEST_MARK") else { return };
     let executor = LocalExecutor::new().sandbox(Sandbox::Bubblewrap);
     let words = argv(&["setsid", "sleep", mark.to_str().unwrap()]);
@@ -214,13 +214,13 @@ async fn a_program_waits_for_the_end_of_its_process() {
 }
 
 #[tokio::test]
-async fn a_program_ends_if_the_process_that_started_it_is_killed() {
+async fn program_ends_if_its_parent_process_is_killed() {
     if !executors().await.iter().any(|(sandbox, _)| *sandbox == Sandbox::Bubblewrap) {
         return;
     }
     let mark = format!("4325.{}", std::process::id());
     let mut process = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "executor::limits::a_program_waits_for_the_end_of_its_process"])
+        .args(["--exact", "executor::limits::result_waits_for_the_end_of_the_process"])
         .env("TOOLGEN_TEST_MARK", &mark)
         .stdout(std::process::Stdio::null())
         .spawn()

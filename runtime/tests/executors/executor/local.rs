@@ -7,7 +7,7 @@ use crate::executor::{argv, directory, eventually, run, runs, shell};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn the_streams_and_the_code_of_a_program_are_its_result() {
+async fn result_contains_streams_and_exit_code() {
     let script = shell("echo out; echo err >&2; exit 3");
     let output = run(&LocalExecutor::new(), &script, &ExecOptions::default()).await.unwrap();
     assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("out\n", "err\n", 3));
@@ -19,20 +19,20 @@ async fn the_streams_and_the_code_of_a_program_are_its_result() {
 }
 
 #[tokio::test]
-async fn arguments_are_never_read_by_a_shell() {
+async fn arguments_are_never_parsed_by_a_shell() {
     let words = argv(&["printf", "%s|", "$(echo x); `id`", "a b", "*", "'", "--"]);
     let output = run(&LocalExecutor::new(), &words, &ExecOptions::default()).await.unwrap();
     assert_eq!(output.stdout, "$(echo x); `id`|a b|*|'|--|");
 }
 
 #[tokio::test]
-async fn a_signal_counts_as_shells_count_it() {
+async fn signal_exit_code_follows_shell_convention() {
     let output = run(&LocalExecutor::new(), &shell("kill -TERM $$"), &ExecOptions::default()).await.unwrap();
     assert_eq!(output.exit_code, 128 + 15);
 }
 
 #[tokio::test]
-async fn options_that_cannot_be_enforced_are_refused() {
+async fn unenforceable_options_are_rejected() {
     let place = directory("refused");
     let touch = argv(&["touch", place.join("x").to_str().unwrap()]);
     let error = run(&LocalExecutor::new(), &touch, &ExecOptions::default().user("nobody")).await.unwrap_err();
@@ -46,7 +46,7 @@ async fn options_that_cannot_be_enforced_are_refused() {
 }
 
 #[tokio::test]
-async fn programs_get_a_small_environment() {
+async fn program_gets_a_minimal_environment() {
     // Cargo sets this one for every test.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let options = ExecOptions::default().env("GIVEN", "a=b c");
@@ -65,7 +65,7 @@ async fn programs_get_a_small_environment() {
 }
 
 #[tokio::test]
-async fn programs_start_where_they_are_told() {
+async fn program_starts_in_the_given_directory() {
     let place = directory("work_dir");
     fs::create_dir(place.join("sub")).unwrap();
     let here = LocalExecutor::new().work_dir(&place);
@@ -78,7 +78,7 @@ async fn programs_start_where_they_are_told() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_program_gets_its_name_as_it_was_given_and_is_found_by_its_own_path() {
+async fn program_is_found_in_its_own_path() {
     let here = directory("path");
     fs::create_dir(here.join("bin")).unwrap();
     std::os::unix::fs::symlink("/bin/cat", here.join("bin/own")).unwrap();
@@ -92,7 +92,7 @@ async fn a_program_gets_its_name_as_it_was_given_and_is_found_by_its_own_path() 
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_an_error() {
+async fn missing_program_is_an_error() {
     let error = run(&LocalExecutor::new(), &argv(&["no-such-program-at-all"]), &ExecOptions::default()).await;
     let error = error.unwrap_err();
     assert!(error.to_string().starts_with("cannot start 'no-such-program-at-all': "), "{error}");
@@ -101,7 +101,7 @@ async fn a_program_that_is_not_there_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_program_reads_what_it_is_given() {
+async fn program_reads_its_stdin() {
     let text = "x".repeat(300_000);
     let options = ExecOptions::default().stdin(text.clone()).max_output(1 << 20);
     let output = run(&LocalExecutor::new(), &argv(&["cat"]), &options).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_program_reads_what_it_is_given() {
 }
 
 #[tokio::test]
-async fn both_streams_are_read_to_the_end_and_little_is_kept() {
+async fn both_streams_are_drained_and_truncated() {
     // Far more than a pipe holds, on both at once.
     let script =
         shell("i=0; while [ $i -lt 4000 ]; do printf '%0100d' $i; printf '%050d' $i >&2; i=$((i+1)); done");
@@ -127,14 +127,14 @@ async fn both_streams_are_read_to_the_end_and_little_is_kept() {
 }
 
 #[tokio::test]
-async fn output_is_cut_between_characters() {
+async fn output_is_truncated_between_characters() {
     let options = ExecOptions::default().max_output(4);
     let output = run(&LocalExecutor::new(), &argv(&["printf", "aaa€"]), &options).await.unwrap();
     assert_eq!((output.stdout.as_str(), output.stdout_dropped), ("aaa", 3));
 }
 
 #[tokio::test]
-async fn lines_are_told_while_a_program_runs() {
+async fn lines_are_reported_while_a_program_runs() {
     let place = directory("lines");
     // The program waits for what happens after its first line was heard.
     let script =
@@ -151,7 +151,7 @@ async fn lines_are_told_while_a_program_runs() {
 }
 
 #[tokio::test]
-async fn lines_end_with_the_time_of_a_program() {
+async fn line_updates_end_at_the_timeout() {
     let (told, lines) = std::sync::mpsc::channel();
     let options = ExecOptions::default().timeout(Duration::from_secs(2));
     let options = options.on_line(move |line| told.send(line.to_owned()).unwrap());
@@ -171,7 +171,7 @@ fn with_child(name: &str) -> (PathBuf, Vec<String>) {
 }
 
 #[tokio::test]
-async fn the_whole_group_is_killed_when_time_is_up() {
+async fn process_group_is_killed_after_a_timeout() {
     let (file, script) = with_child("timeout");
     let start = Instant::now();
     let options = ExecOptions::default().timeout(Duration::from_secs(2));
@@ -186,7 +186,7 @@ async fn the_whole_group_is_killed_when_time_is_up() {
 }
 
 #[tokio::test]
-async fn the_whole_group_is_killed_when_the_caller_gives_up() {
+async fn process_group_is_killed_after_cancellation() {
     let (file, script) = with_child("cancel");
     let cancel = CancellationToken::new();
     let running = tokio::spawn({
@@ -205,7 +205,7 @@ async fn the_whole_group_is_killed_when_the_caller_gives_up() {
 }
 
 #[tokio::test]
-async fn the_whole_group_is_killed_when_the_future_is_dropped() {
+async fn process_group_is_killed_if_the_future_is_dropped() {
     let (file, script) = with_child("drop");
     let executor: Arc<dyn Executor> = Arc::new(LocalExecutor::new());
     let running = tokio::spawn({
@@ -219,7 +219,7 @@ async fn the_whole_group_is_killed_when_the_future_is_dropped() {
 }
 
 #[tokio::test]
-async fn what_a_program_leaves_running_ends_with_it() {
+async fn background_processes_end_with_the_program() {
     let start = Instant::now();
     let script = shell("sleep 300 & echo $!");
     let output = run(&LocalExecutor::new(), &script, &ExecOptions::default()).await.unwrap();
@@ -229,7 +229,7 @@ async fn what_a_program_leaves_running_ends_with_it() {
 }
 
 #[tokio::test]
-async fn a_program_that_left_its_group_does_not_hold_up_the_result() {
+async fn detached_process_does_not_delay_the_result() {
     if std::process::Command::new("setsid").arg("true").status().is_err() {
         skip(Need::UtilLinux, "`setsid` is not installed");
         return;
@@ -242,7 +242,7 @@ async fn a_program_that_left_its_group_does_not_hold_up_the_result() {
 }
 
 #[tokio::test]
-async fn many_programs_run_at_once() {
+async fn programs_run_concurrently() {
     let start = Instant::now();
     let running: Vec<_> = (0..20)
         .map(|index| {
@@ -259,7 +259,7 @@ async fn many_programs_run_at_once() {
 }
 
 #[tokio::test]
-async fn a_place_is_asked_for_the_programs_it_has() {
+async fn preflight_reports_available_programs() {
     let never = CancellationToken::new();
     let programs = ["sh", "no-such-program-1", "cat", "$(touch x)", "-v"];
     let there = preflight(&LocalExecutor::new(), &programs, &ExecOptions::default(), &never).await.unwrap();

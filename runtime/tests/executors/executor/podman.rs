@@ -86,7 +86,7 @@ fn options() -> ExecOptions {
 }
 
 #[tokio::test]
-async fn a_program_in_a_container_is_the_same_inside() {
+async fn program_runs_unchanged_in_a_container() {
     let Some((place, executor)) = container("same") else { return };
     fs::create_dir(place.join("sub")).unwrap();
     let given = options().stdin("in").env("GIVEN", "a b").work_dir("sub").user("1000:1000");
@@ -111,7 +111,7 @@ async fn a_program_in_a_container_is_the_same_inside() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_in_a_container_is_an_error() {
+async fn unstartable_command_in_a_container_is_an_error() {
     let Some((place, executor)) = container("start") else { return };
     for words in [&["no-such-program"][..], &["/etc"]] {
         let error = run(&executor, &argv(words), &options()).await.unwrap_err();
@@ -130,7 +130,7 @@ async fn what_cannot_be_started_in_a_container_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_read_only_container_changes_no_file() {
+async fn read_only_container_changes_no_file() {
     let Some((place, executor)) = container("read-only") else { return };
     fs::write(place.join("file"), "abc").unwrap();
     for attempt in [
@@ -157,7 +157,7 @@ async fn a_read_only_container_changes_no_file() {
 }
 
 #[tokio::test]
-async fn a_container_without_a_network_reaches_nobody() {
+async fn container_without_network_is_isolated() {
     let Some((_, executor)) = container("network") else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -175,7 +175,7 @@ async fn a_container_without_a_network_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn a_container_is_held_to_its_limits() {
+async fn container_limits_are_enforced() {
     let Some((_, executor)) = container("limits") else { return };
     let bomb = shell("i=0; while [ $i -lt 60 ]; do (sleep 3; echo alive) & i=$((i+1)); done; wait");
     let few = options().limits(ResourceLimits::default().pids(12));
@@ -192,7 +192,7 @@ async fn a_container_is_held_to_its_limits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_container_is_left_however_its_program_ends() {
+async fn container_is_removed_however_its_program_ends() {
     let Some((_, executor)) = container("ends") else { return };
     let mark = format!("4323.{}", std::process::id());
     let script = shell(&format!("sleep {mark} & (sleep {mark} &) ; sleep {mark}"));

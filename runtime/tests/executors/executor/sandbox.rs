@@ -106,7 +106,7 @@ fn files(name: &str) -> (PathBuf, PathBuf) {
 }
 
 #[tokio::test]
-async fn a_read_only_program_changes_no_file() {
+async fn read_only_program_changes_no_file() {
     for (sandbox, executor) in executors().await {
         let (place, outside) = files(&format!("read-only-{sandbox:?}"));
         let before = (listing(&place), listing(&outside));
@@ -129,7 +129,7 @@ async fn a_read_only_program_changes_no_file() {
 }
 
 #[tokio::test]
-async fn temporary_files_are_a_programs_own() {
+async fn program_has_private_temporary_files() {
     let mark = format!("toolgen-mark-{}", std::process::id());
     for (sandbox, executor) in executors().await {
         let script = format!(
@@ -169,7 +169,7 @@ pub(crate) fn tempdir(name: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_program_that_may_write_writes() {
+async fn program_with_write_access_can_write() {
     for (sandbox, executor) in executors().await {
         let place = directory(&format!("writes_{sandbox:?}"));
         let options = ExecOptions::default().without_network().work_dir(&place);
@@ -199,7 +199,7 @@ print('sent')
 ";
 
 #[tokio::test]
-async fn a_program_without_a_network_reaches_nobody() {
+async fn program_without_network_is_isolated() {
     if std::process::Command::new("python3").arg("-V").output().is_err() {
         return skip(Need::Python, "`python3` is not installed");
     }
@@ -231,7 +231,7 @@ async fn a_program_without_a_network_reaches_nobody() {
 }
 
 #[tokio::test]
-async fn no_process_outside_acts_for_a_program() {
+async fn sandboxed_program_cannot_reach_outside_sockets() {
     if std::process::Command::new("python3").arg("-V").output().is_err() {
         return skip(Need::Python, "`python3` is not installed");
     }
@@ -270,7 +270,7 @@ async fn no_process_outside_acts_for_a_program() {
 }
 
 #[tokio::test]
-async fn the_environment_and_memory_of_this_process_stay_with_it() {
+async fn program_cannot_read_environment_or_memory_of_its_parent() {
     let this = std::process::id();
     for (sandbox, executor) in executors().await {
         for options in [closed(), ExecOptions::default().without_network()] {
@@ -289,7 +289,7 @@ async fn the_environment_and_memory_of_this_process_stay_with_it() {
 }
 
 #[tokio::test]
-async fn a_program_gains_no_privileges() {
+async fn program_gains_no_privileges() {
     let mut all = executors().await;
     all.push((Sandbox::Auto, LocalExecutor::new()));
     for (sandbox, executor) in all {
@@ -302,7 +302,7 @@ async fn a_program_gains_no_privileges() {
 }
 
 #[tokio::test]
-async fn a_program_is_the_same_inside() {
+async fn program_runs_unchanged_in_a_sandbox() {
     for (sandbox, executor) in executors().await {
         let options = closed().stdin("in").env("LD_MADE_UP", "a b").env("GIVEN", "c");
         let script = shell("cat; echo \" $LD_MADE_UP $GIVEN\"; echo err >&2; exit 7");
@@ -332,10 +332,10 @@ async fn a_program_is_the_same_inside() {
 
 /// What is told where there is no Bubblewrap.
 #[tokio::test]
-async fn what_would_help_is_told() {
+async fn missing_sandbox_error_includes_help() {
     if std::env::var_os("TOOLGEN_TEST_WITHOUT").is_none() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "executor::sandbox::what_would_help_is_told"])
+            .args(["--exact", "executor::sandbox::missing_sandbox_error_includes_help"])
             .env("TOOLGEN_TEST_WITHOUT", "x")
             .env("PATH", "/no/such/dir")
             .output()
@@ -360,7 +360,7 @@ async fn what_would_help_is_told() {
 
 /// The tests above and those of limits by a user without privileges, as most users are.
 #[test]
-fn users_without_privileges_are_confined_too() {
+fn unprivileged_users_are_sandboxed() {
     if std::env::var_os("TOOLGEN_TEST_PLACE").is_some() {
         return;
     }

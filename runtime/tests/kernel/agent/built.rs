@@ -6,7 +6,7 @@ use super::{By, SubAgentTool, behind, call, call_in, look_up, says, toolbox, tur
 use crate::prelude::*;
 
 #[test]
-fn p10_a_sub_agent_takes_one_task() {
+fn sub_agent_takes_one_task() {
     let tool = says("").build().unwrap();
     assert_eq!(tool.name(), "helper");
     assert_eq!(tool.description(), "Delegate a task to the 'helper' sub-agent");
@@ -19,7 +19,7 @@ fn p10_a_sub_agent_takes_one_task() {
 }
 
 #[test]
-fn p10_limits_are_ten_turns_a_million_tokens_and_five_minutes_unless_set() {
+fn default_limits_are_stable() {
     let tool = says("").build().unwrap();
     let default = AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
     assert_eq!(tool.limits(), default);
@@ -31,7 +31,7 @@ fn p10_limits_are_ten_turns_a_million_tokens_and_five_minutes_unless_set() {
 }
 
 #[tokio::test]
-async fn p10_a_call_without_a_task_is_told_so() {
+async fn missing_task_is_reported() {
     let toolbox = toolbox(says("never"));
     for arguments in [json!({}), Value::Null, json!("")] {
         let why = call_in(&toolbox, arguments, &turn()).await.outcome.unwrap_err();
@@ -48,7 +48,7 @@ async fn p10_a_call_without_a_task_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_task_that_is_no_text_is_refused() {
+async fn non_string_task_is_rejected() {
     let toolbox = toolbox(says("never"));
     for task in [json!(5), json!(["a"]), json!({"do": "it"})] {
         let why = call_in(&toolbox, json!({ "task": task }), &turn()).await.outcome.unwrap_err();
@@ -57,7 +57,7 @@ async fn a_task_that_is_no_text_is_refused() {
 }
 
 #[tokio::test]
-async fn p10_prompt_model_and_thinking_are_handed_on_as_they_are() {
+async fn prompt_model_and_thinking_are_passed_to_the_runner() {
     let runner = By(|task: AgentTask, _| async move {
         Ok(format!(
             "{} | {} | {} | {} | {}",
@@ -77,7 +77,7 @@ async fn p10_prompt_model_and_thinking_are_handed_on_as_they_are() {
 }
 
 #[test]
-fn p10_a_sub_agent_is_not_given_sub_agents() {
+fn sub_agent_gets_no_sub_agents() {
     let inner = || says("inner").build().unwrap();
     let refused =
         says("outer").tools(Registry::builder().add(inner()).seal().unwrap().iter().cloned()).build();
@@ -103,7 +103,7 @@ fn p10_a_sub_agent_is_not_given_sub_agents() {
 }
 
 #[tokio::test]
-async fn p10_a_sub_agent_that_came_in_unseen_refuses_to_run() {
+async fn hidden_nested_sub_agent_refuses_to_run() {
     // Its specification does not say what it is.
     let spec = ToolSpec { name: ToolName::new("sneaky"), ..ToolSpec::EMPTY };
     let sneaky = ToolFactory::new(spec, |_| Ok(says("deeper").build().unwrap()));
@@ -121,7 +121,7 @@ async fn p10_a_sub_agent_that_came_in_unseen_refuses_to_run() {
 }
 
 #[test]
-fn tools_that_do_not_go_together_make_no_sub_agent() {
+fn conflicting_tools_are_rejected() {
     let twice = says("").tools(toolset![look_up]).tools(toolset![look_up]).build();
     let told = twice.unwrap_err().to_string();
     assert!(told.starts_with("Tool [look_up] is already registered."), "{told}");
@@ -130,7 +130,7 @@ fn tools_that_do_not_go_together_make_no_sub_agent() {
 }
 
 #[tokio::test]
-async fn a_policy_sees_what_a_sub_agent_may_do() {
+async fn limits_apply_to_the_effects_of_a_sub_agent() {
     use toolgen_runtime::call::limits::EffectLimits;
     let limits =
         || ToolboxContext::new().with_limits(EffectLimits { read_only: true, ..EffectLimits::default() });

@@ -56,7 +56,7 @@ fn steps(prefix: &str) -> Vec<ToolCall> {
 }
 
 #[tokio::test]
-async fn a_loop_that_is_dropped_anywhere_leaves_no_call_open() {
+async fn dropped_loop_leaves_no_call_open() {
     let book = Book::default();
     let auditor = Auditor::builder(book.clone()).start().unwrap();
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {

@@ -6,7 +6,7 @@ use super::{By, SubAgentTool, call, call_in, toolbox, turn};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn p10_a_limit_holds_whatever_the_runner_makes_of_it() {
+async fn limit_applies_even_if_the_runner_ignores_it() {
     // Neither of the two looks at what the monitor says.
     let turns = By(|_, monitor: AgentMonitor| async move {
         for _ in 0..3 {
@@ -26,7 +26,7 @@ async fn p10_a_limit_holds_whatever_the_runner_makes_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_of_the_loop_of_a_sub_agent_are_limits_of_it() {
+async fn limits_of_an_inner_loop_limit_the_sub_agent() {
     let thinks = |_: &AgentTask, _: &AgentMonitor| {
         |_: Transcript| std::future::pending::<Result<ModelTurn, AgentFailure>>()
     };
@@ -40,7 +40,7 @@ async fn limits_of_the_loop_of_a_sub_agent_are_limits_of_it() {
 }
 
 #[tokio::test]
-async fn a_limit_that_is_just_kept_is_none() {
+async fn reaching_a_limit_exactly_is_allowed() {
     let runner = By(|_, monitor: AgentMonitor| async move {
         monitor.begin_turn()?;
         monitor.add_tokens(100)?;
@@ -61,7 +61,7 @@ impl Drop for Dropped {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p10_time_is_a_limit_and_what_the_sub_agent_started_stops_with_it() {
+async fn timeout_stops_the_sub_agent_and_its_work() {
     let (dropped, token) = (Arc::new(AtomicBool::new(false)), Arc::new(std::sync::OnceLock::new()));
     let (flag, seen) = (dropped.clone(), token.clone());
     let runner = By(move |task: AgentTask, _| {
@@ -80,7 +80,7 @@ async fn p10_time_is_a_limit_and_what_the_sub_agent_started_stops_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_is_a_limit_without_a_provider_too() {
+async fn timeout_applies_without_a_toolbox() {
     let runner = By(|_, _| std::future::pending());
     let tool = SubAgentTool::builder("helper", runner).max_time(Duration::from_secs(2)).build().unwrap();
     let why = tool.execute(json!({"task": "x"}), &turn()).await.unwrap_err();
@@ -88,7 +88,7 @@ async fn time_is_a_limit_without_a_provider_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_caller_may_grant_less_time() {
+async fn caller_may_shorten_the_timeout() {
     let runner = By(|_, _| std::future::pending());
     let turn = turn().with_timeout(Duration::from_secs(1));
     let response =
@@ -97,7 +97,7 @@ async fn the_caller_may_grant_less_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p10_cancellation_reaches_the_sub_agent() {
+async fn cancellation_reaches_the_sub_agent() {
     let token = CancellationToken::new();
     // One that notices, and still has something to say.
     let runner = By(|task: AgentTask, _| async move {
@@ -117,7 +117,7 @@ async fn p10_cancellation_reaches_the_sub_agent() {
 }
 
 #[tokio::test]
-async fn what_a_sub_agent_leaves_running_stops_when_it_is_done() {
+async fn background_work_of_a_sub_agent_ends_with_it() {
     let token = Arc::new(std::sync::OnceLock::new());
     let seen = token.clone();
     let runner = By(move |task: AgentTask, _| {

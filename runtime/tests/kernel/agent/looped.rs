@@ -43,7 +43,7 @@ fn look() -> ModelTurn {
 }
 
 #[tokio::test]
-async fn g13_a_sub_agent_takes_a_task_uses_its_tools_and_reports() {
+async fn sub_agent_uses_its_tools_and_reports() {
     let seen = Arc::<Mutex<Vec<String>>>::default();
     let kept = seen.clone();
     let runner = LoopRunner::new(move |task: &AgentTask, _: &AgentMonitor| {
@@ -74,7 +74,7 @@ async fn g13_a_sub_agent_takes_a_task_uses_its_tools_and_reports() {
 }
 
 #[tokio::test]
-async fn g18_pieces_of_text_that_the_model_reported_are_not_reported_again() {
+async fn streamed_text_is_not_reported_twice() {
     let runner = LoopRunner::new(|_: &AgentTask, monitor: &AgentMonitor| {
         let monitor = monitor.clone();
         move |_: Transcript| {
@@ -93,14 +93,14 @@ async fn g18_pieces_of_text_that_the_model_reported_are_not_reported_again() {
 }
 
 #[tokio::test]
-async fn a_sub_agent_that_completes_says_its_text_or_what_the_tool_gave() {
+async fn completed_sub_agent_returns_its_text_or_tool_result() {
     let done = || ModelTurn::calls([ToolCall::new("1", "verdict", json!({"text": "guilty"}))]);
     assert_eq!(call(looping(move |_| done())).await.text(), "guilty");
     assert_eq!(call(looping(move |_| done().with_text("So it is."))).await.text(), "So it is.");
 }
 
 #[tokio::test]
-async fn p10_a_sub_agent_that_does_not_come_to_an_end_is_an_error() {
+async fn endless_sub_agent_is_an_error() {
     let why = call(looping(|_| look()).max_turns(4)).await.outcome.unwrap_err();
     assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 4 turns");
     let why = call(looping(|_| look())).await.outcome.unwrap_err();
@@ -112,7 +112,7 @@ async fn p10_a_sub_agent_that_does_not_come_to_an_end_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_model_that_breaks_breaks_the_sub_agent_and_not_its_caller() {
+async fn model_failure_fails_the_sub_agent_only() {
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |_: Transcript| async { Err::<ModelTurn, _>("overloaded".to_owned()) }
     });
@@ -121,7 +121,7 @@ async fn a_model_that_breaks_breaks_the_sub_agent_and_not_its_caller() {
 }
 
 #[tokio::test]
-async fn each_task_begins_anew() {
+async fn each_task_starts_with_a_new_transcript() {
     let toolbox = toolbox(looping(|number| if number == 1 { look() } else { ModelTurn::text("done") }));
     let turn = turn();
     for loop_id in ["s-1.sub.1", "s-1.sub.2"] {
@@ -145,7 +145,7 @@ impl Middleware for No {
 }
 
 #[tokio::test]
-async fn the_calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
+async fn calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
     let runner = || {
         LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
             |transcript: Transcript| async move {
@@ -188,7 +188,7 @@ async fn the_calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p10_cancellation_reaches_the_calls_of_the_sub_agent() {
+async fn cancellation_reaches_calls_of_the_sub_agent() {
     let token = CancellationToken::new();
     let toolbox = toolbox(looping(|_| ModelTurn::calls([ToolCall::new("1", "hang", json!({}))])));
     let turn = turn().with_cancel(token.clone());
@@ -200,7 +200,7 @@ async fn p10_cancellation_reaches_the_calls_of_the_sub_agent() {
 }
 
 #[tokio::test]
-async fn g13_an_agent_delegates_in_its_own_loop() {
+async fn agent_can_delegate_within_its_own_loop() {
     let toolbox = toolbox(looping(|number| if number == 1 { look() } else { ModelTurn::text("it is 42") }));
     let mut number = 0;
     let mut model = |transcript: Transcript| {
@@ -224,7 +224,7 @@ async fn g13_an_agent_delegates_in_its_own_loop() {
 }
 
 #[tokio::test]
-async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
+async fn services_of_the_caller_reach_tools_of_the_sub_agent() {
     /// Tells what it was lent.
     #[tool]
     fn lent(number: Service<u8>) -> String {
@@ -245,7 +245,7 @@ async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
 }
 
 #[tokio::test]
-async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
+async fn progress_of_inner_tools_is_not_forwarded() {
     /// Reports as it goes.
     #[tool]
     fn chatty(progress: toolgen_runtime::Progress) {
@@ -267,7 +267,7 @@ async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
 }
 
 #[tokio::test]
-async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
+async fn error_names_the_inner_call_waiting_for_approval() {
     struct Asks;
     impl Middleware for Asks {
         fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
@@ -314,7 +314,7 @@ fn shown_in(ctx: &ToolContext) -> String {
 }
 
 #[tokio::test]
-async fn a_model_behind_a_function_that_sends_is_offered_the_tools_of_the_agent() {
+async fn sending_function_gets_the_tools_of_the_agent() {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&sent);
     let runner = LoopRunner::new(move |_: &AgentTask, _: &AgentMonitor| {

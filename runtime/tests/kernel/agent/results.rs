@@ -4,7 +4,7 @@ use super::{By, SubAgentTool, call, call_in, look_up, says, toolbox, turn, watch
 use crate::prelude::*;
 
 #[tokio::test]
-async fn p10_the_text_of_the_sub_agent_is_the_result() {
+async fn text_of_the_sub_agent_is_the_result() {
     let result = call(says("all is well")).await.outcome.unwrap();
     assert_eq!(result.to_text(), "all is well");
     assert_eq!(result.details, json!({"sub_agent": "helper", "turns": 0}));
@@ -12,14 +12,14 @@ async fn p10_the_text_of_the_sub_agent_is_the_result() {
 }
 
 #[tokio::test]
-async fn p10_a_sub_agent_without_a_text_says_so() {
+async fn sub_agent_without_text_returns_a_placeholder() {
     for text in ["", " \n"] {
         assert_eq!(call(says(text)).await.text(), "(sub-agent produced no text output)");
     }
 }
 
 #[tokio::test]
-async fn p10_turns_are_counted() {
+async fn turns_are_counted() {
     let runner = By(|_, monitor: AgentMonitor| async move {
         for _ in 0..3 {
             monitor.begin_turn()?;
@@ -31,7 +31,7 @@ async fn p10_turns_are_counted() {
 }
 
 #[tokio::test]
-async fn p10_loops_are_numbered_within_their_session() {
+async fn loops_are_numbered_within_their_session() {
     let toolbox = toolbox(says("x"));
     let id = async |turn: &ToolContext| {
         call_in(&toolbox, json!({"task": "x"}), turn).await.outcome.unwrap().child_loop_id.unwrap()
@@ -46,7 +46,7 @@ async fn p10_loops_are_numbered_within_their_session() {
 }
 
 #[tokio::test]
-async fn the_runner_knows_the_loop_and_has_a_session_of_its_own() {
+async fn runner_has_its_own_session_and_loop_id() {
     let runner = By(|task: AgentTask, _| async move {
         let session = task.context.session().map(Session::id).unwrap_or_default().to_owned();
         let agent = task.context.agent_id().unwrap_or_default().to_owned();
@@ -57,7 +57,7 @@ async fn the_runner_knows_the_loop_and_has_a_session_of_its_own() {
 }
 
 #[tokio::test]
-async fn p10_what_the_sub_agent_says_and_calls_is_passed_on_at_once() {
+async fn text_and_calls_are_forwarded_immediately() {
     let runner = By(|_, monitor: AgentMonitor| async move {
         monitor.text("Let me ");
         monitor.text("");
@@ -73,7 +73,7 @@ async fn p10_what_the_sub_agent_says_and_calls_is_passed_on_at_once() {
 }
 
 #[tokio::test]
-async fn a_sub_agent_that_got_to_no_end_is_an_error() {
+async fn failed_sub_agent_returns_an_error_with_its_code() {
     let cases = [
         (
             AgentFailure::Aborted("no budget".to_owned()),
@@ -101,7 +101,7 @@ async fn a_sub_agent_that_got_to_no_end_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_runner_that_panics_tells_the_model_nothing() {
+async fn panicking_runner_shows_the_model_no_message() {
     let runner = By(|_, _| async { panic!("secret") });
     let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
     assert_eq!((why.to_string().as_str(), why.code()), ("tool panicked", "EXECUTION_ERROR"));
@@ -114,7 +114,7 @@ async fn a_runner_that_panics_tells_the_model_nothing() {
 }
 
 #[tokio::test]
-async fn several_sub_agents_work_beside_each_other() {
+async fn sub_agents_run_concurrently() {
     let gate = Arc::new(tokio::sync::Barrier::new(2));
     let runner = By(move |task: AgentTask, _| {
         let gate = gate.clone();
@@ -134,7 +134,7 @@ async fn several_sub_agents_work_beside_each_other() {
 }
 
 #[tokio::test]
-async fn a_context_that_a_runner_left_behind_is_of_no_use() {
+async fn context_kept_by_a_runner_is_closed_afterwards() {
     let kept = Arc::new(Mutex::new(None));
     let leaks = kept.clone();
     let runner = By(move |task: AgentTask, _| {

@@ -42,14 +42,14 @@ async fn said(toolbox: ToolboxBuilder, turn: &ToolContext) -> String {
 }
 
 #[tokio::test]
-async fn a_sub_agent_keeps_the_allow_list_of_its_caller() {
+async fn sub_agent_inherits_the_allow_list_of_its_caller() {
     let listed = toolbox().allow(["helper", "peek"]);
     assert_eq!(said(listed, &turn()).await, "peek: seen\nwipe: tool 'wipe' not allowed in this context\n");
     assert_eq!(said(toolbox(), &turn()).await, "peek: seen\nwipe: wiped\n");
 }
 
 #[tokio::test]
-async fn a_sub_agent_keeps_the_rules_and_limits_of_its_caller() {
+async fn sub_agent_inherits_the_rules_and_limits_of_its_caller() {
     let rules = PolicyRules::builder().exclude(["wipe"]).build().unwrap();
     let text = said(toolbox().rules(rules), &turn()).await;
     assert!(
@@ -68,7 +68,7 @@ async fn a_sub_agent_keeps_the_rules_and_limits_of_its_caller() {
 }
 
 #[tokio::test]
-async fn a_sub_agent_keeps_the_principal_of_its_caller() {
+async fn sub_agent_inherits_the_principal_of_its_caller() {
     let writer = Principal::new("p").with_scopes(["read", "write"]).with_tools(["helper", "peek"]);
     assert_eq!(
         said(toolbox(), &turn().with_principal(writer)).await,
@@ -77,7 +77,7 @@ async fn a_sub_agent_keeps_the_principal_of_its_caller() {
 }
 
 #[test]
-fn lists_and_rules_may_name_what_only_a_sub_agent_has() {
+fn lists_and_rules_may_name_tools_of_sub_agents() {
     let rules = PolicyRules::builder().exclude(["wipe"]).build().unwrap();
     assert!(toolbox().allow(["helper", "peek"]).rules(rules).build().is_ok());
     let refused = toolbox().allow(["helper", "peak"]).build().unwrap_err();
@@ -96,7 +96,7 @@ async fn deploy() -> usize {
 }
 
 #[tokio::test]
-async fn exclusive_tools_of_sub_agents_run_alone_beside_other_sub_agents() {
+async fn exclusive_tools_run_alone_across_sub_agents() {
     let runner = By(|task: AgentTask, _| async move {
         let own = task.toolbox_builder().build().unwrap();
         Ok(own.call(ToolCall::new("1", "deploy", json!({})), &task.context).await.text())

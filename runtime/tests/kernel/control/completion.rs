@@ -27,7 +27,7 @@ fn toolbox() -> Toolbox {
 }
 
 #[tokio::test]
-async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_details() {
+async fn completion_tool_sets_control_and_details() {
     let response = call(&toolbox(), "submit_plan", json!({"plan": "go"})).await;
     let details = json!({"plan": "go", "next_state": "PLAN_REVIEW"});
     assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
@@ -39,13 +39,13 @@ async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_det
 }
 
 #[tokio::test]
-async fn m36_a_result_that_names_its_next_state_goes_there() {
+async fn result_can_name_its_next_state() {
     let response = call(&toolbox(), "submit_plan", json!({"plan": "other"})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == "OTHER"));
 }
 
 #[tokio::test]
-async fn a_completion_tool_that_failed_completes_nothing() {
+async fn failed_completion_tool_completes_nothing() {
     for plan in ["", "bad", "told"] {
         let response = call(&toolbox(), "submit_plan", json!({"plan": plan})).await;
         assert!(response.is_error(), "{plan}");

@@ -38,14 +38,14 @@ fn notifying() -> Toolbox {
 }
 
 #[tokio::test]
-async fn m37_what_comes_of_an_effect_is_the_result() {
+async fn outcome_of_an_effect_is_the_result() {
     let response = call(&notifying(), "notify", json!({"text": "hi"})).await;
     assert_eq!(response.outcome.as_ref().unwrap().details, json!({"told": "hi", "by": "notify"}));
     assert_eq!(response.control(), Control::Continue);
 }
 
 #[tokio::test]
-async fn a_completion_tool_completes_once_its_effect_succeeded() {
+async fn completion_tool_completes_after_its_effect_succeeds() {
     let response = call(&notifying(), "hand_over", json!({})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal == "HANDED_OVER"));
     let refusing = |_: Effect, _: ToolContext| async { Err(ToolError::failed("nobody is there")) };
@@ -55,7 +55,7 @@ async fn a_completion_tool_completes_once_its_effect_succeeded() {
 }
 
 #[tokio::test]
-async fn an_effect_that_nobody_handles_is_said_so() {
+async fn unhandled_effect_is_reported() {
     let response = call(&toolbox().build().unwrap(), "notify", json!({"text": "hi"})).await;
     let why = response.outcome.unwrap_err();
     assert_eq!(
@@ -65,7 +65,7 @@ async fn an_effect_that_nobody_handles_is_said_so() {
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_or_asks_for_more_has_failed() {
+async fn failing_effect_handler_fails_the_call() {
     async fn code(builder: ToolboxBuilder) -> String {
         let response = call(&builder.build().unwrap(), "notify", json!({"text": "hi"})).await;
         assert!(!response.text().contains("secret"));
@@ -80,14 +80,14 @@ async fn a_handler_that_panics_or_asks_for_more_has_failed() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_an_error_asks_for_nothing() {
+async fn error_result_requests_no_effect() {
     let response = call(&notifying(), "failing", json!({})).await;
     assert!(response.is_error());
     assert_eq!(response.control(), Control::Continue);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_effect_takes_as_long_as_it_must_and_ends_with_the_turn() {
+async fn effect_has_no_timeout_and_ends_with_the_turn() {
     let slow = |_: Effect, _: ToolContext| async {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(ToolResult::text("at last"))
@@ -127,7 +127,7 @@ impl Answerer for Architect {
 }
 
 #[tokio::test]
-async fn m37_a_question_is_answered_in_the_known_form() {
+async fn question_effect_is_answered_in_the_known_format() {
     let architect = Architect::default();
     let toolbox = toolbox().answerer(architect.clone()).build().unwrap();
     let asked = json!({"question": "Which index?", "context": "A table of events.", "urgency": "high"});

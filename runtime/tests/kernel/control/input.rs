@@ -66,7 +66,7 @@ fn given(value: Value) -> InputReply {
 }
 
 #[tokio::test]
-async fn g21_a_tool_asks_in_steps_and_runs_with_all_answers() {
+async fn tool_asks_in_steps_and_runs_with_all_inputs() {
     let from = From::list(vec![given(json!({"size": 3.0})), given(json!("blue"))]);
     let toolbox = toolbox().input_handler(from.clone()).build().unwrap();
     assert_eq!(call(&toolbox, "order", json!({"what": "chair"})).await.text(), "chair 3 \"blue\"");
@@ -74,14 +74,14 @@ async fn g21_a_tool_asks_in_steps_and_runs_with_all_answers() {
 }
 
 #[tokio::test]
-async fn answers_stay_with_the_call_that_asked() {
+async fn inputs_belong_to_the_call_that_asked() {
     let from = From::list(vec![given(json!({"size": 3})), given(json!("blue"))]);
     let toolbox = toolbox().input_handler(from).build().unwrap();
     assert_eq!(call(&toolbox, "order_table", json!({})).await.text(), "table 3 \"blue\"");
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_again_with_all_that_is_wrong() {
+async fn invalid_input_is_requested_again_with_all_problems() {
     let from = From::list(vec![
         given(json!({"size": 0, "sise": 1})),
         given(json!("three")),
@@ -103,7 +103,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_all_that_is_wrong()
 }
 
 #[tokio::test]
-async fn nobody_is_asked_without_end() {
+async fn number_of_questions_is_limited() {
     let from = From::list(vec![given(json!({})); 99]);
     let toolbox = toolbox().input_handler(from.clone()).build().unwrap();
     let why = call(&toolbox, "insatiable", json!({})).await.outcome.unwrap_err();
@@ -112,7 +112,7 @@ async fn nobody_is_asked_without_end() {
 }
 
 #[tokio::test]
-async fn whoever_is_asked_may_decline_fail_or_panic() {
+async fn input_handler_may_decline_fail_or_panic() {
     struct Panics;
     impl InputHandler for Panics {
         fn ask<'a>(
@@ -140,7 +140,7 @@ async fn pending(toolbox: &Toolbox, turn: &ToolContext) -> PendingInputCall {
 }
 
 #[tokio::test]
-async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
+async fn call_waits_as_plain_data_without_an_input_handler() {
     for builder in [toolbox(), toolbox().input_handler(From::list(vec![InputReply::Later]))] {
         let toolbox = builder.build().unwrap();
         let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
@@ -161,7 +161,7 @@ async fn without_anybody_to_ask_the_call_waits_as_plain_data() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_is_needed() {
+async fn model_sees_the_required_input() {
     let response = call(&toolbox().build().unwrap(), "order", json!({"what": "chair"})).await;
     let text = response.text();
     assert!(text.starts_with("The call was not finished: it needs input. Which size? {"), "{text}");
@@ -170,7 +170,7 @@ async fn the_model_is_told_what_is_needed() {
 }
 
 #[tokio::test]
-async fn a_call_whose_own_call_waits_has_failed() {
+async fn nested_call_waiting_for_input_fails() {
     let response = call(&toolbox().build().unwrap(), "order_table", json!({})).await;
     let why = response.outcome.unwrap_err();
     assert!(!matches!(why, ToolError::InputRequired(_)));
@@ -178,7 +178,7 @@ async fn a_call_whose_own_call_waits_has_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_input_is_not_time_of_the_tool_and_ends_with_the_turn() {
+async fn waiting_for_input_does_not_count_as_tool_time() {
     struct Slow;
     impl InputHandler for Slow {
         fn ask<'a>(

@@ -49,7 +49,7 @@ async fn resumed(toolbox: &Toolbox, pending: PendingInputCall, turn: &ToolContex
 }
 
 #[tokio::test]
-async fn what_was_changed_does_not_go_on() {
+async fn modified_request_is_rejected() {
     let ran = Ran::default();
     let toolbox = toolbox(&ran).build().unwrap();
     let whole = serde_json::to_value(asked(&toolbox).await).unwrap();
@@ -80,14 +80,14 @@ async fn what_was_changed_does_not_go_on() {
 }
 
 #[tokio::test]
-async fn what_waits_for_input_expires() {
+async fn input_request_expires() {
     let toolbox = toolbox(&Ran::default()).approval_expiry(Duration::ZERO).build().unwrap();
     let pending = asked(&toolbox).await;
     assert_eq!(resumed(&toolbox, pending, &turn()).await, "INPUT_REQUEST_EXPIRED");
 }
 
 #[tokio::test]
-async fn an_approval_holds_for_the_answers_that_follow() {
+async fn approval_covers_the_inputs_that_follow() {
     struct Prefix;
     impl Middleware for Prefix {
         fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
@@ -124,7 +124,7 @@ async fn an_approval_holds_for_the_answers_that_follow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handlers_have_a_time_limit_if_it_is_set() {
+async fn handler_timeout_is_optional() {
     struct Hangs;
     impl InputHandler for Hangs {
         fn ask<'a>(

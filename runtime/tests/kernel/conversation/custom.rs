@@ -83,7 +83,7 @@ fn reply() -> Value {
 }
 
 #[test]
-fn a_format_of_a_program_has_tools_calls_and_turns() {
+fn custom_format_has_tools_calls_and_turns() {
     let tools = FORMAT.tools(toolbox().specs()).unwrap();
     assert_eq!(
         (&tools["verbs"][0]["verb"], &tools["verbs"][0]["with"]["type"]),
@@ -108,7 +108,7 @@ fn a_format_of_a_program_has_tools_calls_and_turns() {
 }
 
 #[test]
-fn a_format_of_a_program_has_streams() {
+fn custom_format_has_streams() {
     let reply = reply();
     let mut stream = FORMAT.stream();
     for line in reply["lines"].as_array().unwrap() {
@@ -121,7 +121,7 @@ fn a_format_of_a_program_has_streams() {
 }
 
 #[tokio::test]
-async fn a_format_of_a_program_has_conversations_and_loops() {
+async fn custom_format_has_conversations_and_loops() {
     let toolbox = toolbox();
     let send = |request: Value| async move {
         let last = request["tape"].as_array().unwrap().last().unwrap().clone();

@@ -17,7 +17,7 @@ fn refusal(format: WireFormat, events: &Value) -> String {
 }
 
 #[test]
-fn deltas_that_contradict_each_other_are_errors() {
+fn contradictory_deltas_are_errors() {
     let start = json!({"type": "message_start", "message": {"content": []}});
     let call = |index: u64, id: &str| {
         json!({"type": "content_block_start", "index": index,
@@ -88,7 +88,7 @@ fn deltas_that_contradict_each_other_are_errors() {
 }
 
 #[test]
-fn calls_without_numbers_and_calls_that_share_one_are_told_apart_by_their_ids() {
+fn calls_with_missing_or_shared_indices_are_separated_by_id() {
     let chat = |calls: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}, "finish_reason": null}]});
     for number in [json!(0), Value::Null] {
         let call = |id: &str, a: u64| json!({"index": number, "id": id, "function": {"name": "add", "arguments": format!("{{\"a\":{a}}}")}});
@@ -105,7 +105,7 @@ fn calls_without_numbers_and_calls_that_share_one_are_told_apart_by_their_ids() 
 }
 
 #[test]
-fn a_stream_is_taken_up_to_its_limit() {
+fn stream_size_is_limited() {
     for recorded in all() {
         for framing in recorded.framings {
             let bytes = bytes(*framing, &recorded.events);
@@ -128,7 +128,7 @@ fn a_stream_is_taken_up_to_its_limit() {
 }
 
 #[test]
-fn bytes_that_are_no_events_are_errors() {
+fn invalid_event_bytes_are_errors() {
     let mut frame = bytes(Framing::Frames, &[json!({"messageStart": {}})]);
     frame[20] ^= 1;
     let huge = [0, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -181,7 +181,7 @@ fn anything() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn damaged_streams_are_read_or_refused(
+    fn damaged_streams_are_parsed_or_rejected(
         hits in prop::collection::vec((any::<usize>(), prop::collection::vec(any::<usize>(), 1..6), anything()), 1..6),
         order in any::<[usize; 2]>(),
     ) {
@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(
+    fn arbitrary_bytes_are_parsed_or_rejected(
         noise in prop::collection::vec(any::<u8>(), 0..60), at in any::<usize>(), which in 0usize..6,
     ) {
         let recorded = &all()[which];

@@ -208,7 +208,7 @@ fn shown(ctx: &ToolContext) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_model_that_cannot_answer_has_failed() {
+async fn failing_model_fails_the_loop() {
     let (text, transcript, stop) = over(Vec::new(), LoopOptions::new()).await;
     assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
     assert_eq!((transcript.turns().count(), stop), (0, StopReason::Failed));
@@ -218,7 +218,7 @@ async fn a_model_that_cannot_answer_has_failed() {
 }
 
 #[tokio::test]
-async fn a_context_without_a_dialect_takes_none_away() {
+async fn loop_uses_the_dialect_of_its_format_or_context() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
     let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
     let end = json!({"content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"});
@@ -242,7 +242,7 @@ async fn a_context_without_a_dialect_takes_none_away() {
 }
 
 #[tokio::test]
-async fn a_turn_that_its_provider_paused_goes_on() {
+async fn paused_turn_is_continued() {
     let said =
         |text: &str, stop: &str| json!({"content": [{"type": "text", "text": text}], "stop_reason": stop});
     let (text, transcript, stop) =
@@ -254,7 +254,7 @@ async fn a_turn_that_its_provider_paused_goes_on() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_loop_says_why_the_model_stopped_and_limits_hold() {
+async fn loop_end_reports_the_stop_reason_and_limits_apply() {
     let said = json!({"content": [{"type": "text", "text": "It is"}], "stop_reason": "max_tokens"});
     let (text, _, stop) = over(vec![said], LoopOptions::new()).await;
     assert_eq!((text.unwrap().as_str(), stop), ("It is", StopReason::MaxTokens));
@@ -265,7 +265,7 @@ async fn the_end_of_a_loop_says_why_the_model_stopped_and_limits_hold() {
 }
 
 #[tokio::test]
-async fn a_loop_fails_with_the_reason_of_the_function_or_the_provider() {
+async fn loop_error_has_the_reason_of_the_function_or_vendor() {
     let (text, ..) = over(vec![], LoopOptions::new()).await;
     assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
@@ -294,7 +294,7 @@ async fn a_loop_fails_with_the_reason_of_the_function_or_the_provider() {
 }
 
 #[tokio::test]
-async fn a_loop_over_streams_asks_for_them_and_merges_options() {
+async fn streaming_loop_requests_streams_and_merges_options() {
     let toolbox = toolbox();
     let mut asked = Vec::new();
     let send = |request: Value, mut stream: toolgen_runtime::wire::Stream| {

@@ -23,7 +23,7 @@ fn pushed(format: WireFormat, events: &[Value]) -> Result<Turn, StreamError> {
 }
 
 #[test]
-fn a_stream_gives_the_turn_of_the_whole_reply_wherever_it_is_cut() {
+fn stream_gives_the_same_turn_as_the_whole_reply() {
     for Recorded { name, format, framings, events, whole } in all() {
         let expected = format.turn(&whole).unwrap();
         assert_eq!((expected.text.as_str(), expected.thinking.as_str()), (SAID, THOUGHT), "{name}");
@@ -59,7 +59,7 @@ fn a_stream_gives_the_turn_of_the_whole_reply_wherever_it_is_cut() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn a_stream_gives_the_same_turn_in_every_chunking(seed in prop::collection::vec(1usize..40, 1..200)) {
+    fn stream_does_not_depend_on_chunks(seed in prop::collection::vec(1usize..40, 1..200)) {
         for Recorded { name, format, framings, events, whole } in all() {
             let expected = format.turn(&whole).unwrap();
             for framing in framings {
@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_new_is_passed_on_as_it_comes() {
+fn stream_pieces_are_forwarded_immediately() {
     for Recorded { name, format, events, .. } in all() {
         let mut stream = format.stream();
         let pieces: Vec<StreamDelta> = events.iter().flat_map(|event| stream.push(event).unwrap()).collect();
@@ -99,7 +99,7 @@ fn what_is_new_is_passed_on_as_it_comes() {
 }
 
 #[test]
-fn a_stream_that_breaks_off_runs_no_call_that_may_be_incomplete() {
+fn interrupted_stream_runs_no_incomplete_call() {
     for Recorded { name, format, events, whole, .. } in all() {
         let expected = format.turn(&whole).unwrap();
         let mut interrupted = 0;
@@ -132,7 +132,7 @@ fn a_stream_that_breaks_off_runs_no_call_that_may_be_incomplete() {
 }
 
 #[test]
-fn a_reply_that_reached_its_limit_is_cut() {
+fn reply_at_its_token_limit_is_truncated() {
     let anthropic = json!([
         {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {}}},
         {"type": "content_block_start", "index": 0,
@@ -186,7 +186,7 @@ fn a_reply_that_reached_its_limit_is_cut() {
 }
 
 #[test]
-fn a_reply_that_was_refused_runs_no_call() {
+fn refused_reply_runs_no_call() {
     let call = json!({"index": 0, "id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{}"}});
     let refused = [
         (
@@ -232,7 +232,7 @@ fn a_reply_that_was_refused_runs_no_call() {
 }
 
 #[test]
-fn events_of_unknown_kinds_change_nothing() {
+fn unknown_events_are_ignored() {
     let unknown = [
         json!({"type": "content_block_weather", "index": 90, "sun": true}),
         json!({"type": "response.steer.accepted", "output_index": 90}),
@@ -250,7 +250,7 @@ fn events_of_unknown_kinds_change_nothing() {
 }
 
 #[test]
-fn errors_in_a_stream_are_told_in_the_words_of_the_provider() {
+fn stream_errors_have_the_message_of_the_vendor() {
     let told = [
         (
             WireFormat::Anthropic,
@@ -306,7 +306,7 @@ fn errors_in_a_stream_are_told_in_the_words_of_the_provider() {
 }
 
 #[test]
-fn arguments_of_gemini_that_are_streamed_in_parts_become_whole() {
+fn gemini_arguments_in_parts_are_joined() {
     let part = |call: Value| json!({"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]});
     let events = [
         part(json!({"id": "f1", "name": "book", "willContinue": true,
@@ -323,7 +323,7 @@ fn arguments_of_gemini_that_are_streamed_in_parts_become_whole() {
 }
 
 #[test]
-fn requests_of_mcp_are_events_of_their_own() {
+fn mcp_requests_are_single_events() {
     let request = |id: u64| {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
                                    "params": {"name": "add", "arguments": {"a": id}}})
@@ -335,7 +335,7 @@ fn requests_of_mcp_are_events_of_their_own() {
 
 /// For `tests/conversation/validate.py`: the recordings, where it asks for them.
 #[test]
-fn recordings_are_written_for_the_libraries_of_the_providers() {
+fn recordings_are_written_for_vendor_libraries() {
     let Ok(path) = std::env::var("TOOLGEN_CONVERSATIONS") else { return };
     let recorded: Vec<Value> = all()
         .into_iter()

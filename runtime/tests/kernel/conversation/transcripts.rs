@@ -56,7 +56,7 @@ fn said(format: WireFormat, messages: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn a_turn_goes_back_to_its_own_provider_as_it_came() {
+fn turn_round_trips_to_its_own_vendor() {
     for recorded in all() {
         let transcript = transcript(&recorded);
         let rendered = transcript.messages(recorded.format);
@@ -80,7 +80,7 @@ fn a_turn_goes_back_to_its_own_provider_as_it_came() {
 }
 
 #[test]
-fn a_turn_goes_to_another_provider_as_text_and_calls_with_their_answers() {
+fn turn_is_converted_for_another_vendor() {
     for recorded in all() {
         for format in TALKING.into_iter().filter(|format| *format != recorded.format) {
             let rendered = transcript(&recorded).messages(format);
@@ -114,7 +114,7 @@ fn a_turn_goes_to_another_provider_as_text_and_calls_with_their_answers() {
 }
 
 #[test]
-fn users_and_models_take_turns_where_a_provider_requires_it() {
+fn user_and_model_messages_alternate_where_required() {
     for recorded in all() {
         for format in [WireFormat::Anthropic, WireFormat::Gemini, WireFormat::Bedrock] {
             let messages = transcript(&recorded).messages(format).messages;
@@ -128,7 +128,7 @@ fn users_and_models_take_turns_where_a_provider_requires_it() {
 }
 
 #[test]
-fn a_turn_that_a_program_wrote_goes_to_every_provider() {
+fn turn_built_by_a_program_is_valid_for_every_vendor() {
     let call = ToolCall::new("call-1", "add", json!({ "a": 1 }));
     let mut transcript = Transcript::user("Go.");
     transcript.push(Entry::Model(ModelTurn::calls([call.clone()])));
@@ -147,7 +147,7 @@ fn a_turn_that_a_program_wrote_goes_to_every_provider() {
 }
 
 #[test]
-fn debug_output_of_a_transcript_shows_no_arguments_and_no_text() {
+fn debug_output_of_a_transcript_shows_no_content() {
     for recorded in all() {
         let transcript = transcript(&recorded);
         let rendered = transcript.messages(recorded.format);
@@ -160,7 +160,7 @@ fn debug_output_of_a_transcript_shows_no_arguments_and_no_text() {
 }
 
 #[test]
-fn the_cost_of_a_conversation_is_that_of_its_turns() {
+fn conversation_usage_is_the_sum_of_its_turns() {
     let [one, two] = [&all()[0], &all()[3]].map(transcript);
     let mut both = one.clone();
     for entry in two.iter() {

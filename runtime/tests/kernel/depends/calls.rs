@@ -12,7 +12,7 @@ fn code(response: &ToolResponse) -> &str {
 }
 
 #[tokio::test]
-async fn a_tool_whose_requirements_do_not_hold_is_never_run() {
+async fn tool_with_unmet_requirements_never_runs() {
     let dependent = probe("dependent", [Requirement::tool("required")]);
     let tools = registry([probe("required", []), dependent.clone()]);
     let toolbox = Toolbox::builder(&tools).build().unwrap();
@@ -31,7 +31,7 @@ async fn a_tool_whose_requirements_do_not_hold_is_never_run() {
 }
 
 #[tokio::test]
-async fn a_failed_call_does_not_open_the_way() {
+async fn failed_call_does_not_satisfy_a_requirement() {
     let told = Ok(ToolResult::json(json!({ "error": "locked", "code": "resource_locked" })));
     let tools = registry([
         probe("fails", []).gives(Err(ToolError::failed("it broke"))),
@@ -49,7 +49,7 @@ async fn a_failed_call_does_not_open_the_way() {
 }
 
 #[tokio::test]
-async fn a_call_cannot_replace_what_the_provider_vouches_for() {
+async fn call_cannot_override_trusted_values() {
     let tools = registry([probe("t", [Requirement::entity("plan", "plan_slug")])]);
     let mine = Dependencies::new().entity("plan", |_, ctx| {
         let mine = ctx.values().get("workspace_id") == Some(&json!(1));
@@ -63,7 +63,7 @@ async fn a_call_cannot_replace_what_the_provider_vouches_for() {
 }
 
 #[tokio::test]
-async fn dependencies_are_told_before_wrong_arguments_and_entities_by_the_arguments_the_tool_gets() {
+async fn dependencies_are_checked_before_arguments() {
     let seen = Dependencies::new().entity("plan", |slug, _| {
         let exists = slug == "launch";
         Box::pin(async move { Ok(exists) })
@@ -83,7 +83,7 @@ async fn dependencies_are_told_before_wrong_arguments_and_entities_by_the_argume
 }
 
 #[tokio::test]
-async fn what_is_optional_is_told_to_the_program_in_the_details() {
+async fn unmet_optional_requirement_is_reported_in_details() {
     let requires = [Requirement::tool("soft").optional(), Requirement::tool("hard")];
     let tools = registry([
         probe("soft", []),
@@ -115,7 +115,7 @@ fn phase_open(#[arg(alias = "no")] number: u8) -> String {
 }
 
 #[tokio::test]
-async fn what_is_looked_up_is_what_the_tool_gets() {
+async fn entity_lookup_uses_the_coerced_argument() {
     let second = Dependencies::new().entity("phase", |number, _| {
         let exists = *number == json!(2);
         Box::pin(async move { Ok(exists) })

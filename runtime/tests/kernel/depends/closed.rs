@@ -17,7 +17,7 @@ fn plans(asked: &Arc<AtomicU32>) -> Dependencies {
 }
 
 #[tokio::test]
-async fn an_entity_is_looked_up_by_its_argument_and_where_the_caller_may_look() {
+async fn entity_is_looked_up_by_its_argument_within_the_workspace() {
     let tools = registry([probe("task_update", [Requirement::entity("plan", "plan_slug")])]);
     let asked = Arc::default();
     let dependencies = plans(&asked);
@@ -40,7 +40,7 @@ async fn an_entity_is_looked_up_by_its_argument_and_where_the_caller_may_look() 
 }
 
 #[tokio::test]
-async fn what_nobody_can_look_up_does_not_hold() {
+async fn requirement_without_a_lookup_is_unmet() {
     let requires = [Requirement::entity("phase", "plan_slug"), Requirement::custom("is_open")];
     let tools = registry([probe("phase_get", requires)]);
     let dependencies = plans(&Arc::default());
@@ -54,7 +54,7 @@ async fn what_nobody_can_look_up_does_not_hold() {
 }
 
 #[tokio::test]
-async fn a_client_cannot_act_for_another_workspace() {
+async fn client_cannot_use_another_workspace() {
     let tools = registry([probe("plan_create", [Requirement::context("workspace_id")])]);
     let values = ContextValues::default()
         .with_trusted("workspace_id", Value::Null)
@@ -72,7 +72,7 @@ async fn a_client_cannot_act_for_another_workspace() {
 }
 
 #[tokio::test]
-async fn a_client_cannot_claim_a_session_by_a_value() {
+async fn client_cannot_fake_a_session_with_a_value() {
     let requires = [Requirement::session("session_id"), Requirement::tool("start")];
     let tools = registry([probe("start", []), probe("log", requires)]);
     let claims = json!({ "session_id": "ses_123", "called_tools": ["start"] });
@@ -82,7 +82,7 @@ async fn a_client_cannot_claim_a_session_by_a_value() {
 }
 
 #[tokio::test]
-async fn a_look_up_that_fails_stops_the_call_unless_it_is_optional() {
+async fn failed_lookup_blocks_the_call_unless_optional() {
     let failing = || {
         Dependencies::new()
             .entity("plan", |_, _| Box::pin(async { Err(ToolError::failed("the database is away")) }))
@@ -110,7 +110,7 @@ async fn a_look_up_that_fails_stops_the_call_unless_it_is_optional() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_up_takes_no_longer_than_it_may_and_ends_with_the_call() {
+async fn lookup_times_out_and_ends_with_the_call() {
     let tools = registry([probe("t", [Requirement::custom("hangs")])]);
     let spec = tools.get("t").unwrap().spec();
     let hanging = || Dependencies::new().custom("hangs", |_, _| Box::pin(std::future::pending()));
@@ -125,7 +125,7 @@ async fn a_look_up_takes_no_longer_than_it_may_and_ends_with_the_call() {
 }
 
 #[test]
-fn a_set_of_tools_that_can_never_be_called_is_refused_with_all_that_is_wrong() {
+fn unsatisfiable_tools_are_rejected_with_all_problems() {
     let cyclic = || {
         [
             probe("b", [Requirement::tool("a"), Requirement::entity("plan", "slug")]),
@@ -150,7 +150,7 @@ Tool [b] finds entity [plan] by argument [slug], which its input does not have."
 }
 
 #[test]
-fn a_tool_may_be_added_with_what_it_requires_later() {
+fn tool_may_be_added_together_with_its_requirement() {
     let first = registry([probe("a", [])]);
     let later = |name, requires| Arc::new(probe(name, [Requirement::tool(requires)])) as Arc<dyn AgentTool>;
     assert_eq!(first.extend([later("b", "a"), later("c", "b")]).unwrap().len(), 3);
@@ -158,7 +158,7 @@ fn a_tool_may_be_added_with_what_it_requires_later() {
 }
 
 #[tokio::test]
-async fn without_a_session_nothing_was_called() {
+async fn call_without_a_session_has_no_history() {
     let tools = registry([probe("a", []), probe("b", [Requirement::tool("a"), Requirement::session("k")])]);
     let nobody = ToolContext::new("1", "");
     toolgen_runtime::layers::depends::record(&nobody, "a", &Ok(ToolResult::empty()));

@@ -7,7 +7,7 @@ use super::in_session;
 use crate::prelude::*;
 
 #[test]
-fn only_a_call_that_succeeded_counts() {
+fn only_successful_calls_count() {
     let details = |details: Value| Ok(ToolResult::empty().with_details(details));
     let asks = ToolResult::text("?").with_control(Control::NeedInput(InputRequest::new("which?", json!({}))));
     let cases = [
@@ -33,7 +33,7 @@ fn only_a_call_that_succeeded_counts() {
 }
 
 #[test]
-fn a_failure_does_not_take_back_a_success() {
+fn later_failure_does_not_revoke_a_success() {
     let session = Session::new("s");
     let ctx = in_session(&session);
     record(&ctx, "t", &Ok(ToolResult::empty()));
@@ -42,7 +42,7 @@ fn a_failure_does_not_take_back_a_success() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn calls_beside_each_other_are_all_remembered() {
+async fn concurrent_calls_are_all_remembered() {
     let sessions = Sessions::default();
     let tasks = (0..64).map(|task| {
         let sessions = sessions.clone();

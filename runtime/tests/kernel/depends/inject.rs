@@ -72,7 +72,7 @@ async fn said(tool: &dyn AgentTool, ctx: &ToolContext) -> Result<String, ToolErr
 }
 
 #[tokio::test]
-async fn a_tool_that_takes_a_value_cannot_run_without_it() {
+async fn tool_with_a_context_value_requires_it() {
     let none = ContextValues::default();
     let required = "workspace_id is required. Ensure you have authenticated with a valid API key.";
     let without = [
@@ -97,7 +97,7 @@ async fn a_tool_that_takes_a_value_cannot_run_without_it() {
 }
 
 #[tokio::test]
-async fn the_page_that_helps_is_the_programs() {
+async fn help_page_comes_from_the_program() {
     let ctx = with(ContextValues::default()).with_service(Arc::new(HelpUrl::new("https://example.com/ai")));
     let text = "workspace_id is required. Ensure you have authenticated with a valid API key. \
                 See: https://example.com/ai";
@@ -110,14 +110,14 @@ async fn the_page_that_helps_is_the_programs() {
 }
 
 #[test]
-fn what_comes_with_the_call_is_not_asked_of_the_model() {
+fn injected_values_are_not_parameters() {
     for tool in [&place::tool() as &dyn AgentTool, &count::tool(), &who::tool()] {
         assert_eq!(tool.parameters_schema()["properties"], json!({}), "{}", tool.name());
     }
 }
 
 #[tokio::test]
-async fn state_is_kept_from_call_to_call_of_one_session() {
+async fn state_persists_across_calls_of_one_session() {
     let (first, second) = (Session::new("a"), Session::new("b"));
     let in_session = |session: &Session| ToolContext::new("1", "").with_session(session.clone());
     for (session, text) in [(&first, "1 in a"), (&second, "1 in b"), (&first, "2 in a")] {
@@ -131,7 +131,7 @@ async fn state_is_kept_from_call_to_call_of_one_session() {
 }
 
 #[tokio::test]
-async fn a_tool_may_ask_on_whose_behalf_it_runs() {
+async fn tool_can_read_its_principal() {
     let ctx = with(ContextValues::default().with_client("a", 1)).with_session(Session::new("s"));
     assert_eq!(said(&who::tool(), &ctx).await.unwrap_err().code(), "PERMISSION_DENIED");
     let ctx = ctx.with_principal(Principal::new("key-7"));

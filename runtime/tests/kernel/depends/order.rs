@@ -9,7 +9,7 @@ async fn suggested(tools: &Registry, name: &str, session: &Session) -> Vec<Strin
 }
 
 #[tokio::test]
-async fn the_whole_chain_is_suggested_and_not_one_level() {
+async fn whole_chain_is_suggested() {
     let tools = registry([
         probe("deploy", [Requirement::tool("test"), Requirement::tool("approve")]),
         probe("approve", [Requirement::tool("plan")]),
@@ -29,7 +29,7 @@ async fn the_whole_chain_is_suggested_and_not_one_level() {
 }
 
 #[tokio::test]
-async fn what_was_called_is_not_suggested_again() {
+async fn completed_calls_are_not_suggested() {
     let tools = registry([
         probe("c", [Requirement::tool("b")]),
         probe("b", [Requirement::tool("a")]),
@@ -43,7 +43,7 @@ async fn what_was_called_is_not_suggested_again() {
 }
 
 #[tokio::test]
-async fn following_the_suggested_order_leads_to_the_tool() {
+async fn suggested_order_reaches_the_tool() {
     let tools = registry([
         probe("t0", [Requirement::tool("t3"), Requirement::tool("t1")]),
         probe("t1", [Requirement::tool("t2"), Requirement::tool("t5")]),
@@ -61,7 +61,7 @@ async fn following_the_suggested_order_leads_to_the_tool() {
 }
 
 #[tokio::test]
-async fn a_tool_that_was_called_still_needs_its_context_and_state() {
+async fn required_tool_still_needs_its_context_and_state() {
     let tools = registry([
         probe("log", [Requirement::tool("start"), Requirement::tool("open")]),
         probe(
@@ -91,7 +91,7 @@ async fn a_tool_that_was_called_still_needs_its_context_and_state() {
 }
 
 #[tokio::test]
-async fn a_lapsed_call_further_up_is_asked_for_again() {
+async fn expired_call_in_the_chain_is_suggested_again() {
     let tools = registry([
         probe("c", [Requirement::tool("b")]),
         probe("b", [Requirement::tool("a")]),
@@ -104,7 +104,7 @@ async fn a_lapsed_call_further_up_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn what_an_optional_tool_requires_does_not_block() {
+async fn requirements_of_an_optional_tool_do_not_block() {
     let tools =
         registry([probe("c", [Requirement::tool("b").optional()]), probe("b", [Requirement::context("k")])]);
     let session = Session::new("s");
@@ -115,7 +115,7 @@ async fn what_an_optional_tool_requires_does_not_block() {
 }
 
 #[tokio::test]
-async fn what_is_optional_here_and_required_there_blocks() {
+async fn requirement_both_optional_and_required_blocks() {
     let tools = registry([
         probe("c", [Requirement::context("k").optional(), Requirement::tool("b")]),
         probe("b", [Requirement::context("k")]),
@@ -126,7 +126,7 @@ async fn what_is_optional_here_and_required_there_blocks() {
 }
 
 #[tokio::test]
-async fn a_long_chain_is_no_problem() {
+async fn long_chain_does_not_overflow() {
     let mut probes: Vec<_> =
         (0..5_000).map(|i| probe(&format!("t{i}"), [Requirement::tool(format!("t{}", i + 1))])).collect();
     probes.push(probe("t5000", []));
@@ -146,7 +146,7 @@ proptest::proptest! {
 
     /// Whatever tools require of each other, and whatever was called before, even calls that lapsed in between.
     #[test]
-    fn the_suggested_order_always_leads_to_the_tool(edges in 0_u64.., called: u16, states: u16) {
+    fn suggested_order_always_reaches_the_tool(edges in 0_u64.., called: u16, states: u16) {
         let tools = (0..10).map(|from| {
             // A tool requires only later ones, so there is no cycle.
             let to = (from + 1..10).filter(|to| (edges >> ((from * 5 + to * 3) % 60)) & 1 == 1);

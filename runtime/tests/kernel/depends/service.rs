@@ -6,28 +6,28 @@ use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;
 
 #[test]
-fn a_tool_says_what_it_requires_in_order() {
+fn requirements_keep_their_order() {
     let tool = probe("custom_tool", [Requirement::tool("plan_create"), Requirement::context("workspace_id")]);
     let told: Vec<_> = tool.spec.requires.iter().map(|it| (it.kind, it.name.as_str())).collect();
     assert_eq!(told, [(RequirementKind::Tool, "plan_create"), (RequirementKind::Context, "workspace_id")]);
 }
 
 #[test]
-fn a_tool_that_is_not_there_requires_nothing() {
+fn unknown_tool_has_no_requirements() {
     let specs = [probe("a", [Requirement::tool("b")]).spec];
     let graph = Graph::of(&specs);
     assert!(graph.before("nonexistent_tool").is_empty() && graph.dependents("nonexistent_tool").is_empty());
 }
 
 #[tokio::test]
-async fn a_tool_that_requires_nothing_may_be_called() {
+async fn tool_without_requirements_may_be_called() {
     let tools = registry([probe("free", [])]);
     let checked = check(&tools, "free", json!({}), &ToolContext::new("1", ""), &Dependencies::new()).await;
     assert_eq!(checked, Ok(Vec::new()));
 }
 
 #[tokio::test]
-async fn a_required_tool_must_have_been_called() {
+async fn required_tool_must_have_been_called() {
     let tools = registry([probe("required", []), probe("dependent", [Requirement::tool("required")])]);
     let session = Session::new("s");
     assert_eq!(missing(&tools, "dependent", &in_session(&session)).await, ["required"]);
@@ -36,7 +36,7 @@ async fn a_required_tool_must_have_been_called() {
 }
 
 #[tokio::test]
-async fn a_required_value_of_the_context_must_be_there() {
+async fn required_context_value_must_be_present() {
     let tools = registry([probe("workspace_tool", [Requirement::context("workspace_id")])]);
     let with = |values| ToolContext::new("1", "").with_values(values);
     let none = ContextValues::default();
@@ -52,7 +52,7 @@ async fn a_required_value_of_the_context_must_be_there() {
 }
 
 #[tokio::test]
-async fn required_state_of_the_session_must_be_there_and_not_null() {
+async fn required_session_state_must_be_present_and_not_null() {
     let tools = registry([probe("session_tool", [Requirement::session("session_id")])]);
     let session = Session::new("s");
     assert_eq!(missing(&tools, "session_tool", &in_session(&session)).await, ["session_id"]);
@@ -63,7 +63,7 @@ async fn required_state_of_the_session_must_be_there_and_not_null() {
 }
 
 #[tokio::test]
-async fn everything_that_is_missing_is_told_in_order() {
+async fn missing_requirements_are_reported_in_order() {
     let requires =
         [Requirement::tool("tool_a"), Requirement::tool("tool_b"), Requirement::context("workspace_id")];
     let tools = registry([probe("tool_a", []), probe("tool_b", []), probe("multi", requires)]);
@@ -73,7 +73,7 @@ async fn everything_that_is_missing_is_told_in_order() {
 }
 
 #[tokio::test]
-async fn the_error_names_the_tool_and_uses_the_words_of_the_requirement() {
+async fn error_names_the_tool_and_quotes_the_requirement() {
     let requires = [Requirement::tool("required").message("You must call required first")];
     let tools = registry([probe("required", []), probe("validated", requires)]);
     let session = Session::new("s");
@@ -89,7 +89,7 @@ async fn the_error_names_the_tool_and_uses_the_words_of_the_requirement() {
 }
 
 #[tokio::test]
-async fn optional_requirements_are_checked_and_told_and_do_not_block() {
+async fn optional_requirements_are_reported_and_do_not_block() {
     let requires = [Requirement::tool("hard"), Requirement::tool("soft").optional()];
     let tools = registry([probe("hard", []), probe("soft", []), probe("tool", requires)]);
     let session = Session::new("s");
@@ -104,7 +104,7 @@ async fn optional_requirements_are_checked_and_told_and_do_not_block() {
 }
 
 #[test]
-fn a_session_remembers_which_tools_were_called() {
+fn session_remembers_called_tools() {
     let session = Session::new("s");
     for tool in ["tool_a", "tool_b", "tool_a"] {
         session.record_success(tool);
@@ -115,7 +115,7 @@ fn a_session_remembers_which_tools_were_called() {
 }
 
 #[test]
-fn the_graph_tells_who_depends_on_whom_and_an_order() {
+fn graph_lists_dependents_and_a_valid_order() {
     let specs = [
         probe("tool_c", [Requirement::tool("tool_b")]).spec,
         probe("tool_b", [Requirement::tool("tool_a")]).spec,
@@ -129,7 +129,7 @@ fn the_graph_tells_who_depends_on_whom_and_an_order() {
 }
 
 #[tokio::test]
-async fn a_check_of_the_program_decides() {
+async fn custom_check_of_the_program_decides() {
     let requires = [Requirement::custom("has_permission").message("User must have admin permission")];
     let tools = registry([probe("guarded", requires)]);
     let dependencies = Dependencies::new().custom("has_permission", |_args, ctx| {
@@ -145,7 +145,7 @@ async fn a_check_of_the_program_decides() {
 }
 
 #[tokio::test]
-async fn sessions_are_apart() {
+async fn sessions_are_independent() {
     let tools = registry([probe("prereq", []), probe("isolated", [Requirement::tool("prereq")])]);
     let (first, second) = (Session::new("session-1"), Session::new("session-2"));
     first.record_success("prereq");
@@ -154,7 +154,7 @@ async fn sessions_are_apart() {
 }
 
 #[tokio::test]
-async fn the_error_as_json_has_all_a_client_needs() {
+async fn json_error_is_complete() {
     let requires = [
         Requirement::tool("tool_a").message("Tool A must be called first"),
         Requirement::entity("plan", "plan_slug"),
@@ -180,7 +180,7 @@ async fn the_error_as_json_has_all_a_client_needs() {
 }
 
 #[tokio::test]
-async fn where_no_tool_helps_the_error_says_so() {
+async fn error_without_a_helping_tool_suggests_no_order() {
     let tools = registry([probe("plan_create", [Requirement::context("workspace_id")])]);
     let ctx = ToolContext::new("1", "");
     let error = check(&tools, "plan_create", json!({}), &ctx, &Dependencies::new()).await.unwrap_err();
@@ -213,7 +213,7 @@ fn task_update(plan_slug: String) -> String {
 }
 
 #[tokio::test]
-async fn functions_declare_what_they_require() {
+async fn functions_declare_their_requirements() {
     let tools = Registry::new(toolset![session_log, task_update]).unwrap();
     let ctx = ToolContext::new("1", "");
     let told = |name: &'static str| {

@@ -14,7 +14,7 @@ fn with_executor() -> ToolboxContext {
 }
 
 #[tokio::test]
-async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
+async fn missing_service_prevents_building_and_calling_the_tool() {
     let shell = probe("shell", [Requirement::service("executor")]);
     let chat = probe("chat_post", [Requirement::service("executor"), Requirement::service("chat service")]);
     let own = probe("own", [Requirement::service("mail").message("Ask for an account of the mail first.")]);
@@ -49,7 +49,7 @@ async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
 }
 
 #[tokio::test]
-async fn a_service_may_come_with_the_call() {
+async fn service_may_come_from_the_call_context() {
     let tools = registry([probe("shell", [Requirement::service("executor")])]);
     let toolbox = tools.toolbox(ToolboxContext::new());
     let turn =
@@ -61,7 +61,7 @@ async fn a_service_may_come_with_the_call() {
 }
 
 #[tokio::test]
-async fn an_optional_service_that_is_not_there_is_told_and_blocks_nothing() {
+async fn missing_optional_service_is_reported_and_does_not_block() {
     let tools = registry([probe("build", [Requirement::service("cache").optional()])]);
     let toolbox = tools.toolbox(ToolboxContext::new());
     let answer = call(&toolbox, "build").await.outcome.unwrap();
@@ -83,7 +83,7 @@ async fn through(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 }
 
 #[tokio::test]
-async fn functions_nested_calls_found_tools_and_agents_are_held_to_it() {
+async fn service_requirement_applies_to_every_kind_of_call() {
     let tools = Registry::new(toolset![run_line, through]).unwrap();
     let told = "failed to create tool 'run_line': run_line tool requires an executor";
     let bare = tools.toolbox(ToolboxContext::new());
@@ -99,7 +99,7 @@ async fn functions_nested_calls_found_tools_and_agents_are_held_to_it() {
 }
 
 #[tokio::test]
-async fn services_come_before_what_a_caller_could_do() {
+async fn services_are_checked_before_other_requirements() {
     let requires = [Requirement::tool("first"), Requirement::service("executor")];
     let tools = registry([probe("first", []), probe("second", requires)]);
     let session = Session::new("s");

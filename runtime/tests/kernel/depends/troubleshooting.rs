@@ -27,7 +27,7 @@ fn titles(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_page_tells_everything_a_tool_declares_to_need() {
+fn troubleshooting_page_lists_all_declared_needs() {
     let page = troubleshooting(&task_update().spec);
     let expected = [
         "Workspace context required",
@@ -49,7 +49,7 @@ fn a_page_tells_everything_a_tool_declares_to_need() {
 }
 
 #[test]
-fn the_full_documentation_says_what_a_tool_needs_and_what_to_do_without_it() {
+fn full_documentation_lists_needs_and_alternatives() {
     let mut tool = task_update();
     tool.spec.scopes = vec!["plans.write".into()].into();
     let told = detail(&tool.spec);
@@ -70,7 +70,7 @@ fn the_full_documentation_says_what_a_tool_needs_and_what_to_do_without_it() {
 }
 
 #[test]
-fn a_tool_that_needs_nothing_has_a_short_page() {
+fn tool_without_needs_has_a_short_page() {
     let spec = ToolSpec { name: ToolName::new("clock"), effects: Effects::NONE, ..ToolSpec::EMPTY };
     let expected = [
         "Permission denied: API key missing scope 'read' for tool 'clock'",
@@ -81,7 +81,7 @@ fn a_tool_that_needs_nothing_has_a_short_page() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_texts_of_a_page_are_those_of_the_errors() {
+async fn page_titles_match_error_messages() {
     let tool = task_update();
     let page = troubleshooting(&tool.spec);
     let has = |text: &str| {

@@ -24,7 +24,7 @@ const MISSING: &str = "Cannot execute 'go': prerequisites not met.\n\nMissing:\n
     The program must give the context of its turns a session, with `ToolContext::with_session`.";
 
 #[tokio::test]
-async fn a_call_of_its_own_says_that_it_has_no_session() {
+async fn single_call_reports_that_it_has_no_session() {
     let toolbox = toolbox();
     let turn = turn();
     let call = |name| toolbox.call(ToolCall::new("c1", name, json!({})), &turn);
@@ -38,7 +38,7 @@ async fn a_call_of_its_own_says_that_it_has_no_session() {
 }
 
 #[tokio::test]
-async fn the_calls_of_a_turn_know_of_each_other_and_of_no_other_turn() {
+async fn calls_of_a_turn_share_a_session() {
     let toolbox = toolbox();
     assert_eq!(dispatched(&toolbox, &["start", "go"], &turn()).await, [true, true]);
     let stranger = turn().with_principal(Principal::new("p").with_scopes(["write"]));

@@ -77,7 +77,7 @@ fn calls(calls: &[(&str, Value)]) -> Vec<ToolCall> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn exclusive_calls_run_alone_across_turns_and_below_other_tools() {
+async fn exclusive_calls_run_alone_across_turns_and_nesting() {
     let (toolbox, crowd) = toolbox();
     let (turn, options) = (turn(), DispatchOptions::new());
     let mixed = json!({"first": "read", "second": "migrate"});
@@ -98,7 +98,7 @@ async fn exclusive_calls_run_alone_across_turns_and_below_other_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_to_run_alone_can_be_cancelled() {
+async fn waiting_exclusive_call_can_be_cancelled() {
     let (toolbox, crowd) = toolbox();
     let token = CancellationToken::new();
     let (free, cancelled) = (turn(), turn().with_cancel(token.clone()));
@@ -172,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_calls_wait_for_each_other_for_ever(turns in vec(vec(tree(), 1..3), 1..4)) {
+    fn exclusive_calls_never_deadlock(turns in vec(vec(tree(), 1..3), 1..4)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let crowd = Arc::<Crowd>::default();

@@ -41,13 +41,13 @@ fn at(tool: &str, id: usize, path: &str) -> ToolCall {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_writers_of_a_file_keep_their_order() {
+async fn writers_of_a_file_keep_their_order() {
     let (millis, log) = run(files(), vec![at("write", 1, "a"), at("write", 2, "a")]).await;
     assert_eq!((millis, log), (20, ["begin 1", "end 1", "begin 2", "end 2"].map(String::from).to_vec()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn readers_overlap_and_a_writer_waits_for_all_of_them() {
+async fn readers_overlap_and_a_writer_waits_for_all() {
     let calls = vec![at("read", 1, "a"), at("read", 2, "a"), at("write", 3, "a"), at("read", 4, "a")];
     let (millis, log) = run(files(), calls).await;
     assert_eq!(millis, 30);
@@ -58,13 +58,13 @@ async fn readers_overlap_and_a_writer_waits_for_all_of_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_touch_different_files_overlap() {
+async fn calls_on_different_files_overlap() {
     let calls = vec![at("write", 1, "a"), at("write", 2, "b"), at("read", 3, "c"), call(4, 10)];
     assert_eq!(run(files(), calls).await.0, 10);
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_calls_in_the_way_wait() {
+async fn only_conflicting_calls_wait() {
     let calls = vec![at("write", 1, "a"), at("write", 2, "a"), at("write", 3, "b"), call(4, 10)];
     let (millis, log) = run(files(), calls).await;
     assert_eq!(millis, 20);
@@ -72,7 +72,7 @@ async fn only_calls_in_the_way_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_file_under_several_names_is_one_file() {
+async fn equivalent_paths_are_one_file() {
     for other in ["./a", "x/../a", "/base/a", "/base//./a", "../base/a"] {
         assert_eq!(run(files(), vec![at("write", 1, "a"), at("write", 2, other)]).await.0, 20, "{other}");
     }
@@ -80,13 +80,13 @@ async fn one_file_under_several_names_is_one_file() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_directory_is_what_is_in_it() {
+async fn directory_covers_its_files() {
     assert_eq!(run(files(), vec![at("read", 1, "src"), at("write", 2, "src/lib.rs")]).await.0, 20);
     assert_eq!(run(files(), vec![at("read", 1, "src"), at("write", 2, "srcs/lib.rs")]).await.0, 10);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_argument_that_is_left_out_may_be_anything_unless_it_has_a_default() {
+async fn missing_argument_conflicts_with_everything() {
     let without = || call_of("read", 1, json!({ "ms": 10 }));
     assert_eq!(run(files(), vec![without(), at("write", 2, "/etc/x")]).await.0, 20);
     let schema = Schema::text(
@@ -102,14 +102,14 @@ async fn an_argument_that_is_left_out_may_be_anything_unless_it_has_a_default() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_as_text_are_read_too() {
+async fn stringified_arguments_are_recognized() {
     let mut first = at("write", 1, "a");
     first.arguments = Value::from(first.arguments.to_string());
     assert_eq!(run(files(), vec![first, at("write", 2, "a")]).await.0, 20);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_not_run_is_in_nobodys_way() {
+async fn rejected_call_blocks_no_other() {
     let wrong = ToolCall::new("1", "write", json!("{"));
     let (millis, log) = run(files(), vec![wrong, at("write", 2, "a"), at("read", 3, "b")]).await;
     assert_eq!((millis, log.len()), (10, 4));
@@ -126,7 +126,7 @@ async fn copy_file(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_function_says_what_it_touches_by_the_names_the_model_knows() {
+async fn function_declares_its_footprint_by_schema_names() {
     let tool = copy_file::tool();
     let spec = tool.spec();
     assert_eq!(
@@ -209,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn calls_in_each_others_way_never_overlap_and_no_call_waits_without_need(
+    fn conflicting_calls_never_overlap_and_others_never_wait(
         calls in prop::collection::vec(
             (0..TOOLS.len(), 0..4usize, 1..20u64, prop::bool::weighted(0.2))
                 .prop_map(|(tool, resource, millis, fails)| Random { tool, resource, millis, fails }),

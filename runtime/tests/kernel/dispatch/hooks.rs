@@ -73,14 +73,14 @@ fn seen(seen: &Seen) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_order_is_hook_start_end_hook() {
+async fn order_is_hook_start_end_hook() {
     let (toolbox, log) = watched(&[]);
     toolbox.dispatch(vec![call(1, 1)], &turn(), &DispatchOptions::new()).await;
     assert_eq!(seen(&log), ["before 1", "start 1 {\"ms\":1,\"id\":1}", "end 1", "after 1 false"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_says_no_leaves_no_events_and_no_hook_after() {
+async fn hook_refusal_emits_no_events() {
     let (toolbox, log) = watched(&["2"]);
     let calls = vec![call(1, 0), call(2, 0), call(3, 0)];
     let done = toolbox.dispatch(calls, &turn(), &options(Strategy::Sequential)).await;
@@ -91,7 +91,7 @@ async fn a_hook_that_says_no_leaves_no_events_and_no_hook_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_hook_is_asked_for_unknown_tools_too_and_their_error_is_an_event() {
+async fn hook_runs_for_unknown_tools() {
     let (toolbox, log) = watched(&[]);
     let call = ToolCall::new("1", "nothing_like_it", json!({}));
     toolbox.dispatch(vec![call], &turn(), &DispatchOptions::new()).await;
@@ -102,7 +102,7 @@ async fn the_hook_is_asked_for_unknown_tools_too_and_their_error_is_an_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_skipped_call_starts_and_ends_with_null_arguments_and_without_hooks() {
+async fn skipped_call_emits_start_and_end_without_hooks() {
     let (toolbox, log) = watched(&[]);
     let options = options(Strategy::Sequential).with_steering(|| true);
     toolbox.dispatch(vec![call(1, 0), call(2, 0)], &turn(), &options).await;
@@ -114,7 +114,7 @@ async fn a_skipped_call_starts_and_ends_with_null_arguments_and_without_hooks() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_cancelled_before_it_runs_starts_and_ends_too() {
+async fn call_cancelled_before_running_emits_start_and_end() {
     let (toolbox, log) = watched(&[]);
     let token = CancellationToken::new();
     token.cancel();
@@ -123,7 +123,7 @@ async fn a_call_that_is_cancelled_before_it_runs_starts_and_ends_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_update_the_hook_refuses_is_no_event_and_has_no_hook_after() {
+async fn suppressed_update_emits_no_event() {
     let (log, watched) = (Seen::default(), Seen::default());
     let (hook, events, heard) = (Arc::clone(&log), Arc::clone(&log), Arc::clone(&watched));
     let talker = DynamicTool::new(spec("talk"), |_, ctx| {

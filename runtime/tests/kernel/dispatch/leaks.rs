@@ -33,11 +33,11 @@ async fn dropping_leaves_nothing(options: DispatchOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_a_turn_drops_its_calls_and_fires_their_tokens() {
+async fn dropped_turn_drops_its_calls_and_fires_their_tokens() {
     dropping_leaves_nothing(DispatchOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_a_turn_drops_calls_in_tasks_of_their_own_too() {
+async fn dropped_turn_drops_calls_in_separate_tasks() {
     dropping_leaves_nothing(DispatchOptions::new().in_tasks()).await;
 }

@@ -10,7 +10,7 @@ fn two_at_once() -> Strategy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn three_parallel_calls_of_50_ms_take_50_ms_and_parallel_is_the_default() {
+async fn calls_run_in_parallel_by_default() {
     let toolbox = Bench::new().toolbox();
     let start = Instant::now();
     let calls = (1..=3).map(|id| call(id, 50)).collect();
@@ -21,7 +21,7 @@ async fn three_parallel_calls_of_50_ms_take_50_ms_and_parallel_is_the_default() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_come_in_the_order_of_the_calls_however_long_each_takes() {
+async fn responses_keep_the_order_of_the_calls() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
     let toolbox = bench.toolbox();
@@ -32,7 +32,7 @@ async fn answers_come_in_the_order_of_the_calls_however_long_each_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sequential_calls_run_one_after_the_other() {
+async fn sequential_calls_run_in_order() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
     let toolbox = bench.toolbox();
@@ -45,7 +45,7 @@ async fn sequential_calls_run_one_after_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn four_calls_two_at_a_time_are_two_batches() {
+async fn four_calls_in_pairs_are_two_batches() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
     let toolbox = bench.toolbox();
@@ -58,7 +58,7 @@ async fn four_calls_two_at_a_time_are_two_batches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_batch_may_be_smaller() {
+async fn last_batch_may_be_smaller() {
     let toolbox = Bench::new().toolbox();
     let start = Instant::now();
     let done =
@@ -68,7 +68,7 @@ async fn the_last_batch_may_be_smaller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_without_calls_has_no_answers() {
+async fn turn_without_calls_has_no_responses() {
     let toolbox = Bench::new().toolbox();
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
         let asked = Arc::new(AtomicUsize::new(0));
@@ -81,7 +81,7 @@ async fn a_turn_without_calls_has_no_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_is_answered_whatever_happens_to_its_siblings() {
+async fn every_call_gets_a_response_despite_failing_siblings() {
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
         let toolbox = Bench::new().toolbox();
         let mut cut = call(6, 0);
@@ -128,7 +128,7 @@ fn steering(from: usize) -> (Arc<AtomicUsize>, impl Fn() -> bool + Send + Sync) 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_skips_the_sequential_calls_after_it() {
+async fn message_skips_the_remaining_sequential_calls() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
     let toolbox = bench.toolbox();
@@ -146,7 +146,7 @@ async fn a_message_skips_the_sequential_calls_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn steering_is_asked_after_each_sequential_call_and_after_the_last() {
+async fn steering_is_checked_after_each_sequential_call() {
     let toolbox = Bench::new().toolbox();
     let (asked, steering) = steering(3);
     let options = options(Strategy::Sequential).with_steering(steering);
@@ -157,7 +157,7 @@ async fn steering_is_asked_after_each_sequential_call_and_after_the_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn steering_is_asked_once_when_all_parallel_calls_are_answered() {
+async fn steering_is_checked_once_after_parallel_calls() {
     let bench = Bench::new();
     let log = Arc::clone(&bench.log);
     let toolbox = bench.toolbox();
@@ -174,7 +174,7 @@ async fn steering_is_asked_once_when_all_parallel_calls_are_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn steering_is_asked_between_batches_and_skips_the_batches_after() {
+async fn steering_is_checked_between_batches() {
     let toolbox = Bench::new().toolbox();
     let (asked, steering) = steering(2);
     let options = options(two_at_once()).with_steering(steering);
@@ -184,7 +184,7 @@ async fn steering_is_asked_between_batches_and_skips_the_batches_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn steering_that_panics_has_no_message() {
+async fn panicking_steering_counts_as_no_message() {
     let toolbox = Bench::new().toolbox();
     let options = options(Strategy::Sequential).with_steering(|| panic!("no"));
     let done = toolbox.dispatch(vec![call(1, 1), call(2, 1)], &turn(), &options).await;
@@ -193,7 +193,7 @@ async fn steering_that_panics_has_no_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelling_a_turn_answers_all_that_is_left_with_cancelled() {
+async fn cancelled_turn_cancels_all_remaining_calls() {
     for (strategy, expected) in [
         (Strategy::Sequential, ["1", "Cancelled", "Cancelled", "Cancelled"]),
         (Strategy::Parallel, ["1", "Cancelled", "Cancelled", "4"]),
@@ -220,7 +220,7 @@ async fn cancelling_a_turn_answers_all_that_is_left_with_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_is_cancelled_from_the_beginning_runs_nothing() {
+async fn turn_cancelled_in_advance_runs_nothing() {
     for strategy in [Strategy::Sequential, Strategy::Parallel, two_at_once()] {
         let bench = Bench::new();
         let log = Arc::clone(&bench.log);
@@ -236,7 +236,7 @@ async fn a_turn_that_is_cancelled_from_the_beginning_runs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exclusive_call_runs_alone_and_in_its_place() {
+async fn exclusive_call_runs_alone_and_in_order() {
     let mut alone = spec("alone");
     alone.exclusive = true;
     let bench = Bench::new().with(alone);
@@ -258,7 +258,7 @@ async fn an_exclusive_call_runs_alone_and_in_its_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_waits_for_the_calls_before_it_that_its_tool_requires() {
+async fn call_waits_for_its_required_earlier_calls() {
     let after = Requirement {
         kind: RequirementKind::Tool,
         name: Text::Static("t"),

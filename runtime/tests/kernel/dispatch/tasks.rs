@@ -21,7 +21,7 @@ fn meet_on_the_pool(barrier: Service<Barrier>) -> String {
 
 // Two calls can only meet if neither holds up the other: with both in one task this would never end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn calls_in_tasks_of_their_own_do_not_hold_up_each_other() {
+async fn calls_in_separate_tasks_do_not_block_each_other() {
     let barrier = Arc::new(Barrier::new(2));
     let meeting = DynamicTool::new(spec("meet"), move |_, _| {
         let barrier = Arc::clone(&barrier);
@@ -37,7 +37,7 @@ async fn calls_in_tasks_of_their_own_do_not_hold_up_each_other() {
 }
 
 #[tokio::test]
-async fn blocking_tools_do_not_hold_up_each_other_in_one_task() {
+async fn blocking_tools_in_one_task_do_not_block_each_other() {
     let registry = Registry::new(toolset![meet_on_the_pool]).unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     let turn = turn().with_service(Arc::new(Barrier::new(2)));
@@ -46,7 +46,7 @@ async fn blocking_tools_do_not_hold_up_each_other_in_one_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tasks_keep_order_strategy_and_answers() {
+async fn separate_tasks_keep_order_and_strategy() {
     for strategy in [Strategy::Sequential, Strategy::Parallel] {
         let toolbox = Bench::new().toolbox();
         let calls = vec![call(1, 20), call_of("t", 2, json!({ "how": "panic" })), call(3, 10)];
@@ -56,7 +56,7 @@ async fn tasks_keep_order_strategy_and_answers() {
 }
 
 #[test]
-fn without_a_runtime_calls_stay_in_one_task() {
+fn calls_without_a_runtime_stay_in_one_task() {
     let toolbox = Bench::new().toolbox();
     let call = call_of("t", 1, json!({}));
     let (turn, options) = (turn(), DispatchOptions::new().in_tasks());

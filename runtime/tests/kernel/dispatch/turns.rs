@@ -8,7 +8,7 @@ use crate::dispatch::support::{Bench, call, call_of, ids, options, spec, steps, 
 use crate::prelude::*;
 
 #[tokio::test]
-async fn every_answer_has_its_record_and_every_record_its_answer() {
+async fn every_response_has_exactly_one_record() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let toolbox = Bench::new().builder().layer(auditor.clone()).build().unwrap();
@@ -60,7 +60,7 @@ impl Hooks for Stuck {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_is_cancelled_does_not_wait_for_layers_that_never_answer() {
+async fn cancelled_turn_does_not_wait_for_hanging_layers() {
     for toolbox in [
         Bench::new().builder().middleware(Stuck).build().unwrap(),
         Bench::new().builder().hooks(Stuck).build().unwrap(),
@@ -81,7 +81,7 @@ async fn a_turn_that_is_cancelled_does_not_wait_for_layers_that_never_answer() {
 }
 
 #[test]
-fn a_batch_of_no_calls_cannot_be_asked_for() {
+fn batch_size_zero_is_unrepresentable() {
     assert!(NonZeroUsize::new(0).map(Strategy::Batched).is_none());
     assert_eq!(DispatchOptions::default().strategy, Strategy::Parallel);
 }
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_every_call_has_one_answer_in_its_place(
+    fn every_call_gets_one_response_in_order(
         calls in prop::collection::vec(random(), 0..10),
         strategy in strategy(),
         cancelled_at in prop::option::of(0..60u64),
@@ -171,7 +171,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
+async fn excess_calls_of_a_turn_are_refused() {
     let toolbox = Bench::new().toolbox();
     let calls = |count| (1..=count).map(|id| call(id, 0)).collect::<Vec<ToolCall>>();
     let dispatched = toolbox.dispatch(calls(130), &turn(), &DispatchOptions::new()).await;
@@ -195,7 +195,7 @@ async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
 
 /// The time and the memory grow with the number of calls, not with its square.
 #[tokio::test]
-async fn many_exclusive_calls_take_no_longer_than_they_must() {
+async fn many_exclusive_calls_take_linear_time() {
     let toolbox = Bench::new().with(ToolSpec { exclusive: true, ..spec("alone") }).toolbox();
     let all = DispatchOptions::new().with_max_calls(NonZeroUsize::MAX);
     let mut taken = [Duration::MAX; 2];

@@ -70,7 +70,7 @@ fn stored(request: &ApprovalRequest) -> ApprovalRequest {
 }
 
 #[tokio::test]
-async fn closures_decide_and_approve() {
+async fn closures_can_be_middleware_and_approvers() {
     let ran = Journal::default();
     let limit = 50;
     let builder = || {
@@ -122,7 +122,7 @@ async fn arguments_are_modified_once_in_either_order() {
 }
 
 #[tokio::test]
-async fn middleware_may_refuse_what_was_approved_and_not_change_it() {
+async fn middleware_may_deny_an_approved_call_but_not_change_it() {
     let ran = Journal::default();
     let built = toolbox(&ran, &[prefixed, asks]).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
@@ -157,7 +157,7 @@ impl Approver for Approves {
 }
 
 #[tokio::test]
-async fn middleware_and_approvers_see_the_defaults_that_run() {
+async fn middleware_and_approvers_see_the_applied_defaults() {
     fn large(request: &ToolRequest<'_>) -> MiddlewareDecision {
         match request.arguments["amount"].as_i64() {
             Some(amount) if amount < 50 => MiddlewareDecision::Allow,
@@ -181,7 +181,7 @@ async fn middleware_and_approvers_see_the_defaults_that_run() {
 }
 
 #[tokio::test]
-async fn a_request_runs_once() {
+async fn request_runs_once() {
     let ran = Journal::default();
     let toolbox = toolbox(&ran, &[asks]).build().unwrap();
     let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
@@ -205,7 +205,7 @@ async fn a_request_runs_once() {
 }
 
 #[tokio::test]
-async fn a_request_that_was_changed_runs_nothing() {
+async fn modified_request_runs_nothing() {
     let ran = Journal::default();
     let toolbox = toolbox(&ran, &[asks]).build().unwrap();
     let request = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
@@ -241,7 +241,7 @@ async fn a_request_that_was_changed_runs_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_else_can_resume_a_request() {
+async fn request_cannot_be_resumed_by_another_principal() {
     let ran = Journal::default();
     let toolbox = toolbox(&ran, &[asks]).build().unwrap();
     let who = |name: &str| Principal::new(name.to_owned()).with_scopes(["write"]);
@@ -263,7 +263,7 @@ async fn nobody_else_can_resume_a_request() {
 }
 
 #[tokio::test]
-async fn a_request_expires() {
+async fn request_expires() {
     let ran = Journal::default();
     let built = toolbox(&ran, &[asks]).approval_expiry(Duration::ZERO).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
@@ -275,7 +275,7 @@ async fn a_request_expires() {
 }
 
 #[test]
-fn a_key_that_can_be_guessed_builds_no_provider() {
+fn weak_approval_key_is_rejected() {
     let ran = Journal::default();
     for key in ["", "a key of thirty-one random byte"] {
         let why = toolbox(&ran, &[asks]).approval_key(key).build().unwrap_err().to_string();
@@ -284,7 +284,7 @@ fn a_key_that_can_be_guessed_builds_no_provider() {
 }
 
 #[tokio::test]
-async fn with_a_key_requests_outlive_their_provider() {
+async fn approval_key_lets_requests_outlive_their_toolbox() {
     let (ran, table) = (Journal::default(), Approvals::on(MemoryStore::new()));
     let with_key = |key: &'static str| {
         let key = format!("{key}, of thirty-two bytes or more");
@@ -351,7 +351,7 @@ impl Store for Broken {
 }
 
 #[tokio::test]
-async fn a_store_that_does_not_answer_runs_nothing() {
+async fn failing_approval_store_runs_nothing() {
     let ran = Journal::default();
     for how in ["fails", "panics", "hangs"] {
         let toolbox = toolbox(&ran, &[asks])
@@ -373,7 +373,7 @@ fn fickle(request: &ToolRequest<'_>) -> MiddlewareDecision {
 }
 
 #[tokio::test]
-async fn reasons_add_up_until_all_are_approved() {
+async fn reasons_accumulate_until_all_are_approved() {
     let ran = Journal::default();
     let toolbox = toolbox(&ran, &[fickle]).build().unwrap();
     let first = asked(&toolbox, "write", json!({"path": "/x"}), &turn()).await;
@@ -387,7 +387,7 @@ async fn reasons_add_up_until_all_are_approved() {
 }
 
 #[tokio::test]
-async fn what_was_approved_at_once_cannot_be_resumed_as_well() {
+async fn request_approved_inline_cannot_be_resumed() {
     #[derive(Clone, Default)]
     struct Keeps(Arc<Mutex<Option<ApprovalRequest>>>);
     impl Approver for Keeps {
@@ -410,7 +410,7 @@ async fn what_was_approved_at_once_cannot_be_resumed_as_well() {
 }
 
 #[tokio::test]
-async fn records_say_who_approved() {
+async fn records_name_the_approver() {
     let (ran, sink) = (Journal::default(), MemorySink::new());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let built = toolbox(&ran, &[asks]).layer(auditor.clone()).build().unwrap();
@@ -461,7 +461,7 @@ fn relaying(ran: &Journal) -> ToolboxBuilder {
 }
 
 #[tokio::test]
-async fn a_call_that_a_tool_makes_asks_the_approver_like_any_other() {
+async fn nested_call_asks_the_approver() {
     let (ran, asked) = (Journal::default(), Journal::default());
     let toolbox = relaying(&ran).approver(Approves(asked.clone())).build().unwrap();
     for (name, path) in [("relay", "/x"), ("relay_twice", "/y")] {
@@ -473,7 +473,7 @@ async fn a_call_that_a_tool_makes_asks_the_approver_like_any_other() {
 }
 
 #[tokio::test]
-async fn without_an_approver_the_answer_names_the_inner_call_and_nothing_runs() {
+async fn waiting_nested_call_is_named_and_nothing_runs() {
     let ran = Journal::default();
     let toolbox = relaying(&ran).build().unwrap();
     for name in ["relay", "relay_twice"] {
@@ -495,7 +495,7 @@ async fn without_an_approver_the_answer_names_the_inner_call_and_nothing_runs() 
 }
 
 #[tokio::test]
-async fn events_say_for_whom_and_who_approved() {
+async fn events_name_the_principal_and_the_approver() {
     let (ran, seen) = (Journal::default(), Arc::new(Mutex::new(Vec::new())));
     let events = seen.clone();
     let toolbox = toolbox(&ran, &[asks])
@@ -530,7 +530,7 @@ impl Middleware for Late {
 }
 
 #[tokio::test]
-async fn an_approval_that_expires_on_the_way_to_the_tool_runs_nothing() {
+async fn approval_expiring_before_the_tool_starts_runs_nothing() {
     let ran = Journal::default();
     let late =
         toolbox(&ran, &[]).middleware(Late).approval_expiry(Duration::from_millis(200)).build().unwrap();

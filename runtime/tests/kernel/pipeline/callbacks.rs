@@ -6,7 +6,7 @@ use super::{call, toolbox, watching};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_panic_of_whoever_watches_is_not_the_tools() {
+async fn panicking_observer_does_not_fail_the_call() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let events = Arc::clone(&heard);
     let watched = toolbox()
@@ -46,7 +46,7 @@ impl Approver for Hangs {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_middleware_that_does_not_answer_has_denied_the_call() {
+async fn hanging_middleware_denies_the_call() {
     let since = Instant::now();
     let built = toolbox().middleware(Hangs).build().unwrap();
     let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
@@ -58,7 +58,7 @@ async fn a_middleware_that_does_not_answer_has_denied_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_approver_that_does_not_answer_leaves_the_call_waiting() {
+async fn hanging_approver_leaves_the_call_waiting() {
     struct Asks;
     impl Middleware for Asks {
         fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
@@ -100,7 +100,7 @@ impl Hooks for Hanging {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_hangs_does_not_hold_the_answer() {
+async fn hanging_hook_does_not_block_the_result() {
     let since = Instant::now();
     let built = toolbox().hooks(Hanging { before: false }).build().unwrap();
     assert_eq!(call(&built, "add", json!({"a": 1, "b": 2})).await.text(), "3");
@@ -113,7 +113,7 @@ async fn a_hook_that_hangs_does_not_hold_the_answer() {
 }
 
 #[tokio::test]
-async fn a_panic_of_the_host_does_not_keep_updates_from_hooks() {
+async fn panicking_host_callback_does_not_block_updates() {
     #[derive(Clone, Default)]
     struct After(Arc<Mutex<Vec<String>>>);
     impl Hooks for After {
@@ -138,7 +138,7 @@ impl Drop for Bomb {
 }
 
 #[tokio::test]
-async fn a_payload_that_panics_when_dropped_stays_in_the_call() {
+async fn panic_payload_panicking_on_drop_is_contained() {
     let toolbox = toolbox().on_event(|_| std::panic::panic_any(Bomb)).build().unwrap();
     let response = call(&toolbox, "add", serde_json::json!({"a": 1, "b": 2})).await;
     assert_eq!(response.text(), "3");

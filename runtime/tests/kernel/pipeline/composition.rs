@@ -16,7 +16,7 @@ pub(crate) async fn deeper(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 }
 
 #[tokio::test]
-async fn a_tool_calls_another_through_the_same_layers() {
+async fn nested_call_passes_the_same_layers() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
     let watched = toolbox()
@@ -34,13 +34,13 @@ async fn a_tool_calls_another_through_the_same_layers() {
 }
 
 #[tokio::test]
-async fn tools_do_not_call_each_other_for_ever() {
+async fn endless_nested_calls_are_stopped() {
     let response = call(&toolbox().build().unwrap(), "deeper", Value::Null).await;
     assert_eq!(response.outcome.unwrap_err().code(), "DEPTH_EXCEEDED");
 }
 
 #[tokio::test]
-async fn outside_a_provider_there_is_nobody_to_call() {
+async fn nested_call_without_a_toolbox_is_an_error() {
     let error =
         toolgen_runtime::function::testing::call(&twice::tool(), json!({"number": 1})).await.unwrap_err();
     assert_eq!(error.code(), "SERVICE_UNAVAILABLE");

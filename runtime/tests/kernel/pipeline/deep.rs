@@ -69,7 +69,7 @@ fn toolbox() -> ToolboxBuilder {
 const TOO_DEEP: &str = "The call was not executed: its arguments are nested more than 128 levels deep.";
 
 #[test]
-fn arguments_that_are_nested_too_deeply_are_refused() {
+fn too_deeply_nested_arguments_are_rejected() {
     on_a_thread(|| async {
         let (toolbox, turn) = (toolbox().build().unwrap(), ToolContext::new("turn", ""));
         let call = || ToolCall::new("c1", "anything", under("value", deep()));
@@ -92,7 +92,7 @@ fn arguments_that_are_nested_too_deeply_are_refused() {
 }
 
 #[test]
-fn a_model_that_digs_is_answered() {
+fn loop_reports_too_deep_arguments_to_the_model() {
     on_a_thread(|| async {
         let (toolbox, turn) = (toolbox().build().unwrap(), ToolContext::new("turn", ""));
         let mut first = true;
@@ -109,7 +109,7 @@ fn a_model_that_digs_is_answered() {
 }
 
 #[test]
-fn what_middleware_and_people_say_is_no_deeper() {
+fn middleware_and_input_values_have_the_same_depth_limit() {
     on_a_thread(|| async {
         let turn = ToolContext::new("turn", "");
         let digs = toolbox().middleware(Digs).build().unwrap();

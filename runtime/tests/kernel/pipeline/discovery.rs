@@ -44,7 +44,7 @@ fn builder(ran: &Journal) -> ToolboxBuilder {
 }
 
 #[test]
-fn a_tool_of_the_provider_itself_cannot_be_excluded_in_vain() {
+fn excluding_a_built_in_tool_is_an_error() {
     for name in ["search_tools", "describe_tool", "call_tool", "read_result"] {
         let rules = || PolicyRules::builder().exclude([name]).build().unwrap();
         let why = builder(&Journal::default()).rules(rules()).build().unwrap_err();
@@ -65,7 +65,7 @@ fn a_tool_of_the_provider_itself_cannot_be_excluded_in_vain() {
 
 /// The tool that reads on is there once there is something to read.
 #[tokio::test]
-async fn what_nobody_listed_is_listed_once_it_is_of_use() {
+async fn read_result_is_listed_only_when_a_result_is_stored() {
     let registry = Registry::new(toolset![pay, get_balance, tell]).unwrap();
     let toolbox = Toolbox::builder(&registry).allow(["tell"]).build().unwrap();
     let names = || toolbox.specs().map(|spec| spec.name.to_string()).collect::<Vec<_>>();
@@ -101,7 +101,7 @@ fn listed(toolbox: &Toolbox) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_model_searches_reads_and_calls() {
+async fn model_searches_describes_and_calls() {
     let toolbox = builder(&Journal::default()).build().unwrap();
     assert_eq!(listed(&toolbox), ["call_tool", "describe_tool", "search_tools"]);
     assert_eq!(toolbox.list().len(), 3);
@@ -127,7 +127,7 @@ async fn a_model_searches_reads_and_calls() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_as_for_a_direct_call() {
+async fn errors_equal_those_of_a_direct_call() {
     let toolbox = builder(&Journal::default()).build().unwrap();
     for (name, arguments) in
         [("get_balance", json!({"acount": "a"})), ("get_balnce", json!({})), ("get_balance", json!("{"))]
@@ -161,7 +161,7 @@ impl Approver for Approves {
 }
 
 #[tokio::test]
-async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
+async fn layers_see_the_called_tool() {
     let (ran, asked, sink) = (Journal::default(), Arc::default(), MemorySink::new());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = Arc::new(Mutex::new(Vec::new()));
@@ -190,7 +190,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
 }
 
 #[tokio::test]
-async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
+async fn resumed_call_keeps_the_name_of_its_original_call() {
     let ran = Journal::default();
     let toolbox = builder(&ran).middleware(asks).build().unwrap();
     let response = toolbox.call(through("pay", json!({"to": "Bo"})), &turn()).await;
@@ -208,7 +208,7 @@ async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
 }
 
 #[tokio::test]
-async fn what_is_not_allowed_is_neither_found_nor_described_nor_known() {
+async fn forbidden_tool_is_neither_found_nor_described() {
     let read_only = EffectLimits { read_only: true, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(read_only);
     let by_limits = builder(&Journal::default()).context(context).build().unwrap();
@@ -244,7 +244,7 @@ async fn what_is_not_allowed_is_neither_found_nor_described_nor_known() {
 }
 
 #[tokio::test]
-async fn a_call_is_counted_once() {
+async fn discovered_call_is_counted_once() {
     let counted: Arc<Mutex<Vec<String>>> = Arc::default();
     let counts = Arc::clone(&counted);
     let limit = move |_: &Principal, spec: &ToolSpec| {
@@ -278,7 +278,7 @@ async fn exclusive_calls_of_a_turn_keep_their_order() {
 }
 
 #[tokio::test]
-async fn groups_pins_and_names() {
+async fn discovery_supports_groups_pins_and_names() {
     let registry = Registry::new(toolset![pay, remove_account, get_balance]).unwrap();
     let with = |discovery| Toolbox::builder(&registry).discovery(discovery).build();
     let set = Toolset::new("accounts", ["remove_account", "get_balance"]);
@@ -306,7 +306,7 @@ async fn groups_pins_and_names() {
 }
 
 #[tokio::test]
-async fn calls_are_read_in_the_dialect_in_which_the_three_tools_were_shown() {
+async fn calls_are_decoded_in_the_dialect_of_the_three_tools() {
     let toolbox = builder(&Journal::default()).build().unwrap();
     let call_tool = toolbox.specs().find(|spec| spec.name.as_str() == "call_tool").unwrap();
     let pay = toolset![pay];
@@ -323,7 +323,7 @@ async fn calls_are_read_in_the_dialect_in_which_the_three_tools_were_shown() {
 }
 
 #[tokio::test]
-async fn descriptions_are_in_the_dialect_of_the_call() {
+async fn descriptions_use_the_dialect_of_the_call() {
     let toolbox = builder(&Journal::default()).build().unwrap();
     let call = ToolCall::new("d", "describe_tool", json!({"names": ["pay"]}));
     let plain = toolbox.call(call.clone(), &turn()).await.text();
@@ -332,7 +332,7 @@ async fn descriptions_are_in_the_dialect_of_the_call() {
 }
 
 #[tokio::test]
-async fn hostile_questions_are_answered_quickly() {
+async fn hostile_queries_are_answered_quickly() {
     let toolbox = builder(&Journal::default()).build().unwrap();
     let long = "account ".repeat(1 << 17);
     for query in

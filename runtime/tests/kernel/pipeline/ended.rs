@@ -52,7 +52,7 @@ fn types(seen: &Seen) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn a_context_that_was_left_behind_is_of_no_use() {
+async fn context_of_an_ended_call_is_closed() {
     let leaked = Leaked::default();
     let (toolbox, seen) = toolbox(&leaked);
     let updates = Arc::new(Mutex::new(0));
@@ -74,7 +74,7 @@ async fn a_context_that_was_left_behind_is_of_no_use() {
 }
 
 #[tokio::test]
-async fn the_answer_is_the_last_event_whichever_thread_reports() {
+async fn response_is_the_last_event_from_any_thread() {
     let (toolbox, seen) = toolbox(&Leaked::default());
     for _ in 0..50 {
         toolbox.call(ToolCall::new("c1", "chatter", json!({})), &ToolContext::new("turn", "")).await;
@@ -86,7 +86,7 @@ async fn the_answer_is_the_last_event_whichever_thread_reports() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_has_an_end() {
+async fn dropped_call_emits_its_end() {
     for options in [DispatchOptions::new(), DispatchOptions::new().in_tasks()] {
         let (toolbox, seen) = toolbox(&Leaked::default());
         let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
@@ -105,7 +105,7 @@ async fn a_call_that_is_dropped_has_an_end() {
 }
 
 #[tokio::test]
-async fn events_say_for_whom_and_in_which_session() {
+async fn events_name_principal_and_session() {
     let (toolbox, seen) = toolbox(&Leaked::default());
     let turn = ToolContext::new("turn", "")
         .with_principal(Principal::new("alice").with_scopes(["read", "write"]))

@@ -25,7 +25,7 @@ async fn call(toolbox: &Toolbox, arguments: Value, turn: &ToolContext) -> String
 }
 
 #[tokio::test]
-async fn an_identical_call_that_failed_three_times_is_not_run_again() {
+async fn identical_call_is_blocked_after_three_failures() {
     let (builder, ran) = flaky("");
     let toolbox = builder.build().unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("a");
@@ -42,7 +42,7 @@ async fn an_identical_call_that_failed_three_times_is_not_run_again() {
 }
 
 #[tokio::test]
-async fn failures_count_for_one_principal_and_agent_in_one_session() {
+async fn failures_count_per_principal_agent_and_session() {
     let (builder, ran) = flaky("");
     let toolbox = builder.build().unwrap();
     let (session, turn) = (Session::new("s"), || ToolContext::new("turn", ""));
@@ -76,7 +76,7 @@ async fn failures_count_for_one_principal_and_agent_in_one_session() {
 }
 
 #[tokio::test]
-async fn a_call_is_the_same_however_it_is_written() {
+async fn equal_arguments_in_any_notation_are_one_call() {
     let (builder, ran) = flaky("");
     let toolbox = builder.build().unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("a");
@@ -94,7 +94,7 @@ async fn a_call_is_the_same_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn failures_are_not_counted_where_that_is_not_wanted() {
+async fn repeat_limit_can_be_disabled() {
     let (builder, ran) = flaky("");
     let toolbox = builder.max_repeated_failures(None).build().unwrap();
     for _ in 0..5 {
@@ -104,7 +104,7 @@ async fn failures_are_not_counted_where_that_is_not_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_is_down_is_left_alone() {
+async fn failing_service_opens_its_circuit() {
     let (builder, ran) = flaky("search");
     let toolbox = builder.build().unwrap();
     let turn = ToolContext::new("turn", "");

@@ -63,7 +63,7 @@ impl Layer for Noting {
 }
 
 #[tokio::test]
-async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() {
+async fn layers_run_in_order_of_stage_then_insertion() {
     let journal = Journal::default();
     let mut builder = toolbox();
     // The other way round: stages order them.
@@ -110,7 +110,7 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
 }
 
 #[tokio::test]
-async fn a_layer_that_refuses_a_call_answers_it_and_those_further_out_see_the_answer() {
+async fn refusal_of_a_layer_is_seen_by_outer_layers() {
     for stage in BETWEEN {
         let (journal, sink) = (Journal::default(), MemorySink::new());
         let outer = Noting::new("outer", stage, &journal);
@@ -149,7 +149,7 @@ impl Layer for Instead {
 }
 
 #[tokio::test]
-async fn a_layer_may_answer_in_place_of_the_tool_and_change_an_answer() {
+async fn layer_may_replace_the_tool_and_its_result() {
     let fail = |stage| async move {
         let toolbox = toolbox().layer(Instead(stage)).build().unwrap();
         call(&toolbox, "fail", json!({})).await.text()
@@ -187,7 +187,7 @@ impl Layer for Reading {
 }
 
 #[tokio::test]
-async fn a_layer_reads_arguments_if_it_wants_to_and_keeps_of_them_what_it_needs_later() {
+async fn layer_may_read_arguments_and_keep_data() {
     let run = |reads: &'static [bool], arguments: &'static str| async move {
         let journal = Journal::default();
         let layer = |reads| Reading { journal: journal.clone(), reads };
@@ -237,7 +237,7 @@ impl Layer for Broken {
 }
 
 #[tokio::test]
-async fn a_layer_that_breaks_fails_its_call_and_no_other() {
+async fn failing_layer_fails_only_its_call() {
     for stage in BETWEEN {
         for (how, code) in [
             ("before", "EXECUTION_ERROR"),
@@ -259,7 +259,7 @@ async fn a_layer_that_breaks_fails_its_call_and_no_other() {
 }
 
 #[tokio::test]
-async fn what_a_layer_refuses_says_nothing_about_the_service_of_the_tool() {
+async fn refusal_of_a_layer_does_not_count_for_the_breaker() {
     let spec = ToolSpec { name: ToolName::new("reach"), service: "s".into(), ..ToolSpec::EMPTY };
     let tool = toolgen_runtime::engine::dynamic::DynamicTool::new(spec, |_, _| ready(Ok("reached")));
     let registry = Registry::builder().add(tool).seal().unwrap();
@@ -334,7 +334,7 @@ impl Observer for Watched {
 }
 
 #[tokio::test]
-async fn what_observes_calls_sees_each_from_its_name_to_its_answer_and_may_answer_it() {
+async fn observing_layer_sees_every_call_and_may_replace_it() {
     let run = |how: &'static str, tool: &'static str| async move {
         let journal = Journal::default();
         let toolbox = toolbox().layer(Watching(journal.clone(), how)).build().unwrap();

@@ -14,7 +14,7 @@ impl Middleware for By {
 }
 
 #[tokio::test]
-async fn a_later_middleware_sees_what_an_earlier_one_made_of_the_arguments() {
+async fn later_middleware_sees_modified_arguments() {
     let journal = Journal::default();
     let toolbox = toolbox()
         .middleware(By(journal.clone(), |_| MiddlewareDecision::Modify(json!({"a": 10, "b": 20}))))
@@ -26,7 +26,7 @@ async fn a_later_middleware_sees_what_an_earlier_one_made_of_the_arguments() {
 }
 
 #[tokio::test]
-async fn the_first_no_ends_the_call() {
+async fn first_denial_ends_the_call() {
     let journal = Journal::default();
     let denied = toolbox()
         .middleware(By(journal.clone(), |_| MiddlewareDecision::Deny("not today".to_owned())))
@@ -50,7 +50,7 @@ async fn the_first_no_ends_the_call() {
 }
 
 #[tokio::test]
-async fn a_middleware_that_panics_has_denied_the_call() {
+async fn panicking_middleware_denies_the_call() {
     let toolbox = toolbox().middleware(By(Journal::default(), |_| panic!("secret"))).build().unwrap();
     let response = call(&toolbox, "add", json!({"a": 1, "b": 2})).await;
     assert_eq!(response.outcome, Err(ToolError::denied("tool middleware panicked")));
@@ -76,7 +76,7 @@ fn wary(reason: &'static str) -> fn(&ToolRequest<'_>) -> MiddlewareDecision {
 }
 
 #[tokio::test]
-async fn all_reasons_are_put_to_one_who_approves() {
+async fn approver_gets_all_reasons() {
     for (approval, text) in [
         (Approval::Approved, "3"),
         (Approval::Rejected("no".to_owned()), "no"),
@@ -98,7 +98,7 @@ async fn all_reasons_are_put_to_one_who_approves() {
 }
 
 #[tokio::test]
-async fn a_call_can_be_approved_of_later() {
+async fn call_can_be_approved_later() {
     let toolbox = toolbox().middleware(By(Journal::default(), wary("first"))).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let Err(ToolError::ApprovalRequired(request)) =

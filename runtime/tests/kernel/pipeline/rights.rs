@@ -86,7 +86,7 @@ async fn call(name: &str, arguments: Value, turn: &ToolContext) -> Result<ToolRe
 }
 
 #[tokio::test]
-async fn a_copy_of_a_context_cannot_climb() {
+async fn copied_context_gains_no_rights() {
     let refused = call("climb", json!({"name": "wipe"}), &reader()).await.unwrap_err();
     assert_eq!(refused.to_string(), "Permission denied: API key missing scope 'write' for tool 'wipe'");
     let seen = call("climb", json!({"name": "whose"}), &reader()).await.unwrap().details;
@@ -102,24 +102,24 @@ async fn a_copy_of_a_context_cannot_climb() {
 }
 
 #[tokio::test]
-async fn what_narrows_a_call_narrows_the_calls_it_makes() {
+async fn restricted_call_restricts_its_nested_calls() {
     let seen = call("humble", json!({}), &reader()).await.unwrap().details;
     assert_eq!((&seen["timeout"], &seen["hosts"]), (&json!(1), &json!("None")));
     assert_eq!(seen["principal"], "reader");
 }
 
 #[tokio::test]
-async fn another_token_does_not_free_a_call_from_its_own() {
+async fn another_token_does_not_detach_a_nested_call() {
     assert_eq!(call("outlive", json!({}), &reader()).await, Err(ToolError::Cancelled));
 }
 
 #[tokio::test]
-async fn code_that_reads_a_copy_sees_what_was_set_on_it() {
+async fn copied_context_keeps_its_services() {
     assert_eq!(call("wrap", json!({}), &reader()).await.unwrap().details["service"], 9);
 }
 
 #[tokio::test]
-async fn another_provider_gives_no_more_rights_than_the_first() {
+async fn another_toolbox_gives_no_additional_rights() {
     /// Calls through a toolbox that it was lent.
     #[tool(read_only, undocumented)]
     async fn elsewhere(ctx: &ToolContext, other: Service<Toolbox>) -> String {
@@ -138,7 +138,7 @@ fn impostor() -> String {
 }
 
 #[tokio::test]
-async fn a_name_gives_a_tool_no_rights() {
+async fn tool_name_gives_no_rights() {
     let registry = Registry::new(toolset![impostor]).unwrap();
     let limits = ToolboxContext::new().with_limits(EffectLimits::NONE);
     let turn = ToolContext::new("turn", "");
@@ -158,7 +158,7 @@ fn long() -> String {
 }
 
 #[tokio::test]
-async fn a_provider_of_all_tools_lets_a_model_read_on() {
+async fn toolbox_of_all_tools_includes_read_result() {
     let toolbox = Registry::new(toolset![long]).unwrap().toolbox(ToolboxContext::new());
     let turn = ToolContext::new("turn", "").with_principal(Principal::new("ann").with_scopes(["read"]));
     let text = toolbox.call(ToolCall::new("c1", "long", json!({})), &turn).await.text();
@@ -169,7 +169,7 @@ async fn a_provider_of_all_tools_lets_a_model_read_on() {
 }
 
 #[test]
-fn limits_name_hosts_and_not_urls() {
+fn network_limits_reject_urls() {
     let registry = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
     let built = |host: &'static str| {
         let limits = EffectLimits { network: Network::Hosts(vec![host.into()].into()), ..EffectLimits::ANY };

@@ -22,7 +22,7 @@ fn panic_text(run: impl FnOnce()) -> String {
 }
 
 #[test]
-fn the_first_provider_seals_and_late_tools_are_refused_with_the_exact_text() {
+fn first_toolbox_seals_the_registry() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
     assert!(!tools.is_sealed());
@@ -35,7 +35,7 @@ fn the_first_provider_seals_and_late_tools_are_refused_with_the_exact_text() {
 }
 
 #[test]
-fn a_name_that_is_taken_stays_with_the_first_tool() {
+fn duplicate_registration_panics_and_keeps_the_first_tool() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
     let first = line!() - 1;
@@ -50,7 +50,7 @@ fn a_name_that_is_taken_stays_with_the_first_tool() {
 }
 
 #[test]
-fn unknown_names_are_told_all_at_once() {
+fn unknown_names_are_reported_together() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
     let Err(ToolboxError::UnknownTools(unknown)) = tools.toolbox(ToolboxContext::new(), ["b", "add", "a"])
@@ -61,7 +61,7 @@ fn unknown_names_are_told_all_at_once() {
 }
 
 #[test]
-fn a_registry_that_cannot_be_sealed_stays_open_for_what_is_missing() {
+fn failed_seal_keeps_the_registry_open() {
     use toolgen_runtime::spec::{Requirement, RequirementKind};
     let requirement = Requirement {
         kind: RequirementKind::Tool,
@@ -85,7 +85,7 @@ fn a_registry_that_cannot_be_sealed_stays_open_for_what_is_missing() {
 /// Threads register while others ask for providers: each tool is in the sealed set, or its thread was told that it
 /// came too late; all providers see the same set.
 #[test]
-fn threads_that_register_are_in_the_set_or_told_that_they_are_late() {
+fn concurrent_registrations_are_included_or_rejected() {
     for _ in 0..50 {
         let tools = SharedRegistry::new();
         tools.register(add::tool());
@@ -118,7 +118,7 @@ fn threads_that_register_are_in_the_set_or_told_that_they_are_late() {
 }
 
 #[test]
-fn the_order_of_registration_is_not_seen() {
+fn toolbox_does_not_depend_on_registration_order() {
     let names = ["c", "a", "b"];
     let list = |order: [usize; 3]| {
         let tools = SharedRegistry::new();
@@ -132,7 +132,7 @@ fn the_order_of_registration_is_not_seen() {
 }
 
 #[test]
-fn a_process_shares_it_as_a_static() {
+fn shared_registry_works_as_a_static() {
     static TOOLS: SharedRegistry = SharedRegistry::new();
     TOOLS.register(add::tool());
     let threads = [(); 4].map(|()| std::thread::spawn(|| TOOLS.seal().unwrap()));

@@ -24,7 +24,7 @@ fn refused(toolbox: &Toolbox, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_model_is_told_the_same_and_whoever_hides_tools_hides_that_they_exist() {
+async fn hidden_tools_are_reported_as_unknown() {
     let context = ToolboxContext::new;
     let told = async |toolbox: &Toolbox, name: &str| {
         let response = call(toolbox, name, json!({})).await;
@@ -48,7 +48,7 @@ async fn a_model_is_told_the_same_and_whoever_hides_tools_hides_that_they_exist(
 }
 
 #[test]
-fn a_tool_that_could_not_be_built_is_tried_again() {
+fn failed_tool_construction_is_retried() {
     let tries = AtomicUsize::new(0);
     let flaky = ToolFactory::new(spec("flaky"), move |_| match tries.fetch_add(1, Ordering::SeqCst) {
         0 => Err(FactoryError::new("not yet")),
@@ -63,7 +63,7 @@ fn a_tool_that_could_not_be_built_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_factory_that_panics_is_an_error_of_its_call() {
+async fn panicking_factory_is_an_error_of_its_call() {
     let broken =
         ToolFactory::new(spec("broken"), |_| -> Result<ToolFactory, FactoryError> { panic!("secret") });
     let registry = Registry::builder().add(broken).seal().unwrap();
@@ -80,7 +80,7 @@ fn whoami(ctx: &ToolContext) -> String {
 }
 
 #[tokio::test]
-async fn a_turn_says_who_calls_and_the_provider_where_it_does_not() {
+async fn turn_context_takes_precedence_over_the_toolbox_context() {
     let values = ContextValues::default().with_trusted("workspace_id", 7);
     let context = ToolboxContext::new().with_agent_id("agent-1").with_values(values);
     let registry = Registry::new(toolset![whoami]).unwrap();
@@ -103,7 +103,7 @@ async fn a_turn_says_who_calls_and_the_provider_where_it_does_not() {
 
 /// A future that is large is slow to move, and calls of tools by tools hold one another on the stack.
 #[test]
-fn the_future_of_a_call_is_small() {
+fn call_future_is_small() {
     let toolbox = super::toolbox().build().unwrap();
     let turn = ToolContext::new("t", "");
     let call = toolbox.call(ToolCall::new("1", "add", json!({})), &turn);

@@ -27,7 +27,7 @@ async fn said(toolbox: &Toolbox, name: &str, turn: &ToolContext) -> String {
 }
 
 #[tokio::test]
-async fn a_similar_name_is_suggested_on_every_way() {
+async fn similar_name_is_suggested_for_every_call_path() {
     let toolbox = registry().toolbox(Default::default());
     let told = "Tool not found: pya; did you mean 'pay'?";
     assert_eq!(said(&toolbox, "pya", &turn()).await, told);
@@ -39,7 +39,7 @@ async fn a_similar_name_is_suggested_on_every_way() {
 }
 
 #[tokio::test]
-async fn what_a_caller_may_not_use_is_not_suggested() {
+async fn unusable_tool_is_not_suggested() {
     let bare = "Tool not found: pya";
     let listed = Toolbox::builder(&registry()).allow(["misspell"]).build().unwrap();
     assert_eq!(said(&listed, "pya", &turn()).await, bare);
@@ -51,7 +51,7 @@ async fn what_a_caller_may_not_use_is_not_suggested() {
 }
 
 #[tokio::test]
-async fn a_long_name_is_cut_wherever_it_appears() {
+async fn long_name_is_truncated_everywhere() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = Arc::<Mutex<Vec<String>>>::default();

@@ -36,7 +36,7 @@ async fn told(voice: Option<Voice>, arguments: Value) -> ToolError {
 }
 
 #[tokio::test]
-async fn a_profile_tells_each_problem_in_its_words() {
+async fn voice_formats_each_problem() {
     let cases = [
         (json!({"cmd": "ls"}), "name is required", "name is required", "MISSING_PARAMETER"),
         (
@@ -89,7 +89,7 @@ async fn a_profile_tells_each_problem_in_its_words() {
 }
 
 #[tokio::test]
-async fn what_a_profile_has_no_words_for_is_as_it_is_by_default() {
+async fn problem_without_a_voice_format_uses_the_default() {
     let unknown = json!({"cmd": "ls", "name": "n", "nmae": 1});
     let by_default = told(None, unknown.clone()).await;
     assert_eq!(told(Some(Voice::HELPERS), unknown).await, by_default);

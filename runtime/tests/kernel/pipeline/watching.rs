@@ -58,7 +58,7 @@ async fn noted(name: &str, runs: bool, updates: bool) -> (Vec<String>, String) {
 }
 
 #[tokio::test]
-async fn hooks_and_events_come_in_one_order() {
+async fn hooks_and_events_have_a_fixed_order() {
     let (lines, text) = noted("slow", true, true).await;
     assert_eq!(text, "all");
     assert_eq!(
@@ -77,7 +77,7 @@ async fn hooks_and_events_come_in_one_order() {
 }
 
 #[tokio::test]
-async fn a_hook_stops_a_call_before_anything_else() {
+async fn hook_can_stop_a_call_before_other_layers() {
     let (lines, text) = noted("slow", false, true).await;
     assert_eq!(text, "Tool execution skipped by before_tool_execution hook.");
     assert_eq!(lines, ["before slow"]);
@@ -89,7 +89,7 @@ async fn a_hook_stops_a_call_before_anything_else() {
 }
 
 #[tokio::test]
-async fn a_hook_keeps_an_update_to_itself() {
+async fn hook_can_suppress_an_update() {
     let (lines, _) = noted("slow", true, false).await;
     assert!(lines.contains(&"before update so far".to_owned()));
     assert!(!lines.iter().any(|line| line == "event update" || line == "after update so far"), "{lines:?}");
@@ -147,7 +147,7 @@ pub(crate) async fn login(
 }
 
 #[tokio::test]
-async fn events_hold_no_secrets() {
+async fn events_contain_no_secrets() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
     let toolbox = toolbox()

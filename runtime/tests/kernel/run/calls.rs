@@ -6,7 +6,7 @@ use super::{Ran, Script, answers, assert_answered, builder, calls, run, run_in, 
 use crate::prelude::*;
 
 #[tokio::test]
-async fn m29_a_call_that_fails_leaves_none_of_its_siblings_without_an_answer() {
+async fn failing_call_does_not_affect_its_siblings() {
     let turn = calls([
         ("shell", json!({"cmd": "break"})),
         ("nothing", json!({})),
@@ -23,7 +23,7 @@ async fn m29_a_call_that_fails_leaves_none_of_its_siblings_without_an_answer() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_cut_off_is_answered_and_not_run() {
+async fn truncated_call_gets_an_error_without_running() {
     let turn = calls([("shell", json!({"cmd": "whole"})), ("shell", json!({"cmd": "cut"}))]).truncated();
     let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
     assert_eq!(ran, ["whole"]);
@@ -31,13 +31,13 @@ async fn a_call_that_was_cut_off_is_answered_and_not_run() {
 }
 
 #[tokio::test]
-async fn a_cut_off_completion_does_not_complete() {
+async fn truncated_completion_does_not_complete() {
     let (run, _) = run([calls([("done", json!({}))]).truncated(), ModelTurn::text("ok")]).await;
     assert_eq!(run.outcome, Ok(LoopEnd::Text("ok".to_owned())));
 }
 
 #[tokio::test]
-async fn m41_what_a_tool_calls_a_failure_is_one_and_an_exit_code_is_none() {
+async fn declared_failure_is_an_error_but_an_exit_code_is_not() {
     let turn = calls([("shell", json!({"cmd": "refuse"})), ("shell", json!({"cmd": "false"}))]);
     let (run, _) = run([turn, ModelTurn::text("ok")]).await;
     let failed: Vec<bool> = run.transcript.last_results().map(ToolResponse::is_error).collect();
@@ -45,14 +45,14 @@ async fn m41_what_a_tool_calls_a_failure_is_one_and_an_exit_code_is_none() {
 }
 
 #[tokio::test]
-async fn identical_calls_that_keep_failing_are_stopped_within_a_loop() {
+async fn repeated_failures_are_blocked_within_a_loop() {
     let (run, ran) = run((0..5).map(|_| shell_call("break"))).await;
     assert_eq!(ran.len(), 3);
     assert!(answers(&run)[0].contains("has failed 3 consecutive times"), "{:?}", answers(&run));
 }
 
 #[tokio::test]
-async fn a_tool_can_require_another_within_a_loop_and_not_beyond_it() {
+async fn requirement_is_satisfied_within_its_loop_only() {
     let report = || calls([("report", json!({}))]);
     let (first, _) = run([report(), shell_call("ls"), report()]).await;
     assert_eq!(answers(&first), ["reported"]);
@@ -61,7 +61,7 @@ async fn a_tool_can_require_another_within_a_loop_and_not_beyond_it() {
 }
 
 #[tokio::test]
-async fn a_session_of_the_context_is_kept() {
+async fn session_of_the_context_is_used() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let turn = ToolContext::new("turn", "").with_session(Session::new("s"));
@@ -84,7 +84,7 @@ impl Answerer for Architect {
 }
 
 #[tokio::test]
-async fn m37_a_question_is_answered_among_its_siblings() {
+async fn question_is_answered_among_its_siblings() {
     let ran = Ran::default();
     let toolbox = builder(&ran).answerer(Architect).build().unwrap();
     let turn = calls([
@@ -116,7 +116,7 @@ fn greet(ctx: &ToolContext) -> ToolResult {
 fn nothing() {}
 
 #[tokio::test]
-async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed() {
+async fn loop_stops_for_waiting_calls_and_continues_after_resume() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![greet, nothing]).unwrap()).build().unwrap();
     let context = ToolContext::new("turn", "");
     let turns = || [calls([("greet", json!({})), ("nothing", json!({}))]), ModelTurn::text("ok")];
@@ -148,7 +148,7 @@ async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed(
 }
 
 #[tokio::test]
-async fn a_turn_may_say_something_beside_its_calls() {
+async fn turn_may_contain_text_and_calls() {
     let turn = calls([("shell", json!({"cmd": "ls"}))]).with_text("Looking.").with_tokens(7);
     let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
     assert_eq!((run.outcome, ran.len()), (Ok(LoopEnd::Text("ok".to_owned())), 1));
@@ -160,7 +160,7 @@ async fn a_turn_may_say_something_beside_its_calls() {
 }
 
 #[tokio::test]
-async fn a_loop_and_a_dispatch_run_in_tasks_of_their_own() {
+async fn loop_and_dispatch_futures_are_send() {
     let toolbox = builder(&Ran::default()).build().unwrap();
     let looped = toolbox.clone();
     let run = tokio::spawn(async move {

@@ -8,7 +8,7 @@ use super::{Ran, answers, assert_answered, builder, calls, run, run_in, shell_ca
 use crate::prelude::*;
 
 #[tokio::test]
-async fn m35_a_text_without_calls_is_the_answer() {
+async fn text_without_calls_ends_the_loop() {
     let (run, ran) = run([ModelTurn::text("hello")]).await;
     assert_eq!((run.outcome, run.iterations), (Ok(LoopEnd::Text("hello".to_owned())), 1));
     assert!(ran.is_empty());
@@ -25,7 +25,7 @@ fn signal(end: Result<LoopEnd, LoopError<String>>) -> String {
 }
 
 #[tokio::test]
-async fn m34_a_completion_tool_ends_the_loop_at_the_boundary_of_the_turn() {
+async fn completion_tool_ends_the_loop_after_its_turn() {
     let turn = calls([("submit_plan", json!({"plan": "p"})), ("shell", json!({"cmd": "after"}))]);
     let (run, ran) = run([turn, shell_call("never")]).await;
     let Ok(LoopEnd::Completed(completed)) = &run.outcome else { panic!("{:?}", run.outcome) };
@@ -36,7 +36,7 @@ async fn m34_a_completion_tool_ends_the_loop_at_the_boundary_of_the_turn() {
 }
 
 #[tokio::test]
-async fn of_several_signals_the_first_in_the_order_of_the_calls_wins() {
+async fn first_of_several_signals_wins() {
     let turn = calls([
         ("submit_plan", json!({"plan": "bad"})),
         ("done", json!({})),
@@ -47,12 +47,12 @@ async fn of_several_signals_the_first_in_the_order_of_the_calls_wins() {
 }
 
 #[tokio::test]
-async fn a_completion_without_a_state_just_ends() {
+async fn completion_without_a_state_ends_the_loop() {
     assert_eq!(signal(run([calls([("stop", json!({}))])]).await.0.outcome), "c1 ");
 }
 
 #[tokio::test]
-async fn a_completion_tool_that_failed_lets_the_model_try_again() {
+async fn failed_completion_lets_the_model_retry() {
     let try_with = |plan: &str| calls([("submit_plan", json!({ "plan": plan }))]);
     let (run, _) = run([try_with(""), try_with("bad"), try_with("good")]).await;
     assert_eq!(run.iterations, 3);
@@ -60,7 +60,7 @@ async fn a_completion_tool_that_failed_lets_the_model_try_again() {
 }
 
 #[tokio::test]
-async fn m36_the_signal_leads_to_a_state() {
+async fn signal_selects_a_state() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let states =
@@ -71,7 +71,7 @@ async fn m36_the_signal_leads_to_a_state() {
 }
 
 #[tokio::test]
-async fn m35_the_model_is_asked_ten_times_unless_set() {
+async fn default_limit_is_ten_iterations() {
     let (run, ran) = run((0..99).map(|number| shell_call(&number.to_string()))).await;
     assert_eq!(run.outcome, Err(LoopError::MaxIterations(10)));
     assert_eq!(LoopError::<String>::MaxIterations(10).to_string(), "maximum tool iterations (10) exceeded");
@@ -86,14 +86,14 @@ async fn m35_the_model_is_asked_ten_times_unless_set() {
 }
 
 #[tokio::test]
-async fn a_model_that_cannot_answer_ends_the_loop_and_what_was_said_is_kept() {
+async fn failing_model_ends_the_loop_and_keeps_the_transcript() {
     let (run, _) = run([shell_call("ls")]).await;
     assert_eq!(run.outcome, Err(LoopError::Model("nothing more to say".to_owned())));
     assert_eq!(run.transcript.len(), 3);
 }
 
 #[tokio::test]
-async fn a_model_that_uses_no_tool_twice_is_given_up() {
+async fn model_using_no_tool_twice_ends_the_loop() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let options = LoopOptions::new().with_nudge("Use a tool.");
@@ -107,7 +107,7 @@ async fn a_model_that_uses_no_tool_twice_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_token_ends_the_loop_while_the_model_thinks() {
+async fn cancellation_ends_the_loop_during_a_model_request() {
     let token = CancellationToken::new();
     let toolbox = builder(&Ran::default()).build().unwrap();
     let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
@@ -123,7 +123,7 @@ async fn the_token_ends_the_loop_while_the_model_thinks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_token_ends_the_loop_while_tools_run_and_each_call_is_answered() {
+async fn cancellation_ends_the_loop_during_tool_calls() {
     let token = CancellationToken::new();
     let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = calls([("shell", json!({"cmd": "a"})), ("hang", json!({})), ("hang", json!({}))]);
@@ -145,7 +145,7 @@ fn cost(mut turn: ModelTurn, input: u64, output: u64) -> ModelTurn {
 }
 
 #[tokio::test]
-async fn tokens_limit_how_often_the_model_is_asked() {
+async fn token_limit_ends_the_loop() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let turn = ToolContext::new("turn", "");
@@ -163,7 +163,7 @@ async fn tokens_limit_how_often_the_model_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_limits_the_model_and_the_tools_and_each_call_is_answered() {
+async fn time_limit_ends_the_loop_and_every_call_has_a_response() {
     let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let most = Duration::from_secs(5);

@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn m29_every_call_has_one_answer_in_order(turns in prop::collection::vec(turn(), 0..8), nudges in any::<bool>()) {
+    fn every_call_gets_one_response_in_order(turns in prop::collection::vec(turn(), 0..8), nudges in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let toolbox = builder(&Ran::default()).build().unwrap();

@@ -14,7 +14,7 @@ fn said(transcript: &Transcript) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_the_user_says_is_read_before_the_next_turn() {
+async fn user_message_is_read_before_the_next_turn() {
     let toolbox = builder(&Ran::default()).build().unwrap();
     let messages = SteeringMessages::new();
     let queue = messages.clone();
@@ -37,7 +37,7 @@ async fn what_the_user_says_is_read_before_the_next_turn() {
 }
 
 #[tokio::test]
-async fn a_message_after_a_completion_stays_in_the_queue() {
+async fn message_after_a_completion_stays_in_the_queue() {
     let toolbox = builder(&Ran::default()).build().unwrap();
     let messages = SteeringMessages::new();
     let queue = messages.clone();
@@ -53,7 +53,7 @@ async fn a_message_after_a_completion_stays_in_the_queue() {
 }
 
 #[tokio::test]
-async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
+async fn message_skips_calls_not_started() {
     for (strategy, ran_first) in [(Strategy::Sequential, 1), (Strategy::Parallel, 3)] {
         let ran = Ran::default();
         let toolbox = builder(&ran).build().unwrap();
@@ -83,7 +83,7 @@ async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
 }
 
 #[tokio::test]
-async fn a_program_steers_without_a_message_too() {
+async fn program_can_steer_without_a_message() {
     let ran = Ran::default();
     let toolbox = builder(&ran).build().unwrap();
     let dispatch = DispatchOptions::new().with_strategy(Strategy::Sequential).with_steering(|| true);

@@ -32,14 +32,14 @@ fn built(specs: impl IntoIterator<Item = ToolSpec>) -> Toolbox {
 }
 
 #[test]
-fn no_tools_are_told_so() {
+fn empty_toolbox_documents_no_tools() {
     assert_eq!(built([]).generate_tool_documentation(), "No tools available");
     let none = toolbox(vec![tool(spec("a"))]).allow([""; 0]).build().unwrap();
     assert_eq!(none.generate_tool_documentation(), "No tools available");
 }
 
 #[test]
-fn the_documentation_for_a_prompt_is_exact() {
+fn prompt_documentation_snapshot() {
     let expected = "## Available Tools\n\n\
                     - **ask_question** - Does ask_question.\n\
                     - **done** - Does done.\n\
@@ -49,7 +49,7 @@ fn the_documentation_for_a_prompt_is_exact() {
 }
 
 #[test]
-fn the_detailed_documentation_says_how_each_tool_is_called() {
+fn detailed_documentation_snapshot() {
     let expected = "\
 - **ask_question** - Does ask_question.
   - Parameters: any
@@ -84,7 +84,7 @@ fn bytes(toolbox: &Toolbox) -> Vec<String> {
 }
 
 #[test]
-fn the_order_of_registration_changes_no_byte() {
+fn documentation_does_not_depend_on_registration_order() {
     let names = ["b", "a", "shell_2", "shell", "Z", "zz", "a_b", "a-b"];
     let in_order = |order: &[usize]| {
         let tools: Vec<Arc<dyn AgentTool>> = order.iter().map(|index| tool(spec(names[*index]))).collect();

@@ -6,7 +6,7 @@ use super::{call_in, said, tool, toolbox, tools, with_effects};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_model_is_told_of_the_tools_it_may_use_and_no_others() {
+async fn model_finds_only_tools_it_may_use() {
     let mut all = tools(&["build", "lint"]);
     all.push(tool(with_effects("build_and_publish", Effects::UNDECLARED)));
     all.extend([Arc::new(ListTools::new()) as _, Arc::new(SearchTools::new()) as _]);

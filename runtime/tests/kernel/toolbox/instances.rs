@@ -8,7 +8,7 @@ use super::{Count, Counted, factory, names, said, spec, tool, toolbox, tools};
 use crate::prelude::*;
 
 #[test]
-fn a_list_of_allowed_tools_filters_and_sorts() {
+fn allow_list_filters_and_sorts() {
     let all = || tools(&["shell", "build", "test", "lint"]);
     assert_eq!(names(&toolbox(all()).build().unwrap()), ["build", "lint", "shell", "test"]);
     let some = toolbox(all()).allow(["test"]).allow(["build", "test"]).build().unwrap();
@@ -20,7 +20,7 @@ fn a_list_of_allowed_tools_filters_and_sorts() {
 }
 
 #[test]
-fn the_three_errors_are_exact() {
+fn toolbox_error_messages_are_stable() {
     let broken = ToolFactory::new(spec("broken"), |_: &ToolboxContext| -> Result<Counted, FactoryError> {
         Err(FactoryError::requires("broken", "an executor"))
     });
@@ -39,7 +39,7 @@ fn the_three_errors_are_exact() {
 }
 
 #[tokio::test]
-async fn a_tool_is_built_once_when_it_is_first_used_and_is_the_same_from_then_on() {
+async fn tool_is_built_once_on_first_use() {
     let (used, used_made) = factory(spec("used"));
     let (idle, idle_made) = factory(spec("idle"));
     let registry = Registry::new([Arc::new(used) as Arc<dyn AgentTool>, Arc::new(idle)]).unwrap();
@@ -60,7 +60,7 @@ async fn a_tool_is_built_once_when_it_is_first_used_and_is_the_same_from_then_on
 }
 
 #[test]
-fn threads_that_ask_at_once_get_one_tool() {
+fn concurrent_first_uses_build_one_tool() {
     let (used, made) = factory(spec("used"));
     let toolbox = toolbox(vec![Arc::new(used)]).build().unwrap();
     let start = Arc::new(Barrier::new(16));
@@ -79,7 +79,7 @@ fn threads_that_ask_at_once_get_one_tool() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_built_is_told_and_tried_again() {
+async fn failed_tool_construction_is_reported_and_retried() {
     let tries = Count::default();
     let count = tries.clone();
     let flaky = ToolFactory::new(spec("flaky"), move |_: &ToolboxContext| {
@@ -99,7 +99,7 @@ async fn what_could_not_be_built_is_told_and_tried_again() {
 }
 
 #[test]
-fn a_tool_is_another_one_in_another_context() {
+fn another_context_builds_another_tool() {
     let places = ToolFactory::new(spec("place"), |ctx: &ToolboxContext| {
         let place =
             ctx.work_dir.clone().ok_or_else(|| FactoryError::new("WorkDir is required for place tool"))?;
@@ -116,7 +116,7 @@ fn a_tool_is_another_one_in_another_context() {
 }
 
 #[test]
-fn unknown_names_in_a_list_are_told_together() {
+fn unknown_names_in_an_allow_list_are_reported_together() {
     let refused = toolbox(tools(&["a", "b"])).allow(["z", "a", "y", "z"]).build().unwrap_err();
     assert_eq!(refused.to_string(), "tool 'y' not registered\ntool 'z' not registered");
     let pattern = toolbox(tools(&["a"])).allow(["list_*"]).build().unwrap_err();
@@ -132,7 +132,7 @@ fn unknown_names_in_a_list_are_told_together() {
 }
 
 #[tokio::test]
-async fn tools_that_turn_up_later_are_in_a_new_snapshot() {
+async fn later_tools_appear_in_a_new_snapshot_only() {
     let registry = Registry::new(tools(&["a"])).unwrap();
     let before = registry.toolbox(ToolboxContext::new());
     let more = registry.extend([tool(spec("b"))]).unwrap();
@@ -145,7 +145,7 @@ async fn tools_that_turn_up_later_are_in_a_new_snapshot() {
 }
 
 #[tokio::test]
-async fn what_is_forbidden_can_be_hidden() {
+async fn forbidden_tools_can_be_hidden() {
     let (hidden, open): (Toolbox, Toolbox) = {
         let builder = || toolbox(tools(&["deploy", "deploy_all", "shell"])).allow(["shell"]);
         (builder().hide_forbidden().build().unwrap(), builder().build().unwrap())

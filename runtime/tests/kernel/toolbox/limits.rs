@@ -12,7 +12,7 @@ fn in_limits(limits: EffectLimits) -> ToolboxContext {
 }
 
 #[tokio::test]
-async fn web_fetch_does_not_run_where_the_network_is_disabled() {
+async fn web_fetch_is_refused_without_network() {
     let fetching = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
     let (fetch, calls) = counted(with_effects("web_fetch", fetching));
     let tools = vec![fetch, tool(spec("think"))];
@@ -33,7 +33,7 @@ async fn web_fetch_does_not_run_where_the_network_is_disabled() {
 }
 
 #[tokio::test]
-async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
+async fn context_limits_apply_to_every_kind_of_tool() {
     let limits = EffectLimits { files: Files::Read, network: Network::None, ..EffectLimits::ANY };
     let cases = [
         (
@@ -72,7 +72,7 @@ async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_executor_confines_it_runs_where_the_bare_one_may_not() {
+async fn executor_confinement_allows_a_tool_otherwise_refused() {
     let shell = || {
         ToolFactory::new(with_effects("shell", Effects::UNDECLARED), |ctx: &ToolboxContext| {
             let answer = format!("read-only: {}", ctx.limits.files != Files::Write);
@@ -93,7 +93,7 @@ async fn a_tool_whose_executor_confines_it_runs_where_the_bare_one_may_not() {
 }
 
 #[tokio::test]
-async fn rules_say_which_tools_there_are() {
+async fn rules_select_the_available_tools() {
     let tools = || {
         vec![
             tool(ToolSpec { category: "files".into(), ..spec("read_file") }),
@@ -125,7 +125,7 @@ async fn rules_say_which_tools_there_are() {
 }
 
 #[test]
-fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
+fn unused_rule_is_reported_with_a_suggestion() {
     let built = |rules: RulesBuilder| {
         let tools = vec![
             tool(ToolSpec { category: "money".into(), ..spec("pay") }),
@@ -147,7 +147,7 @@ fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
 }
 
 #[tokio::test]
-async fn a_principal_runs_out_of_calls_and_others_do_not() {
+async fn rate_limit_applies_per_principal() {
     let toolbox = toolbox(vec![tool(spec("look")), tool(spec("see"))])
         .rate_limit(WindowLimit::new().with_per_tool(2).with_per_principal(3))
         .build()
@@ -169,7 +169,7 @@ async fn a_principal_runs_out_of_calls_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn calls_without_a_principal_count_for_their_agent_or_session_or_for_all() {
+async fn rate_limit_without_principal_uses_agent_session_or_all() {
     let limited = |tools| {
         let limit = WindowLimit::new().with_per_tool(1);
         toolbox(tools).rate_limit(limit).build().unwrap()

@@ -70,7 +70,7 @@ fn after() -> String {
 }
 
 #[test]
-fn answers_have_the_documented_form() {
+fn one_shot_responses_have_the_documented_format() {
     let cases = [
         ("greet", r#"{"name": "Ada"}"#, 0, json!({"result": "Hello, Ada."})),
         ("add", r#"{"a": 1, "b": 2}"#, 0, json!({"result": 3})),
@@ -93,7 +93,7 @@ fn answers_have_the_documented_form() {
 }
 
 #[test]
-fn errors_have_a_text_and_a_code() {
+fn one_shot_errors_have_a_message_and_a_code() {
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let problems = [
         ("greet", &b"{}"[..], "name is required", "MISSING_PARAMETER"),

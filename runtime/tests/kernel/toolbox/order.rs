@@ -92,7 +92,7 @@ async fn tried(first: usize) -> (String, Vec<&'static str>, usize) {
 }
 
 #[tokio::test]
-async fn a_call_is_told_of_the_first_thing_in_its_way_and_nobody_behind_it_is_asked() {
+async fn first_failing_check_decides_and_later_ones_do_not_run() {
     for (first, (what, expected)) in TOLD.iter().enumerate() {
         let (text, asked, calls) = tried(first).await;
         assert!(text.contains(expected), "{what}: {text}");
@@ -106,7 +106,7 @@ async fn a_call_is_told_of_the_first_thing_in_its_way_and_nobody_behind_it_is_as
 }
 
 #[tokio::test]
-async fn a_program_that_calls_its_own_tools_has_nobody_to_ask() {
+async fn direct_call_by_the_program_needs_no_principal() {
     let (tested, calls) = counted(ToolSpec { scopes: vec!["admin".into()].into(), ..spec("purge") });
     let toolbox = toolbox(vec![tested]).build().unwrap();
     assert_eq!(super::said(&toolbox, "purge").await, "purge ran");
@@ -114,7 +114,7 @@ async fn a_program_that_calls_its_own_tools_has_nobody_to_ask() {
 }
 
 #[tokio::test]
-async fn a_tool_without_scopes_has_those_of_its_effects() {
+async fn tool_without_scopes_requires_those_of_its_effects() {
     use toolgen_runtime::Effects;
     let tools = vec![tool(spec("look")), tool(super::with_effects("change", Effects::UNDECLARED))];
     let toolbox = toolbox(tools).build().unwrap();

@@ -26,7 +26,7 @@ fn told(text: &str) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn a_model_reads_a_large_result_to_its_end() {
+async fn model_can_read_a_large_result_to_its_end() {
     let (toolbox, turn) = (reading(20), ToolContext::new("turn", "").with_agent_id("coder"));
     // The tool to read on with is there, whatever is allowed beside it.
     assert_eq!(names(&toolbox), ["log", "read_result", "tail"]);
@@ -49,7 +49,7 @@ async fn a_model_reads_a_large_result_to_its_end() {
 }
 
 #[tokio::test]
-async fn whoever_may_call_the_tool_may_read_on() {
+async fn only_permitted_callers_can_continue_reading() {
     let toolbox = reading(20);
     let owner = Principal::new("p").with_scopes(["read"]).with_tools(["log"]);
     let turn = ToolContext::new("turn", "").with_principal(owner);
@@ -63,14 +63,14 @@ async fn whoever_may_call_the_tool_may_read_on() {
 }
 
 #[tokio::test]
-async fn without_a_limit_nothing_is_cut_and_there_is_nothing_to_read_on_with() {
+async fn paging_can_be_disabled() {
     let toolbox = toolbox(vec![Arc::new(big("tail", Some(10)))]).without_paging().build().unwrap();
     assert_eq!(said(&toolbox, "tail").await, WHOLE);
     assert_eq!(said(&toolbox, "read_result").await, "Tool not found: read_result");
 }
 
 #[tokio::test]
-async fn a_limit_is_there_unless_it_is_taken_away() {
+async fn default_result_limit_applies_unless_disabled() {
     let large =
         |bytes: usize| Counted { spec: spec("log"), calls: Arc::default(), answer: "x".repeat(bytes) };
     let fits = toolbox(vec![Arc::new(large(50_000))]).build().unwrap();
@@ -105,7 +105,7 @@ async fn a_limit_is_there_unless_it_is_taken_away() {
 }
 
 #[tokio::test]
-async fn a_tool_of_the_same_name_is_left_alone_by_the_default() {
+async fn default_paging_keeps_an_existing_read_result_tool() {
     let toolbox = toolbox(tools(&["read_result"])).build().unwrap();
     let nobody = Principal::new("p").with_tools([""; 0]);
     let turn = ToolContext::new("turn", "").with_principal(nobody);
@@ -114,7 +114,7 @@ async fn a_tool_of_the_same_name_is_left_alone_by_the_default() {
 }
 
 #[test]
-fn a_program_with_a_tool_of_that_name_is_told() {
+fn explicit_paging_conflicts_with_an_existing_tool() {
     let pages = Pages::new(ResultLimit::bytes(10));
     let refused = toolbox(tools(&["read_result"])).paging(pages).build().unwrap_err();
     let told = refused.to_string();

@@ -115,7 +115,7 @@ fn toolbox_of(set: &Toolset) -> Toolbox {
 }
 
 #[test]
-fn the_five_sets_offer_exactly_their_members() {
+fn five_toolsets_contain_exactly_their_members() {
     assert_eq!(check_all(&SETS, &registry()), Ok(()));
     let counts: Vec<usize> = SETS.iter().map(|set| set.members.len()).collect();
     assert_eq!(counts, [6, 8, 11, 13, 5]);
@@ -127,7 +127,7 @@ fn the_five_sets_offer_exactly_their_members() {
 }
 
 #[tokio::test]
-async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
+async fn planning_sets_are_read_only_and_the_coding_set_is_not() {
     for set in &SETS[..4] {
         let (executor, context) = context();
         let toolbox = Toolbox::builder(&registry()).context(context).toolset(set).build().unwrap();
@@ -144,7 +144,7 @@ async fn who_plans_only_reads_and_has_no_network_and_who_codes_has_both() {
 }
 
 #[tokio::test]
-async fn a_set_narrows_its_context_and_never_widens_it() {
+async fn toolset_restricts_its_context_and_never_widens_it() {
     let (executor, context) = context();
     let offline = context.clone().with_limits(EffectLimits { network: Network::None, ..EffectLimits::ANY });
     let coding = Toolbox::builder(&registry()).context(offline).toolset(&SETS[2]).build().unwrap();
@@ -158,7 +158,7 @@ async fn a_set_narrows_its_context_and_never_widens_it() {
 }
 
 #[tokio::test]
-async fn a_tool_that_lacks_what_it_needs_says_so() {
+async fn missing_executor_or_directory_is_reported() {
     let bare = Toolbox::builder(&registry()).toolset(&SETS[2]).build().unwrap();
     let text = "failed to create tool 'shell': shell tool requires an executor";
     assert_eq!(said(&bare, "shell").await, text);
@@ -172,7 +172,7 @@ async fn a_tool_that_lacks_what_it_needs_says_so() {
 }
 
 #[test]
-fn members_that_are_unknown_or_twice_there_are_told_together() {
+fn unknown_and_duplicate_members_are_reported_together() {
     let small = Registry::new(tools(&["shell", "done"])).unwrap();
     let bad = Toolset::new("a", ["sehll", "done", "nothing", "done", "sehll", "done"]);
     let worse = Toolset::new("b", ["Done"]);
@@ -188,7 +188,7 @@ toolset 'b': tool 'Done' not registered; did you mean 'done'?";
 }
 
 #[tokio::test]
-async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
+async fn context_spec_sets_work_dir_and_required_scopes() {
     static PLANNING: ContextSpec = ContextSpec {
         name: Text::Static("planning"),
         limits: EffectLimits::PLANNING,

@@ -57,7 +57,7 @@ fn check_answers(format: WireFormat, case: &Value, title: &str) {
 }
 
 #[test]
-fn calls_are_read_and_answers_rendered_as_the_cases_say() {
+fn calls_and_responses_match_the_cases() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/cases");
     let (mut calls, mut answers) = (0, 0);
     for directory in cases(&root) {
@@ -79,7 +79,7 @@ fn calls_are_read_and_answers_rendered_as_the_cases_say() {
 }
 
 #[test]
-fn formats_are_found_by_their_names() {
+fn formats_are_found_by_name() {
     for format in WireFormat::ALL {
         assert_eq!(WireFormat::by_name(format.name()), Some(format));
         assert_eq!(format.to_string(), format.name());
@@ -90,7 +90,7 @@ fn formats_are_found_by_their_names() {
 }
 
 #[test]
-fn made_up_ids_are_unique() {
+fn generated_ids_are_unique() {
     let response = json!([{"functionCall": {"name": "a"}}, {"functionCall": {"name": "a"}}]);
     let mut ids = Vec::new();
     for _ in 0..50 {
@@ -102,7 +102,7 @@ fn made_up_ids_are_unique() {
 }
 
 #[test]
-fn broken_arguments_are_a_problem_that_the_model_is_told_and_never_run() {
+fn malformed_arguments_are_reported_and_never_run() {
     let cut =
         json!({"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": "{\"a\": 1, \"b"}}]});
     let call = &WireFormat::OpenAiChat.tool_calls(&cut).unwrap()[0];
@@ -115,7 +115,7 @@ fn broken_arguments_are_a_problem_that_the_model_is_told_and_never_run() {
 }
 
 #[test]
-fn calls_of_other_kinds_than_functions_get_answers_of_their_own_kind() {
+fn non_function_calls_get_responses_of_their_own_kind() {
     let old = json!({"role": "assistant", "function_call": {"name": "add", "arguments": "{}"}});
     let call = &WireFormat::OpenAiChat.tool_calls(&old).unwrap()[0];
     assert_eq!(
@@ -131,7 +131,7 @@ fn calls_of_other_kinds_than_functions_get_answers_of_their_own_kind() {
 }
 
 #[test]
-fn documents_have_names_that_no_other_has_in_a_conversation() {
+fn document_names_are_unique_in_a_conversation() {
     let pdf = || Content::Resource {
         uri: "mem:/r".into(),
         mime_type: "application/pdf".into(),

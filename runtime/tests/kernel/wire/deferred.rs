@@ -16,7 +16,7 @@ fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn anthropic_searches_by_words_or_by_patterns() {
+fn anthropic_search_supports_words_and_patterns() {
     let deferred = Deferred::new().load(["pay"]);
     let list = WireFormat::Anthropic.tools_deferred(&deferred, &specs()).unwrap();
     assert_eq!(list[0], json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}));
@@ -43,7 +43,7 @@ fn send_parcel(to: String) -> String {
 }
 
 #[tokio::test]
-async fn anthropic_is_referred_to_the_tools_that_our_own_search_found() {
+async fn anthropic_gets_references_to_discovered_tools() {
     let registry = Registry::new(toolset![get_weather, send_parcel]).unwrap();
     let all = Toolbox::builder(&registry).build().unwrap();
     let toolbox = Toolbox::builder(&registry).discovery(Discovery::new()).build().unwrap();
@@ -81,7 +81,7 @@ async fn anthropic_is_referred_to_the_tools_that_our_own_search_found() {
 }
 
 #[test]
-fn only_anthropic_takes_what_another_tool_found() {
+fn only_anthropic_accepts_tool_references() {
     let deferred = Deferred::new().searched_by("pay");
     let told = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
     assert!(told.contains("leave `Deferred::searched_by` out"), "{told}");
@@ -111,7 +111,7 @@ fn responses_groups_tools_in_namespaces() {
 }
 
 #[test]
-fn formats_without_a_search_say_what_to_do() {
+fn formats_without_deferred_tools_explain_the_alternative() {
     for format in WireFormat::ALL {
         let told = format.tools_deferred(&Deferred::new(), &specs()).map_err(|why| why.to_string());
         assert_eq!(told.is_ok(), format.defers(), "{format}");
@@ -126,7 +126,7 @@ fn formats_without_a_search_say_what_to_do() {
 }
 
 #[test]
-fn what_a_search_leaves_in_a_reply_is_no_call() {
+fn server_side_search_is_not_a_call() {
     let reply = json!({"role": "assistant", "stop_reason": "tool_use", "content": [
         {"type": "text", "text": "I look for a tool."},
         {"type": "server_tool_use", "id": "srvtoolu_1", "name": "tool_search_tool_bm25", "input": {"query": "pay"}},

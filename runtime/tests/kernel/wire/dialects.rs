@@ -12,7 +12,7 @@ use crate::wire::golden::assert_golden;
 /// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)
 /// or the refusals. A dialect that is not listed says what one above it says. A change of a rendering is a change of this file, to be read.
 #[test]
-fn every_dialect_says_what_it_can() {
+fn dialects_snapshot() {
     let golden = include_str!("dialects.golden");
     let mut written = String::new();
     for line in golden.lines() {
@@ -38,7 +38,7 @@ fn every_dialect_says_what_it_can() {
 }
 
 #[test]
-fn a_description_that_is_too_long_for_openai_is_cut() {
+fn too_long_description_is_truncated_for_openai() {
     let description = "Says a little. ".repeat(80);
     let spec = ToolSpec { description: description.clone().into(), ..ToolSpec::EMPTY };
     let told = |format: WireFormat, pointer: &str| {

@@ -54,7 +54,7 @@ fn limit(decision: &ToolDecision) -> (&'static str, usize, usize, usize) {
 }
 
 #[test]
-fn as_many_tools_are_strict_as_the_limits_allow() {
+fn plan_makes_as_many_tools_strict_as_limits_allow() {
     let plan = anthropic(&[(0, 0); 25]);
     let (strict, lax) = ("anthropic-strict", "anthropic");
     assert_eq!(shown(&plan), [[strict; 20].as_slice(), &[lax; 5]].concat());
@@ -81,7 +81,7 @@ fn as_many_tools_are_strict_as_the_limits_allow() {
 }
 
 #[test]
-fn no_plan_exceeds_a_limit_and_the_same_tools_give_the_same_plan() {
+fn plan_is_deterministic_and_within_limits() {
     for seed in 0..40_usize {
         let tools: Vec<_> = (0..30).map(|n| ((seed * 7 + n * 5) % 9, (seed * 3 + n * n) % 5)).collect();
         let plan = anthropic(&tools);
@@ -100,7 +100,7 @@ fn no_plan_exceeds_a_limit_and_the_same_tools_give_the_same_plan() {
 }
 
 #[test]
-fn a_refused_tool_costs_no_other_its_strict_schema() {
+fn refused_tool_does_not_affect_other_strict_tools() {
     let specs = [refused("pick"), costing("do", 1, 0)];
     assert!(WireFormat::OpenAiResponses.tools_in(&OPENAI_STRICT, &specs).is_err());
     let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, &specs).unwrap();
@@ -118,7 +118,7 @@ fn a_refused_tool_costs_no_other_its_strict_schema() {
 }
 
 #[test]
-fn a_tool_whose_null_means_something_is_not_strict() {
+fn tool_with_meaningful_null_is_not_strict() {
     let input = json!({"type": "object", "properties": {"due": {"type": ["string", "null"]}}, "additionalProperties": false});
     let specs = [spec("change", "Changes one.", &input, None), costing("do", 1, 0)];
     let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, &specs).unwrap();
@@ -131,7 +131,7 @@ fn a_tool_whose_null_means_something_is_not_strict() {
 }
 
 #[test]
-fn too_many_tools_are_an_error_or_a_cut_that_is_told() {
+fn too_many_tools_are_an_error_or_a_reported_cut() {
     let specs: Vec<_> = (0..130).map(|index| costing(&format!("t{index}"), 0, 0)).collect();
     let error = WireFormat::OpenAiChat.plan(&OPENAI, &specs).unwrap_err();
     assert_eq!(error, PlanError::TooMany { provider: "OpenAI", count: 130, max: 128 });
@@ -148,7 +148,7 @@ fn too_many_tools_are_an_error_or_a_cut_that_is_told() {
 }
 
 #[test]
-fn the_field_of_a_declaration_follows_the_dialect() {
+fn declaration_field_follows_the_dialect() {
     let specs = [costing("do", 1, 0)];
     let key = |dialect: &'static Dialect, key: &str| {
         let plan = WireFormat::Gemini.plan(dialect, &specs).unwrap();
@@ -164,7 +164,7 @@ fn echo(spec: ToolSpec) -> DynamicTool {
 }
 
 #[tokio::test]
-async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
+async fn each_call_is_decoded_in_the_dialect_of_its_tool() {
     let registry =
         Registry::builder().add(echo(refused("pick"))).add(echo(costing("do", 1, 0))).seal().unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
@@ -193,7 +193,7 @@ fn exact() -> ToolSpec {
 }
 
 #[test]
-fn an_exact_tool_is_shown_where_all_its_rules_are_keywords_or_not_at_all() {
+fn exact_tool_is_rejected_unless_all_rules_are_keywords() {
     let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, [&exact()]).unwrap();
     assert_eq!(shown(&plan), ["openai"]);
     let told = plan.decisions()[0].to_string();
@@ -219,7 +219,7 @@ fn an_exact_tool_is_shown_where_all_its_rules_are_keywords_or_not_at_all() {
 }
 
 #[test]
-fn rules_between_arguments_of_an_exact_tool_are_rules() {
+fn rules_between_arguments_count_for_exact_tools() {
     let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
         "additionalProperties": false, "x-relations": [["at-most-one", "a", "b"]]});
     let spec = ToolSpec { exact: true, ..spec("pick", "Picks.", &input, None) };
@@ -229,7 +229,7 @@ fn rules_between_arguments_of_an_exact_tool_are_rules() {
 }
 
 #[tokio::test]
-async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
+async fn loop_decodes_calls_by_the_plan_of_each_request() {
     let tools = Registry::builder().add(echo(costing("one", 1, 0))).add(echo(refused("two"))).seal().unwrap();
     let toolbox = tools.toolbox(Default::default());
     let mut asked = Vec::new();

@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn calls_that_a_provider_writes_are_read_as_they_are(calls in calls()) {
+    fn vendor_calls_are_decoded_verbatim(calls in calls()) {
         for Row { format, written, .. } in ROWS {
             let read = format.tool_calls(&written(&calls)).unwrap();
             // Providers that send arguments as text: the text stays, and says the same.
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn every_call_gets_exactly_one_answer_in_order(calls in calls(), outcomes in vec(outcome(), 6)) {
+    fn every_call_gets_exactly_one_response_in_order(calls in calls(), outcomes in vec(outcome(), 6)) {
         let responses: Vec<ToolResponse> =
             calls.iter().zip(outcomes).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
         let ids: Vec<String> = calls.iter().map(|call| call.id.to_string()).collect();
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_responses_never_panic_and_every_problem_has_a_place(
+    fn damaged_responses_never_panic_and_problems_have_locations(
         calls in calls(), steps in vec(0_usize..100, 0..8), with in json(),
     ) {
         for Row { format, written, .. } in ROWS {
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn any_json_is_read_or_refused(value in json(), key in "[a-z]{1,8}") {
+    fn arbitrary_json_is_parsed_or_rejected(value in json(), key in "[a-z]{1,8}") {
         let mut wrapped = Map::new();
         for key in ["content", "choices", "output", "candidates", "parts", "tool_calls", &key] {
             wrapped.insert(key.to_owned(), value.clone());

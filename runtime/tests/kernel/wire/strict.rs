@@ -54,7 +54,7 @@ fn judge(schema: &Value, answer: &Value) {
 }
 
 #[tokio::test]
-async fn a_plain_answer_has_the_declared_content_and_no_keys_of_layers() {
+async fn structured_content_has_no_keys_of_layers() {
     let answer = answered(|| ToolResult::json(json!({"rows": [1, 2]})), None).await;
     assert_eq!(answer["structuredContent"], json!({"rows": [1, 2]}));
     assert_eq!(answer.get("isError"), None);
@@ -64,7 +64,7 @@ async fn a_plain_answer_has_the_declared_content_and_no_keys_of_layers() {
 }
 
 #[tokio::test]
-async fn a_structured_result_after_other_words_is_a_block_of_its_own() {
+async fn additional_text_is_a_separate_block() {
     fn given(text: &str) -> ToolResult {
         ToolResult::text(text).with_details(json!({"rows": [1, 2]}))
     }
@@ -79,7 +79,7 @@ async fn a_structured_result_after_other_words_is_a_block_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_too_large_is_an_error_with_its_first_page() {
+async fn oversized_result_is_an_error_with_its_first_page() {
     let large = || ToolResult::json(json!({"rows": vec![1; 500_000]}));
     let answer = answered(large, Some(1000)).await;
     assert_eq!(answer["isError"], true);
@@ -97,7 +97,7 @@ async fn a_result_that_is_too_large_is_an_error_with_its_first_page() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_not_as_declared_is_an_error() {
+async fn result_violating_its_schema_is_an_error() {
     let answer = answered(|| ToolResult::json(json!({"rows": ["one"]})), None).await;
     assert_eq!(answer["isError"], true);
     assert!(answer["content"][0]["text"].as_str().unwrap().contains("/rows/0"), "{answer}");
@@ -106,7 +106,7 @@ async fn a_result_that_is_not_as_declared_is_an_error() {
 
 /// The call was made: what reads as a failure is made again.
 #[tokio::test]
-async fn a_service_that_differs_from_its_document_has_answered() {
+async fn deviating_service_response_is_not_an_error() {
     let of_service = || ToolSpec { output_may_differ: true, ..declared() };
     for (give, structured) in [
         (|| ToolResult::json(json!({"rows": [1]})), json!({"rows": [1]})),
@@ -128,7 +128,7 @@ async fn a_service_that_differs_from_its_document_has_answered() {
 }
 
 #[test]
-fn a_response_of_no_provider_needs_the_specification() {
+fn response_without_a_toolbox_needs_the_specification() {
     let spec = declared();
     let call = ToolCall::new("1", "give", json!({}));
     let response = ToolResponse::new(&call, Ok(ToolResult::json(json!({"rows": []}))));
@@ -139,7 +139,7 @@ fn a_response_of_no_provider_needs_the_specification() {
 }
 
 #[test]
-fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
+fn output_schema_is_included_if_it_fits_the_budget() {
     let listed = |ceiling: Option<usize>| {
         let mut spec = declared();
         spec.slim.ceiling = ceiling;
@@ -153,7 +153,7 @@ fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
 
 /// Clients up to revision 2025-11-25 want an object: what is none stands in one, as the official SDKs have it.
 #[tokio::test]
-async fn a_list_or_a_number_is_the_result_of_an_object() {
+async fn array_or_number_result_is_wrapped_in_an_object() {
     let of = |output: Value| {
         let (shape, defs) = read_document(&output, &mut Vec::new());
         ToolSpec { output: Some(shape.into()), defs, ..declared() }

@@ -27,7 +27,7 @@ fn specs() -> Vec<ToolSpec> {
 
 /// The list of each format. A change of a rendering is a change of this file, to be read.
 #[test]
-fn tools_are_listed_as_each_format_has_them() {
+fn tools_are_rendered_in_each_format() {
     let mut written = String::new();
     for format in WireFormat::ALL {
         let tools = format.tools(&specs()).unwrap();
@@ -43,7 +43,7 @@ fn tools_are_listed_as_each_format_has_them() {
 }
 
 #[test]
-fn all_tools_that_cannot_be_offered_are_told_at_once() {
+fn unrenderable_tools_are_reported_together() {
     let nothing = json!({"type": "object", "properties": {"one": {"not": {}}, "two": {"not": {}}},
         "required": ["one", "two"]});
     let specs = [

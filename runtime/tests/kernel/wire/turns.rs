@@ -20,7 +20,7 @@ fn toolbox() -> (Toolbox, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs() {
+async fn every_call_of_a_turn_gets_one_response() {
     let sum = json!({"a": 1, "b": 2});
     let calls = [
         ToolCall::new("c1", "add", sum.clone()),
@@ -53,7 +53,7 @@ async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs()
 }
 
 #[tokio::test]
-async fn no_call_of_a_response_that_its_provider_stopped_runs_and_each_is_told_why() {
+async fn calls_of_a_stopped_response_never_run() {
     let sum = json!({"a": 1, "b": 2});
     let calls = [ToolCall::new("c1", "add", sum.clone()), ToolCall::new("c2", "add", sum)];
     for Row { format, written, answered, end, stopped, .. } in ROWS {
@@ -74,7 +74,7 @@ async fn no_call_of_a_response_that_its_provider_stopped_runs_and_each_is_told_w
 }
 
 #[tokio::test]
-async fn a_bad_call_keeps_its_siblings_and_is_answered_if_that_can_be() {
+async fn malformed_call_does_not_affect_its_siblings() {
     let written = json!({"stop_reason": "tool_use", "content": [
         {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 1, "b": 2}},
         {"type": "tool_use", "id": "c2", "name": {"is": "no text"}, "input": {"a": 1, "b": 2}},
@@ -92,7 +92,7 @@ async fn a_bad_call_keeps_its_siblings_and_is_answered_if_that_can_be() {
 }
 
 #[tokio::test]
-async fn tools_are_offered_in_the_dialect_in_which_their_arguments_come_back() {
+async fn tools_and_arguments_use_the_same_dialect() {
     let (toolbox, _) = toolbox();
     for format in WireFormat::ALL {
         let tools = format.tools(toolbox.specs()).unwrap().to_string();

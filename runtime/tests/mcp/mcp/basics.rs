@@ -24,7 +24,7 @@ pub(crate) fn turn() -> ToolContext {
 }
 
 #[test]
-fn both_eras_are_spoken() {
+fn both_protocol_versions_work() {
     run(async {
         for (words, revision) in [
             ("legacy", "2025-11-25"),
@@ -62,7 +62,7 @@ fn both_eras_are_spoken() {
 }
 
 #[test]
-fn a_silent_era_is_left_after_its_time() {
+fn unsupported_version_falls_back_after_its_timeout() {
     run(async {
         let quick = options().probe_timeout(Duration::from_millis(200));
         let client = McpClient::connect(server("legacy mute"), quick.clone()).await.unwrap();
@@ -87,7 +87,7 @@ fn a_silent_era_is_left_after_its_time() {
 }
 
 #[test]
-fn a_list_is_read_page_by_page() {
+fn tool_list_is_paginated() {
     run(async {
         // Some servers end with an empty cursor, and begin again when they get it.
         for words in ["legacy paged", "modern paged", "legacy again", "modern again"] {
@@ -101,7 +101,7 @@ fn a_list_is_read_page_by_page() {
 }
 
 #[test]
-fn a_tool_that_is_listed_twice_is_one_unless_its_descriptors_differ() {
+fn duplicate_tool_is_merged_unless_descriptors_differ() {
     run(async {
         let names = |tools: Vec<Arc<dyn AgentTool>>| {
             tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>()
@@ -119,7 +119,7 @@ fn a_tool_that_is_listed_twice_is_one_unless_its_descriptors_differ() {
 }
 
 #[test]
-fn calls_run_beside_each_other_up_to_the_cap() {
+fn concurrent_calls_are_limited() {
     run(async {
         for (cap, least, most) in [(1, 900, 3000), (8, 300, 800)] {
             let server = McpServer { concurrency: cap, ..server("legacy") };
@@ -158,7 +158,7 @@ fn tools_of_a_server_share_one_process() {
 }
 
 #[test]
-fn who_gives_up_is_heard_by_the_server() {
+fn cancellation_is_sent_to_the_server() {
     run(async {
         for words in ["legacy", "modern"] {
             let client = connect(words).await;
@@ -207,7 +207,7 @@ fn progress_reaches_the_caller() {
 }
 
 #[test]
-fn a_program_gets_only_what_is_declared() {
+fn process_gets_only_the_declared_environment() {
     run(async {
         let mut server = server("legacy");
         if let McpTransport::Stdio { env, inherit, .. } = &mut server.transport {
@@ -224,7 +224,7 @@ fn a_program_gets_only_what_is_declared() {
 }
 
 #[test]
-fn what_a_tool_answers_is_its_result() {
+fn response_content_becomes_the_result() {
     run(async {
         let server = Frozen::from(server("legacy"));
         let mut add = tool(&server, "add");
@@ -267,7 +267,7 @@ async fn processes(client: &McpClient) -> Vec<Value> {
 }
 
 #[test]
-fn a_dropped_client_leaves_no_process() {
+fn dropped_client_leaves_no_process() {
     run(async {
         for words in ["legacy", "legacy stays", "modern", "legacy wrapped"] {
             let client = connect(words).await;
@@ -303,7 +303,7 @@ fn a_dropped_client_leaves_no_process() {
 }
 
 #[test]
-fn an_orderly_end_ends_every_process() {
+fn graceful_close_ends_every_process() {
     run(async {
         for words in ["legacy", "legacy stays", "legacy wrapped"] {
             let client = connect(words).await;

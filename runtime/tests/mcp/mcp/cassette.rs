@@ -38,7 +38,7 @@ async fn program(client: &McpClient) -> Vec<String> {
 }
 
 #[test]
-fn a_recorded_server_is_played_without_being_started() {
+fn cassette_plays_without_starting_the_server() {
     run(async {
         for words in ["legacy", "legacy 2024-11-05", "modern"] {
             let cassette = Cassette::record(&Redactor::new());
@@ -60,7 +60,7 @@ fn a_recorded_server_is_played_without_being_started() {
 /// Whether a client that is closed at once has asked for news by then is a matter of luck, when it is recorded and when it is
 /// played.
 #[test]
-fn requests_beside_the_program_may_be_missing() {
+fn background_requests_may_be_missing() {
     run(async {
         let cassette = Cassette::record(&Redactor::new());
         let client = McpClient::connect(server("modern"), options().cassette(&cassette)).await.unwrap();
@@ -86,7 +86,7 @@ fn requests_beside_the_program_may_be_missing() {
 }
 
 #[test]
-fn another_call_is_told_with_what_differs() {
+fn unrecorded_call_is_reported_with_the_differences() {
     run(async {
         let cassette = Cassette::record(&Redactor::new());
         let one = Frozen::from(server("legacy"));
@@ -108,7 +108,7 @@ fn another_call_is_told_with_what_differs() {
 }
 
 #[test]
-fn questions_and_progress_are_played() {
+fn questions_and_progress_are_replayed() {
     run(async {
         let declaring = || {
             let names = ["elicitation", "sampling", "roots"].map(Into::into);
@@ -159,7 +159,7 @@ fn questions_and_progress_are_played() {
 }
 
 #[test]
-fn what_a_server_is_given_stands_on_no_cassette() {
+fn cassette_redacts_credentials_of_the_server() {
     run(async {
         let secret = "to\"ken/of+the\\server";
         let mut given = server("legacy");

@@ -7,7 +7,7 @@ use crate::mcp::support::{call, connect, eventually, options, run, runs, server,
 use crate::prelude::*;
 
 #[test]
-fn what_fits_nothing_is_ignored_and_counted() {
+fn unsolicited_messages_are_ignored_and_counted() {
     run(async {
         let client = connect("legacy").await;
         assert_eq!(told(&client, "noise").await, "the answer");
@@ -17,7 +17,7 @@ fn what_fits_nothing_is_ignored_and_counted() {
 }
 
 #[test]
-fn a_late_answer_goes_to_nobody_else() {
+fn late_response_is_not_delivered_to_another_request() {
     run(async {
         let client = connect("legacy").await;
         let late = call(&client, "echo", json!({"text": "late", "ms": 300}));
@@ -30,7 +30,7 @@ fn a_late_answer_goes_to_nobody_else() {
 }
 
 #[test]
-fn garbage_is_borne_up_to_a_bound() {
+fn garbage_is_tolerated_up_to_a_limit() {
     run(async {
         let client = connect("legacy").await;
         assert_eq!(call(&client, "garbage", json!({"lines": 200})).await.unwrap(), "after garbage");
@@ -42,7 +42,7 @@ fn garbage_is_borne_up_to_a_bound() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_read_fails_its_call_alone() {
+fn unparsable_response_fails_only_its_call() {
     run(async {
         let mut options = options();
         options.max_message = 100_000;
@@ -61,7 +61,7 @@ fn an_answer_that_cannot_be_read_fails_its_call_alone() {
 }
 
 #[test]
-fn a_line_without_end_ends_the_connection() {
+fn endless_line_closes_the_connection() {
     run(async {
         let mut options = options();
         options.max_message = 100_000;
@@ -75,7 +75,7 @@ fn a_line_without_end_ends_the_connection() {
 }
 
 #[test]
-fn a_server_that_dies_fails_its_calls_at_once() {
+fn exiting_server_fails_its_calls_immediately() {
     run(async {
         let client = connect("legacy").await;
         let beside = tokio::spawn({
@@ -99,7 +99,7 @@ fn a_server_that_dies_fails_its_calls_at_once() {
 }
 
 #[test]
-fn death_at_any_byte_is_told() {
+fn exit_at_any_byte_is_reported() {
     run(async {
         for at in [0, 1, 17, 40, 1000] {
             let client = connect("legacy").await;
@@ -111,7 +111,7 @@ fn death_at_any_byte_is_told() {
 }
 
 #[test]
-fn a_server_that_was_killed_is_started_by_the_next_call() {
+fn killed_server_is_restarted_by_the_next_call() {
     run(async {
         for round in 0..10 {
             let client = connect(["legacy", "modern"][round % 2]).await;
@@ -131,7 +131,7 @@ fn a_server_that_was_killed_is_started_by_the_next_call() {
 }
 
 #[test]
-fn only_what_may_be_repeated_is_repeated() {
+fn only_retryable_calls_are_retried() {
     run(async {
         let file = |name: &str| {
             let file = format!("{}/mcp-{name}", env!("CARGO_TARGET_TMPDIR"));
@@ -150,7 +150,7 @@ fn only_what_may_be_repeated_is_repeated() {
 }
 
 #[test]
-fn a_server_that_does_not_start_is_left_alone() {
+fn failing_server_start_opens_the_circuit() {
     run(async {
         let missing = McpServer {
             transport: McpTransport::Stdio {
@@ -179,7 +179,7 @@ fn a_server_that_does_not_start_is_left_alone() {
 }
 
 #[test]
-fn a_flood_of_errors_blocks_nothing() {
+fn flood_of_stderr_blocks_nothing() {
     run(async {
         let client = connect("legacy").await;
         assert_eq!(call(&client, "flood", json!({"lines": 5000})).await.unwrap(), "flooded");
@@ -187,7 +187,7 @@ fn a_flood_of_errors_blocks_nothing() {
 }
 
 #[test]
-fn a_server_that_does_not_read_holds_nobody_up() {
+fn server_not_reading_does_not_block_callers() {
     run(async {
         let server = McpServer { idle: Some(Duration::from_millis(300)), ..server("legacy deaf") };
         let client = McpClient::connect(server, options()).await.unwrap();
@@ -234,7 +234,7 @@ pub(crate) async fn many_messages(rounds: usize, width: usize) {
 }
 
 #[test]
-fn a_secret_of_the_server_is_not_told() {
+fn server_secret_is_redacted() {
     run(async {
         let server = Frozen::from(given_a_secret("legacy"));
         let toolbox =
@@ -265,7 +265,7 @@ fn given_a_secret(words: &str) -> McpServer {
 }
 
 #[test]
-fn a_secret_reaches_neither_a_lock_nor_a_question() {
+fn server_secret_is_redacted_in_locks_and_questions() {
     run(async {
         for words in ["legacy leaky", "modern leaky"] {
             let server = given_a_secret(words);
@@ -290,7 +290,7 @@ fn a_secret_reaches_neither_a_lock_nor_a_question() {
 }
 
 #[test]
-fn results_that_are_no_objects_are_refused() {
+fn non_object_results_are_rejected() {
     run(async {
         // A name that is not where it should be is not a name.
         assert_eq!(
@@ -311,7 +311,7 @@ fn results_that_are_no_objects_are_refused() {
 }
 
 #[test]
-fn a_server_that_asks_without_end_is_not_kept_in_memory() {
+fn endless_server_requests_do_not_fill_memory() {
     run(async {
         let client = connect("legacy deaf asks").await;
         // It reads nothing, so that all answers wait.
@@ -320,7 +320,7 @@ fn a_server_that_asks_without_end_is_not_kept_in_memory() {
 }
 
 #[test]
-fn a_list_that_is_too_large_is_given_up() {
+fn oversized_tool_list_is_abandoned() {
     run(async {
         let mut options = options();
         options.max_message = 1 << 20;
@@ -331,7 +331,7 @@ fn a_list_that_is_too_large_is_given_up() {
 }
 
 #[test]
-fn messages_are_not_mixed_up() {
+fn concurrent_messages_are_not_mixed_up() {
     run(async {
         many_messages(200, 50).await;
     });

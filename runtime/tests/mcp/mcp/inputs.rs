@@ -18,7 +18,7 @@ async fn wanted(client: &McpClient, method: &str) -> Value {
 }
 
 #[test]
-fn what_was_not_declared_is_refused() {
+fn undeclared_capabilities_are_rejected() {
     run(async {
         let client = McpClient::connect(server("legacy"), options()).await.unwrap();
         for method in ["sampling/createMessage", "elicitation/create", "roots/list", "no/such"] {
@@ -43,7 +43,7 @@ fn handling() -> McpOptions {
 }
 
 #[test]
-fn a_program_answers_what_it_has_handlers_for() {
+fn program_handlers_answer_server_requests() {
     run(async {
         let client = McpClient::connect(declaring("legacy"), handling()).await.unwrap();
         assert_eq!(
@@ -97,7 +97,7 @@ const BOTH: [(&str, &str); 2] = [
 ];
 
 #[test]
-fn a_question_becomes_an_input_request() {
+fn question_becomes_an_input_request() {
     run(async {
         for (words, told) in BOTH {
             let toolbox = Toolbox::builder(&asking(words)).input_handler(Person).build().unwrap();
@@ -111,7 +111,7 @@ fn a_question_becomes_an_input_request() {
 }
 
 #[test]
-fn a_call_waits_for_an_answer_that_comes_later() {
+fn call_waits_for_later_input() {
     run(async {
         for (words, told) in BOTH {
             let toolbox = Toolbox::builder(&asking(words)).build().unwrap();
@@ -131,7 +131,7 @@ fn a_call_waits_for_an_answer_that_comes_later() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_is_declined() {
+fn unanswered_question_is_declined() {
     run(async {
         // Two calls at the same time: whose question it is, nobody knows.
         let client = McpClient::connect(declaring("legacy"), options()).await.unwrap();

@@ -18,7 +18,7 @@ async fn ask(toolbox: &Toolbox, tool: &str, arguments: Value) -> (String, String
 }
 
 #[test]
-fn a_locked_tool_that_changes_is_not_called() {
+fn changed_locked_tool_is_not_called() {
     run(async {
         for words in ["legacy", "modern", "legacy paged"] {
             let server = Frozen::from(server(words));
@@ -55,7 +55,7 @@ fn a_locked_tool_that_changes_is_not_called() {
 }
 
 #[test]
-fn who_waits_for_changes_hears_of_them() {
+fn watchers_are_notified_of_changes() {
     run(async {
         for words in ["legacy", "modern"] {
             let client = connect(words).await;
@@ -78,7 +78,7 @@ fn who_waits_for_changes_hears_of_them() {
 }
 
 #[test]
-fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
+fn unreadable_tool_list_blocks_locked_tools() {
     run(async {
         for words in ["legacy endless", "legacy circle", "legacy unlisted"] {
             let server = Frozen::from(server(words));

@@ -24,7 +24,7 @@ async fn listing(list: &str) -> McpClient {
 }
 
 #[test]
-fn numbers_of_a_result_keep_the_digits_that_the_server_wrote() {
+fn numbers_keep_their_original_digits() {
     run(async {
         let value = r#"{"id":100000000000000000000,"price":1.10,"far":1e400,"zero":-0}"#;
         let answer = result(&format!(r#"{{"content":[],"structuredContent": {value} }}"#)).await;
@@ -56,7 +56,7 @@ fn numbers_of_a_result_keep_the_digits_that_the_server_wrote() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_read_says_where() {
+fn unparsable_response_error_has_a_json_pointer() {
     run(async {
         for (line, told) in [
             (
@@ -84,7 +84,7 @@ fn an_answer_that_cannot_be_read_says_where() {
 }
 
 #[test]
-fn a_tool_that_cannot_be_read_is_left_out_by_name() {
+fn unparsable_tool_is_skipped_by_name() {
     run(async {
         let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
         for bad in [
@@ -105,7 +105,7 @@ fn a_tool_that_cannot_be_read_is_left_out_by_name() {
 }
 
 #[test]
-fn a_list_whose_end_is_odd_is_told() {
+fn invalid_cursor_is_reported() {
     run(async {
         for (next, told) in
             [("5", "`nextCursor` is 5, and not a text"), ("[]", "is [], and"), ("false", "is false, and")]
@@ -126,7 +126,7 @@ fn a_list_whose_end_is_odd_is_told() {
 }
 
 #[test]
-fn answers_to_no_request_are_told_when_time_is_up() {
+fn unsolicited_responses_are_reported_on_timeout() {
     run(async {
         for (idle, total) in
             [(Some(Duration::from_millis(300)), None), (None, Some(Duration::from_millis(300)))]
@@ -152,7 +152,7 @@ fn answers_to_no_request_are_told_when_time_is_up() {
 }
 
 #[test]
-fn a_program_that_is_no_server_is_shown_with_what_it_wrote() {
+fn non_mcp_program_error_shows_its_output() {
     run(async {
         let mut server = server("usage");
         if let McpTransport::Stdio { env, .. } = &mut server.transport {
@@ -176,7 +176,7 @@ fn a_program_that_is_no_server_is_shown_with_what_it_wrote() {
 }
 
 #[test]
-fn titles_are_one_short_line() {
+fn title_is_one_short_line() {
     let server = Frozen::from(server("legacy"));
     let long = "x".repeat(100_000);
     for (descriptor, label) in [
@@ -204,7 +204,7 @@ fn titles_are_one_short_line() {
 }
 
 #[test]
-fn a_revision_that_is_not_named_is_told() {
+fn unknown_protocol_version_is_reported() {
     run(async {
         for (words, told) in [
             ("legacy init=5", "does not say which revision"),
@@ -217,7 +217,7 @@ fn a_revision_that_is_not_named_is_told() {
 }
 
 #[test]
-fn parts_of_a_descriptor_that_have_another_type_are_told_and_cost_themselves() {
+fn invalid_descriptor_members_are_dropped_and_reported() {
     let server = Frozen::from(server("legacy"));
     let input = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
     let bad = json!({
@@ -251,7 +251,7 @@ fn parts_of_a_descriptor_that_have_another_type_are_told_and_cost_themselves() {
 }
 
 #[test]
-fn a_result_of_odd_types_is_read_as_far_as_it_can_be() {
+fn malformed_result_is_parsed_leniently() {
     run(async {
         for (given, text, failed) in [
             (r#"{"content":null}"#, "", false),
@@ -280,7 +280,7 @@ fn a_result_of_odd_types_is_read_as_far_as_it_can_be() {
 }
 
 #[test]
-fn progress_is_heard_however_its_token_is_repeated() {
+fn progress_token_is_accepted_as_string_or_number() {
     run(async {
         let server = McpServer { idle: Some(Duration::from_secs(1)), ..server("legacy texts") };
         let client = McpClient::connect(server, options()).await.unwrap();

@@ -47,7 +47,7 @@ async fn locked(server: &Frozen<McpServer>) -> Vec<Tool> {
 
 #[test]
 #[ignore = "heavy: servers of others"]
-fn servers_of_others_are_listed_and_locked() {
+fn third_party_servers_are_listed_and_locked() {
     run(async {
         for (name, arguments, revision, least) in SERVERS {
             let Some(server) = server("other", name, arguments) else { return };
@@ -83,7 +83,7 @@ async fn call(toolbox: &Toolbox, tool: &str, arguments: Value) -> ToolResponse {
 
 #[test]
 #[ignore = "heavy: servers of others"]
-fn everything_that_everything_does() {
+fn everything_server_features_work() {
     run(async {
         let Some(server) = server("every", "mcp-server-everything", &[]) else { return };
         let toolbox = toolbox(locked(&server.into()).await);
@@ -116,7 +116,7 @@ fn everything_that_everything_does() {
 
 #[test]
 #[ignore = "heavy: servers of others"]
-fn two_copies_of_a_server_are_two_servers() {
+fn two_copies_of_a_server_are_independent() {
     run(async {
         let folders = ["a", "b"].map(|name| {
             let folder = format!("{}/mcp-copy-{name}", env!("CARGO_TARGET_TMPDIR"));

@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 #[test]
 #[ignore = "heavy: soak"]
-fn a_million_messages_are_not_mixed_up() {
+fn million_messages_are_not_mixed_up() {
     run_long(async {
         many_messages(8_000, 64).await;
     });
@@ -16,7 +16,7 @@ fn a_million_messages_are_not_mixed_up() {
 
 #[test]
 #[ignore = "heavy: soak"]
-fn calls_at_the_same_time_take_as_long_as_one() {
+fn concurrent_calls_take_as_long_as_one() {
     run(async {
         let server = McpServer { concurrency: 64, ..server("legacy") };
         let client = McpClient::connect(server, options()).await.unwrap();

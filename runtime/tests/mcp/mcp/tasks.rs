@@ -85,7 +85,7 @@ async fn client() -> McpClient {
 }
 
 #[test]
-fn a_task_is_asked_for_until_it_is_done() {
+fn task_is_polled_until_done() {
     run(async {
         let client = client().await;
         let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
@@ -104,7 +104,7 @@ fn a_task_is_asked_for_until_it_is_done() {
 }
 
 #[test]
-fn a_task_that_fails_says_why() {
+fn failed_task_reports_its_reason() {
     run(async {
         let client = client().await;
         for (kind, expected) in [
@@ -122,7 +122,7 @@ fn a_task_that_fails_says_why() {
 }
 
 #[test]
-fn a_task_gets_what_it_asks_for() {
+fn task_gets_its_requested_input() {
     run(async {
         let client = client().await;
         let got = call(&client, "task", json!({"kind": "asks"})).await.unwrap();
@@ -135,7 +135,7 @@ fn a_task_gets_what_it_asks_for() {
 }
 
 #[test]
-fn a_task_that_is_given_up_is_cancelled() {
+fn abandoned_task_is_cancelled() {
     run(async {
         let client = client().await;
         let cancelled = async || told(&client, "seen").await.contains("tasks/cancel");
@@ -156,7 +156,7 @@ fn a_task_that_is_given_up_is_cancelled() {
 }
 
 #[test]
-fn tasks_are_declared_where_they_are_wanted() {
+fn task_support_is_declared_on_request() {
     run(async {
         let declared = |client: McpClient| async move {
             let told = told(&client, "declared").await;

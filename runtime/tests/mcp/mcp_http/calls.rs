@@ -8,7 +8,7 @@ use crate::mcp_http::world::{ERAS, World, eventually, open, told};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_server_is_asked_for_its_era() {
+async fn protocol_version_is_negotiated() {
     let world = World::start(false).await;
     let client = world.client("").await;
     assert_eq!(client.revision().as_deref(), Some("2026-07-28"));
@@ -16,7 +16,7 @@ async fn a_server_is_asked_for_its_era() {
 }
 
 #[tokio::test]
-async fn tools_are_listed_and_called_in_both_eras_and_both_kinds_of_response() {
+async fn tools_work_in_both_versions_and_response_formats() {
     for (era, json_response) in ERAS.into_iter().flat_map(|era| [(era, false), (era, true)]) {
         let world = World::start(json_response).await;
         let client = world.client(era).await;
@@ -37,7 +37,7 @@ async fn tools_are_listed_and_called_in_both_eras_and_both_kinds_of_response() {
 }
 
 #[tokio::test]
-async fn tools_are_called_by_their_names_with_the_alias_and_tell_their_progress() {
+async fn aliased_calls_report_progress() {
     for era in ERAS {
         let world = World::start(false).await;
         let client = world.client(era).await;
@@ -56,7 +56,7 @@ async fn tools_are_called_by_their_names_with_the_alias_and_tell_their_progress(
 }
 
 #[tokio::test]
-async fn calls_are_on_their_way_at_the_same_time() {
+async fn calls_run_concurrently() {
     for era in ERAS {
         let world = World::start(false).await;
         let client = McpClient::connect(world.server(era), open().concurrency(32)).await.unwrap();
@@ -78,7 +78,7 @@ async fn calls_are_on_their_way_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn connections_are_used_again() {
+async fn connections_are_reused() {
     for era in ERAS {
         let world = World::start(false).await;
         let client = world.client(era).await;
@@ -94,7 +94,7 @@ async fn connections_are_used_again() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_ends_on_the_server() {
+async fn cancelled_call_ends_on_the_server() {
     for era in ERAS {
         let world = World::start(false).await;
         let client = world.client(era).await;
@@ -110,7 +110,7 @@ async fn a_call_that_is_given_up_ends_on_the_server() {
 }
 
 #[tokio::test]
-async fn a_call_may_be_as_long_as_it_tells_its_progress() {
+async fn progress_resets_the_idle_timeout_up_to_the_total() {
     for era in ERAS {
         let world = World::start(false).await;
         let options = open().idle_timeout(Duration::from_millis(250)).call_timeout(Duration::from_secs(2));
@@ -138,7 +138,7 @@ impl TokenSource for Changing {
 }
 
 #[tokio::test]
-async fn a_token_that_a_server_repeats_is_hidden() {
+async fn token_repeated_by_a_server_is_redacted() {
     for era in ERAS {
         let world = World::start(false).await;
         let options = open().tokens("docs", Changing::default());

@@ -15,7 +15,7 @@ fn echo(world: &World) -> Tool {
 }
 
 #[tokio::test]
-async fn a_context_that_allows_other_hosts_only_reaches_no_server() {
+async fn context_hosts_restrict_mcp_servers() {
     let world = World::start(false).await;
     let tools = Engines::new().with(McpEngine::with_options(open())).tools_from([echo(&world)]).unwrap();
     let hosts = |host: &'static str| Network::Hosts(vec![Text::from(host)].into());
@@ -36,7 +36,7 @@ async fn a_context_that_allows_other_hosts_only_reaches_no_server() {
 }
 
 #[tokio::test]
-async fn a_server_at_a_private_address_has_to_be_opened() {
+async fn server_at_a_private_address_must_be_allowed() {
     let world = World::start(false).await;
     let why = McpClient::connect(world.server(""), McpOptions::new()).await.unwrap_err().to_string();
     assert!(why.contains("private_host(\"127.0.0.1\")"), "{why}");

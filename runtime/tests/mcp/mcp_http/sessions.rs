@@ -4,7 +4,7 @@ use crate::mcp_http::world::{ERAS, World, eventually, open, told};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_list_that_changed_is_read_again() {
+async fn changed_tool_list_is_reloaded() {
     for era in ERAS {
         let world = World::start(false).await;
         let client = world.client(era).await;
@@ -17,7 +17,7 @@ async fn a_list_that_changed_is_read_again() {
 }
 
 #[tokio::test]
-async fn a_server_asks_its_client_within_a_call() {
+async fn server_can_ask_its_client_within_a_call() {
     let world = World::start(false).await;
     let mut server = world.server("2025-11-25");
     server.capabilities = vec!["roots".into()].into();
@@ -27,7 +27,7 @@ async fn a_server_asks_its_client_within_a_call() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_gone_begins_anew_and_the_call_is_made_once() {
+async fn lost_session_is_restarted_and_the_call_sent_once() {
     let world = World::start(false).await;
     let client = world.client("2025-11-25").await;
     assert_eq!(told(&client, "echo", json!({"text": "a"})).await, "a");
@@ -38,7 +38,7 @@ async fn a_session_that_is_gone_begins_anew_and_the_call_is_made_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_closed_ends_its_session() {
+async fn closed_client_ends_its_session() {
     let world = World::start(false).await;
     let client = world.client("2025-11-25").await;
     assert_eq!(world.sessions.sessions.read().await.len(), 1);

@@ -9,7 +9,7 @@ use crate::serve::client::{ALL, Client, Era, Person, Way, params};
 use crate::serve::tools::{server, toolbox};
 
 #[tokio::test]
-async fn a_person_is_asked() {
+async fn server_asks_a_person() {
     for (era, way) in ALL {
         let person = Person::Says(json!({"name": "Ada"}));
         let client = Client::of(person, server().0, era, way).await;
@@ -23,7 +23,7 @@ async fn a_person_is_asked() {
 }
 
 #[tokio::test]
-async fn a_person_may_decline_and_may_be_absent() {
+async fn person_may_decline_or_be_unavailable() {
     for (era, way) in ALL {
         let client = Client::of(Person::Declines, server().0, era, way).await;
         let (text, is_error) = client.text("greet", json!({})).await;
@@ -40,7 +40,7 @@ async fn a_person_may_decline_and_may_be_absent() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_again_and_not_for_ever() {
+async fn invalid_input_is_requested_again_a_limited_number_of_times() {
     for way in [Way::Pipe, Way::Http] {
         let person = Person::Says(json!({"name": 7}));
         let client = Client::of(person, server().0, Era::Sessions, way).await;
@@ -76,7 +76,7 @@ async fn approvals_are_refused_unless_the_client_may_approve() {
 }
 
 #[tokio::test]
-async fn what_the_client_decides_is_decided_in_the_queue() {
+async fn client_decisions_are_stored_in_the_queue() {
     for (approve, told, granted, code) in [
         (true, "paid 5", true, None),
         (false, "did not approve", false, Some("PERMISSION_DENIED".to_owned())),
@@ -122,7 +122,7 @@ async fn back(client: &Client, tool: &str, state: Option<&str>, answers: Value) 
 }
 
 #[tokio::test]
-async fn a_state_is_good_once_unchanged_for_its_tool() {
+async fn state_is_valid_once_for_its_tool_only() {
     let ada = || json!({"user_name": {"action": "accept", "content": {"name": "Ada"}}});
     for way in [Way::Pipe, Way::Http] {
         let client = Client::of(Person::Declines, server().0, Era::Alone, way).await;

@@ -22,7 +22,7 @@ async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H
 }
 
 #[tokio::test]
-async fn tools_of_a_client_are_tools_and_a_provider_is_a_handler() {
+async fn client_tools_and_toolbox_handler_can_be_bridged() {
     let (client, heard) = connected(ClientConfig::default()).await;
     let registry = Registry::new(tools("far", client.peer()).await.unwrap()).unwrap();
     let toolbox: Toolbox = registry.toolbox(ToolboxContext::new());
@@ -52,7 +52,7 @@ async fn tools_of_a_client_are_tools_and_a_provider_is_a_handler() {
 }
 
 #[tokio::test]
-async fn what_a_server_reports_passes_the_bridge_in_both_directions() {
+async fn progress_passes_the_bridge_in_both_directions() {
     let progress = Progress::new();
     let (client, _heard) = connected(progress.clone()).await;
     let tools = reporting("far", client.peer(), &progress).await.unwrap();

@@ -7,7 +7,7 @@ use crate::serve::client::{ALL, Client, Era, Way, params, until};
 use crate::serve::tools::server;
 
 #[tokio::test]
-async fn a_declared_result_is_structured() {
+async fn declared_result_is_structured() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let result = client.result("add", json!({"a": 1, "b": 2})).await;
@@ -37,7 +37,7 @@ fn promise() -> Promise {
 }
 
 #[tokio::test]
-async fn a_result_that_is_not_as_declared_is_the_same_error_wherever_it_is_asked_for() {
+async fn invalid_declared_result_is_the_same_error_everywhere() {
     let registry = Registry::new(toolset![promise]).unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     let (turn, call) = (ToolContext::new("turn", ""), || ToolCall::new("1", "promise", json!({})));
@@ -66,7 +66,7 @@ async fn a_result_that_is_not_as_declared_is_the_same_error_wherever_it_is_asked
 }
 
 #[tokio::test]
-async fn a_failure_is_a_result_and_an_image_an_image() {
+async fn failures_and_images_become_mcp_results() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let failed = client.result("fail", json!({"why": "no paper"})).await;
@@ -78,7 +78,7 @@ async fn a_failure_is_a_result_and_an_image_an_image() {
 }
 
 #[tokio::test]
-async fn a_wrong_call_says_what_is_wrong() {
+async fn invalid_call_reports_the_problem() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let unknown = client.call("ad", json!({})).await.unwrap_err().to_string();
@@ -89,7 +89,7 @@ async fn a_wrong_call_says_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn reports_become_progress_and_come_before_the_answer() {
+async fn progress_precedes_the_response() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         assert_eq!(client.text("count", json!({})).await.0, "three");
@@ -104,7 +104,7 @@ async fn reports_become_progress_and_come_before_the_answer() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_fires_its_token() {
+async fn cancelled_call_fires_its_token() {
     for (era, way) in ALL {
         let (server, heard) = server();
         let client = Client::connect(server, era, way).await;
@@ -117,7 +117,7 @@ async fn a_cancelled_call_fires_its_token() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_cancels_its_calls() {
+async fn disconnected_client_cancels_its_calls() {
     let all = ALL.map(|(era, way)| {
         tokio::spawn(async move {
             let (server, heard) = server();
@@ -138,7 +138,7 @@ async fn a_client_that_goes_away_cancels_its_calls() {
 }
 
 #[tokio::test]
-async fn calls_run_beside_each_other() {
+async fn calls_run_concurrently() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let hangs = client.running.call_tool_once(params("hang", json!({})));
@@ -151,7 +151,7 @@ async fn calls_run_beside_each_other() {
 }
 
 #[tokio::test]
-async fn a_session_is_that_of_the_connection() {
+async fn session_belongs_to_the_connection() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let mut visits = Vec::new();

@@ -77,7 +77,7 @@ fn listen() -> Value {
 }
 
 #[tokio::test]
-async fn an_open_subscription_does_not_keep_a_server_whose_input_has_ended() {
+async fn open_subscription_does_not_keep_the_server_running() {
     let mut client = Raw::start();
     client.says(listen()).await;
     client.hears("acknowledged").await;
@@ -87,14 +87,14 @@ async fn an_open_subscription_does_not_keep_a_server_whose_input_has_ended() {
 }
 
 #[tokio::test]
-async fn a_subscription_that_is_the_last_word_does_not_keep_it_either() {
+async fn final_subscription_does_not_keep_the_server_running() {
     let mut client = Raw::start();
     client.says(listen()).await;
     client.ends().await;
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_can_answer_any_more_does_not_keep_it() {
+async fn unanswerable_question_does_not_keep_the_server_running() {
     let mut client = Raw::start();
     client.begins().await;
     let params = json!({"name": "greet", "arguments": {}});
@@ -105,7 +105,7 @@ async fn a_question_that_nobody_can_answer_any_more_does_not_keep_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_the_last_word_counts() {
+async fn final_input_before_the_end_is_processed() {
     let mut client = Raw::start();
     client.begins().await;
     let params = json!({"name": "greet", "arguments": {}});

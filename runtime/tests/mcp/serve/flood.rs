@@ -18,7 +18,7 @@ async fn answer(client: &mut Raw, id: u32) -> Value {
 }
 
 #[tokio::test]
-async fn long_answers_that_nobody_reads_are_few() {
+async fn unread_responses_limit_accepted_requests() {
     let mut client = Raw::of(server().0.instructions("x".repeat(1 << 20)));
     client.begins().await;
     let meta = json!({
@@ -40,7 +40,7 @@ async fn long_answers_that_nobody_reads_are_few() {
 }
 
 #[tokio::test]
-async fn requests_of_every_kind_are_all_answered_and_running_calls_keep_none_of_them() {
+async fn all_requests_are_answered_while_calls_run() {
     let mut client = Raw::start();
     client.begins().await;
     // More calls than other messages that are handled at the same time.
@@ -68,7 +68,7 @@ async fn requests_of_every_kind_are_all_answered_and_running_calls_keep_none_of_
 }
 
 #[tokio::test]
-async fn requests_that_are_cancelled_at_once_take_no_room() {
+async fn cancelled_requests_free_their_slots() {
     let mut client = Raw::start();
     client.begins().await;
     for id in 1..=500 {
@@ -82,7 +82,7 @@ async fn requests_that_are_cancelled_at_once_take_no_room() {
 }
 
 #[tokio::test]
-async fn an_id_is_taken_until_its_request_has_an_answer() {
+async fn request_id_is_in_use_until_its_response() {
     let mut client = Raw::start();
     client.begins().await;
     client.says(call(5, "greet", json!({}))).await;
@@ -102,7 +102,7 @@ async fn an_id_is_taken_until_its_request_has_an_answer() {
 }
 
 #[tokio::test]
-async fn a_connection_has_few_subscriptions() {
+async fn subscriptions_per_connection_are_limited() {
     let mut client = Raw::start();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -32,7 +32,7 @@ async fn status_at(target: &str, url: &str, headers: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn other_hosts_and_origins_are_refused() {
+async fn foreign_hosts_and_origins_are_rejected() {
     let url = serve(server().0).await;
     assert_eq!(status(&url, "").await, 200);
     assert_eq!(status(&url, "Host: localhost\r\n").await, 200);
@@ -49,7 +49,7 @@ async fn other_hosts_and_origins_are_refused() {
 }
 
 #[tokio::test]
-async fn what_can_be_read_in_two_ways_is_refused() {
+async fn ambiguous_host_and_origin_are_rejected() {
     let url = serve(server().0).await;
     let (local, evil) = ("Host: localhost\r\n", "Host: evil.example\r\n");
     for (target, headers, expected) in [
@@ -70,7 +70,7 @@ async fn what_can_be_read_in_two_ways_is_refused() {
 }
 
 #[tokio::test]
-async fn a_bearer_token_is_demanded() {
+async fn bearer_token_is_required() {
     let url = serve(server().0.bearer("s3cret")).await;
     for (header, expected) in [
         ("", 401),
@@ -91,7 +91,7 @@ async fn a_bearer_token_is_demanded() {
 }
 
 #[tokio::test]
-async fn a_call_is_on_behalf_of_its_principal() {
+async fn call_runs_for_its_principal() {
     let (server, _) = server();
     let url = serve(server.principal(|parts| {
         let token = parts.headers.get("authorization")?.to_str().ok()?.strip_prefix("Bearer ")?;
@@ -118,7 +118,7 @@ async fn a_call_is_on_behalf_of_its_principal() {
 
 /// One who learns the ID of a session cannot use it.
 #[tokio::test]
-async fn a_session_is_its_principals_alone() {
+async fn session_is_restricted_to_its_principal() {
     let (server, _) = server();
     let url = serve(server.principal(|parts| {
         let token = parts.headers.get("authorization")?.to_str().ok()?.to_owned();
@@ -170,7 +170,7 @@ async fn a_session_is_its_principals_alone() {
 }
 
 #[tokio::test]
-async fn without_a_token_only_this_machine_is_served() {
+async fn server_without_a_token_is_local_only() {
     let why = server().0.http("0.0.0.0:0").await.unwrap_err().to_string();
     assert!(why.contains("anyone who can reach") && why.contains("bearer token"), "{why}");
     let (server, _) = server();

@@ -71,7 +71,7 @@ impl Raw {
 }
 
 #[tokio::test]
-async fn for_a_new_session_the_idle_one_used_longest_ago_ends() {
+async fn new_session_evicts_the_least_recently_used_idle_one() {
     let raw = Raw::of(server().0.max_sessions(3)).await;
     let mut sessions = Vec::new();
     for _ in 0..3 {
@@ -105,7 +105,7 @@ async fn for_a_new_session_the_idle_one_used_longest_ago_ends() {
 }
 
 #[tokio::test]
-async fn a_principal_does_not_take_the_sessions_of_others() {
+async fn principal_cannot_exhaust_sessions_of_others() {
     let server = server().0.max_sessions(4).max_sessions_per_principal(2).principal(|parts| {
         let token = parts.headers.get("authorization")?.to_str().ok()?.to_owned();
         Some(Principal::new(token).with_scopes(["read", "write"]))
@@ -138,7 +138,7 @@ fn address(url: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_by_half_is_not_waited_for() {
+async fn incomplete_request_times_out() {
     let url = serve(server().0.read_timeout(Duration::from_millis(200))).await;
     for head in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
         let got = exchange(&url, head.as_bytes()).await;
@@ -151,7 +151,7 @@ async fn a_request_that_is_sent_by_half_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_is_refused() {
+async fn oversized_request_is_rejected() {
     let raw = Raw::of(server().0.max_request_bytes(1_000)).await;
     let answer = raw.post("", None, &json!("x".repeat(1_000))).await;
     assert_eq!(answer.status(), 413);
@@ -160,7 +160,7 @@ async fn a_request_that_is_too_long_is_refused() {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_is_told_so() {
+async fn excess_connection_is_rejected_with_a_message() {
     let url = serve(server().0.max_connections(2)).await;
     let held =
         [TcpStream::connect(address(&url)).await.unwrap(), TcpStream::connect(address(&url)).await.unwrap()];
@@ -176,7 +176,7 @@ async fn a_connection_too_many_is_told_so() {
 }
 
 #[tokio::test]
-async fn clients_that_leave_their_calls_behind_start_no_more_than_may_run() {
+async fn abandoned_calls_count_towards_the_call_limit() {
     let (server, heard) = server();
     let raw = Raw::of(server.max_calls(3)).await;
     let sessions = [raw.begin("").await.unwrap(), raw.begin("").await.unwrap()];
@@ -216,7 +216,7 @@ async fn clients_that_leave_their_calls_behind_start_no_more_than_may_run() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
+async fn client_not_reading_stops_being_read() {
     const MOST: usize = 6_000;
     let mut client = ending::Raw::start();
     client.begins().await;
@@ -238,7 +238,7 @@ async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
 }
 
 #[tokio::test]
-async fn a_client_that_reads_no_answers_does_not_keep_its_connection() {
+async fn client_not_reading_loses_its_connection() {
     let url = serve(server().0.max_connections(1).read_timeout(Duration::from_millis(300))).await;
     let mut deaf = TcpStream::connect(address(&url)).await.unwrap();
     let ask = "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_000);

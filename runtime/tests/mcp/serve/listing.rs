@@ -10,7 +10,7 @@ use crate::serve::tools::server;
 const NAMES: [&str; 10] = ["add", "count", "draw", "fail", "greet", "hang", "pay", "tell", "visits", "who"];
 
 #[tokio::test]
-async fn every_client_lists_all_pages_in_order() {
+async fn clients_list_all_pages_in_order() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         let first = client.running.list_tools(None).await.unwrap();
@@ -20,7 +20,7 @@ async fn every_client_lists_all_pages_in_order() {
 }
 
 #[tokio::test]
-async fn a_descriptor_has_title_schemas_and_hints() {
+async fn descriptor_has_title_schemas_and_hints() {
     let (server, _) = server();
     let client = Client::connect(server, ALL[0].0, ALL[0].1).await;
     let tools = client.running.list_all_tools().await.unwrap();
@@ -33,7 +33,7 @@ async fn a_descriptor_has_title_schemas_and_hints() {
 }
 
 #[tokio::test]
-async fn what_is_no_cursor_is_refused() {
+async fn invalid_cursor_is_rejected() {
     for (era, way) in ALL {
         let client = Client::connect(server().0, era, way).await;
         for cursor in ["", "4", "add"] {
@@ -55,7 +55,7 @@ fn other() -> Toolbox {
 }
 
 #[tokio::test]
-async fn clients_are_told_that_the_list_changed() {
+async fn clients_are_notified_of_list_changes() {
     for (era, way) in ALL {
         let (server, _) = server();
         let tools = server.tools();
@@ -82,7 +82,7 @@ async fn clients_are_told_that_the_list_changed() {
 
 /// The tool that reads on appears with the first result that is too large.
 #[tokio::test]
-async fn a_call_that_changes_the_list_says_so() {
+async fn call_changing_the_list_notifies_clients() {
     let (server, _) = server();
     let client = Client::connect(server, ALL[0].0, ALL[0].1).await;
     let (text, is_error) = client.text("tell", json!({})).await;
@@ -93,7 +93,7 @@ async fn a_call_that_changes_the_list_says_so() {
 }
 
 #[tokio::test]
-async fn the_example_serves_its_functions() {
+async fn guide_example_serves_its_functions() {
     for (era, way) in ALL {
         let client = Client::connect(crate::serve::example::server().unwrap(), era, way).await;
         assert_eq!(client.names().await, ["fahrenheit", "miles"]);

@@ -29,7 +29,7 @@ impl Raw {
 }
 
 #[tokio::test]
-async fn a_caller_has_a_part_of_all_requests_that_are_answered() {
+async fn requests_per_caller_are_limited() {
     for known in [true, false] {
         let server = server().0.max_requests_each(3);
         let raw = Raw::of(if known { principals(server) } else { server }).await;
@@ -54,7 +54,7 @@ async fn a_caller_has_a_part_of_all_requests_that_are_answered() {
 }
 
 #[tokio::test]
-async fn a_principal_has_a_part_of_all_calls() {
+async fn calls_per_principal_are_limited() {
     let raw = Raw::of(principals(server().0.max_calls(4).max_calls_each(2))).await;
     let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
     let running = [raw.hang("bob", &his, 7).await, raw.hang("bob", &his, 8).await];
@@ -68,7 +68,7 @@ async fn a_principal_has_a_part_of_all_calls() {
 }
 
 #[tokio::test]
-async fn an_id_is_taken_over_http_until_its_request_is_handled() {
+async fn http_request_id_is_in_use_until_handled() {
     let raw = Raw::of(server().0).await;
     let (session, other) = (raw.begin("").await.unwrap(), raw.begin("").await.unwrap());
     let running = raw.hang("", &session, 7).await;
@@ -86,7 +86,7 @@ async fn an_id_is_taken_over_http_until_its_request_is_handled() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_session_cancels_its_calls_and_says_so_as_clients_expect() {
+async fn ended_session_cancels_its_calls_and_returns_404() {
     let (server, heard) = server();
     let raw = Raw::of(server).await;
     let session = raw.begin("").await.unwrap();

@@ -36,7 +36,7 @@ async fn state(client: &Client, tool: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_approval_that_nobody_asked_for_is_none() {
+async fn unrequested_approval_is_ignored() {
     for (era, way) in ALL {
         for person in [Person::Absent, Person::Declines] {
             let is_absent = matches!(person, Person::Absent);
@@ -55,7 +55,7 @@ async fn an_approval_that_nobody_asked_for_is_none() {
 }
 
 #[tokio::test]
-async fn a_question_that_was_answered_no_has_no_other_answer() {
+async fn declined_question_cannot_be_answered_later() {
     for way in [Way::Pipe, Way::Http] {
         for tool in ["pay", "greet"] {
             for (action, content) in [
@@ -83,7 +83,7 @@ async fn a_question_that_was_answered_no_has_no_other_answer() {
 }
 
 #[tokio::test]
-async fn a_state_is_of_one_principal_and_another_can_neither_use_it_nor_use_it_up() {
+async fn state_is_unusable_for_another_principal() {
     let server = server().0.approve_by_elicitation().principal(|parts| {
         let token = parts.headers.get("authorization")?.to_str().ok()?.strip_prefix("Bearer ")?;
         Some(Principal::new(token.to_owned()).with_scopes(["read", "write"]))
@@ -108,7 +108,7 @@ async fn a_state_is_of_one_principal_and_another_can_neither_use_it_nor_use_it_u
 }
 
 #[tokio::test]
-async fn a_state_is_good_for_its_call_its_kind_of_question_and_its_time() {
+async fn state_is_bound_to_call_kind_and_expiry() {
     let toolbox = toolbox().approval_expiry(Duration::ZERO).build().unwrap();
     let client =
         Client::of(Person::Declines, Server::new(toolbox).approve_by_elicitation(), Era::Alone, Way::Pipe)

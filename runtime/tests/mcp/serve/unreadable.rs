@@ -57,7 +57,7 @@ async fn session(url: &str) -> Option<String> {
 
 /// `line` writes a line and `request` the next request; `post` sends a body over HTTP, in a session after `session`.
 #[test]
-fn what_is_no_message_is_answered_as_the_script_says() {
+fn invalid_messages_match_the_script() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = Runtime::new().unwrap();
     let _guard = runtime.enter();
@@ -100,7 +100,7 @@ fn what_is_no_message_is_answered_as_the_script_says() {
 }
 
 #[tokio::test]
-async fn lines_that_no_script_can_hold_are_answered_too() {
+async fn binary_and_deep_lines_get_an_error_response() {
     let deep = call("7", &format!("{}1{}", "[".repeat(130), "]".repeat(130)));
     let text = br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":""#;
     let not_utf8 = [text.as_slice(), b"\xff\xfe\"}}"].concat();
@@ -137,7 +137,7 @@ async fn lines_that_no_script_can_hold_are_answered_too() {
 }
 
 #[tokio::test]
-async fn a_question_whose_answer_cannot_be_read_ends() {
+async fn unreadable_input_ends_the_question() {
     let mut client = Raw::start();
     client.begins().await;
     let params = json!({"name": "greet", "arguments": {}});

@@ -47,7 +47,7 @@ fn toolbox(context: ToolboxContext, sink: &MemorySink) -> (Toolbox, Auditor) {
 }
 
 #[tokio::test]
-async fn a_client_gives_back_what_an_earlier_call_started() {
+async fn client_returns_values_of_an_earlier_call() {
     for (era, way) in ALL {
         let sink = MemorySink::new();
         let (toolbox, auditor) = toolbox(ToolboxContext::new(), &sink);
@@ -83,7 +83,7 @@ async fn a_client_gives_back_what_an_earlier_call_started() {
 }
 
 #[tokio::test]
-async fn a_client_gives_nothing_else_and_replaces_nothing() {
+async fn client_cannot_set_other_values() {
     let context = || {
         let values = toolgen_runtime::ContextValues::default().with_trusted("workspace_id", 7);
         ToolboxContext::new().with_values(values)

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use toolgen_runtime::store::{Expected, Row, StoreError};
 
 #[tokio::test]
-async fn calls_of_tools_and_calls_decided_at_once_do_not_wait() {
+async fn nested_and_immediately_decided_calls_are_not_queued() {
     let (world, approvals) = (World::default(), Approvals::on(MemoryStore::new()));
     let toolbox = builder(&world, &approvals).build().unwrap();
     let why = toolbox.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
@@ -26,7 +26,7 @@ async fn calls_of_tools_and_calls_decided_at_once_do_not_wait() {
 }
 
 #[tokio::test]
-async fn without_a_queue_there_is_nothing_to_resume() {
+async fn resume_requires_a_queue() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![relay]).unwrap()).build().unwrap();
     assert!(toolbox.approvals().is_none());
     let why = toolbox.resume_decided("x", &turn()).await.unwrap_err();
@@ -120,7 +120,7 @@ impl Store for Odd {
 }
 
 #[tokio::test]
-async fn a_queue_that_fails_runs_nothing() {
+async fn failing_queue_runs_nothing() {
     let world = World::default();
     let approvals = |at| odd(at, How::Fails);
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
@@ -158,7 +158,7 @@ async fn a_queue_that_fails_runs_nothing() {
 }
 
 #[tokio::test]
-async fn an_outcome_that_cannot_be_noted_is_told_all_the_same() {
+async fn result_is_returned_even_if_the_outcome_is_not_stored() {
     let world = World::default();
     let approvals = odd("replace approvals finished", How::Fails);
     let toolbox = builder(&world, &approvals).build().unwrap();
@@ -170,7 +170,7 @@ async fn an_outcome_that_cannot_be_noted_is_told_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_queue_that_hangs_is_not_waited_for() {
+async fn hanging_queue_times_out() {
     let world = World::default();
     let approvals = odd("", How::Hangs);
     let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(10)).build().unwrap();
@@ -180,7 +180,7 @@ async fn a_queue_that_hangs_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_call_that_comes_into_the_queue_too_late_never_runs() {
+async fn call_queued_too_late_never_runs() {
     let world = World::default();
     let approvals = odd("insert approvals ", How::Late);
     let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();

@@ -142,17 +142,17 @@ async fn race(task: &str) {
 }
 
 #[tokio::test]
-async fn of_sixteen_processes_one_runs_what_was_granted() {
+async fn one_of_sixteen_processes_runs_a_granted_call() {
     race("").await;
 }
 
 #[tokio::test]
-async fn also_of_those_that_take_claims_from_each_other_one_runs_it() {
+async fn one_process_runs_a_call_despite_stolen_claims() {
     race("impatient").await;
 }
 
 #[tokio::test]
-async fn a_worker_that_is_killed_before_the_tool_loses_nothing() {
+async fn worker_killed_before_the_tool_loses_nothing() {
     let scratch = Scratch::new();
     let folder = scratch.folder();
     fs::write(folder.join("go"), "").unwrap();
@@ -168,7 +168,7 @@ async fn a_worker_that_is_killed_before_the_tool_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_killed_in_the_tool_leaves_it_started_and_nobody_runs_it_again() {
+async fn call_of_a_worker_killed_in_the_tool_never_reruns() {
     let scratch = Scratch::new();
     let folder = scratch.folder();
     fs::write(folder.join("go"), "").unwrap();

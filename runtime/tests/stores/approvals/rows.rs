@@ -31,7 +31,7 @@ impl Granted {
 }
 
 #[tokio::test]
-async fn a_call_that_was_changed_in_the_database_does_not_run() {
+async fn call_modified_in_the_database_does_not_run() {
     for (key, value) in [
         ("arguments", json!({"to": "Mallory", "pin": "0815"})),
         ("shown", json!({"to": "Grace"})),
@@ -69,7 +69,7 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
 
 /// Whoever can write the database can write what stood there before. A process believes itself more.
 #[tokio::test]
-async fn a_row_that_is_put_back_runs_no_second_time_in_the_process_that_knows_it() {
+async fn restored_row_does_not_run_again_in_the_same_process() {
     for granted in [true, false] {
         let scratch = Scratch::new();
         let world = World::default();
@@ -95,7 +95,7 @@ async fn a_row_that_is_put_back_runs_no_second_time_in_the_process_that_knows_it
 }
 
 #[tokio::test]
-async fn a_worker_with_another_key_runs_nothing_and_uses_nothing_up() {
+async fn worker_with_another_key_runs_and_consumes_nothing() {
     let scratch = Scratch::new();
     let world = World::default();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
@@ -122,7 +122,7 @@ async fn a_worker_with_another_key_runs_nothing_and_uses_nothing_up() {
 
 /// Workers with the right key and with another race: those with the right one get the call, one of them.
 #[tokio::test]
-async fn workers_with_another_key_keep_the_call_from_nobody_and_it_runs_once() {
+async fn workers_with_another_key_do_not_block_a_call() {
     let scratch = Scratch::new();
     let world = World::default();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
@@ -150,7 +150,7 @@ async fn workers_with_another_key_keep_the_call_from_nobody_and_it_runs_once() {
 /// Whatever happens between a claim and the run, the call is granted afterwards, says why, and runs for a worker that
 /// can run it.
 #[tokio::test]
-async fn a_call_that_a_worker_cannot_start_is_given_back_with_the_reason() {
+async fn call_that_cannot_start_is_released_with_the_reason() {
     /// Pays somebody in another way.
     #[tool(undocumented, name = "pay")]
     fn other(to: u32) -> String {
@@ -190,7 +190,7 @@ async fn a_call_that_a_worker_cannot_start_is_given_back_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_column_that_cannot_be_read_hides_no_other_row() {
+async fn unreadable_column_hides_no_other_row() {
     for (column, value) in [
         ("value", "x'ff'"),
         ("value", "CAST(x'ff' AS TEXT)"),
@@ -220,7 +220,7 @@ async fn a_column_that_cannot_be_read_hides_no_other_row() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_given_up_is_not_stored_later() {
+async fn abandoned_call_is_not_stored_later() {
     let scratch = Scratch::new();
     let world = World::default();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
@@ -236,7 +236,7 @@ async fn a_call_that_was_given_up_is_not_stored_later() {
 }
 
 #[tokio::test]
-async fn secrets_are_gone_from_the_database_when_the_call_is_over() {
+async fn secrets_are_erased_when_the_call_ends() {
     let scratch = Scratch::new();
     let Granted { approvals, toolbox, id, database, .. } = Granted::new(&scratch).await;
     let holds = || {
@@ -252,7 +252,7 @@ async fn secrets_are_gone_from_the_database_when_the_call_is_over() {
 }
 
 #[tokio::test]
-async fn secrets_are_gone_from_when_the_call_starts() {
+async fn secrets_are_erased_when_the_call_starts() {
     let scratch = Scratch::new();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
     let toolbox = builder(&World::default(), &approvals).build().unwrap();
@@ -270,7 +270,7 @@ async fn secrets_are_gone_from_when_the_call_starts() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_reads_the_database() {
+async fn approval_database_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new();
     let _granted = Granted::new(&scratch).await;
@@ -281,7 +281,7 @@ async fn nobody_else_reads_the_database() {
 }
 
 #[tokio::test]
-async fn whoever_only_looks_changes_nothing_and_creates_nothing() {
+async fn opening_an_existing_store_changes_nothing() {
     let scratch = Scratch::new();
     Connection::open(scratch.database()).unwrap().execute_batch("CREATE TABLE other (x)").unwrap();
     assert!(SqliteStore::open_existing(scratch.database()).unwrap().is_none(), "nothing waits in it");
@@ -298,7 +298,7 @@ async fn whoever_only_looks_changes_nothing_and_creates_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_gone_from_the_database_with_the_next_look() {
+async fn expired_rows_are_erased_on_the_next_read() {
     let scratch = Scratch::new();
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
     let soon = Duration::from_millis(200);
@@ -313,7 +313,7 @@ async fn what_is_over_is_gone_from_the_database_with_the_next_look() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_written_says_so() {
+async fn unwritable_store_is_reported() {
     let scratch = Scratch::new();
     let Granted { toolbox, id, database, .. } = Granted::new(&scratch).await;
     database.execute_batch("DROP TABLE toolgen_rows").unwrap();

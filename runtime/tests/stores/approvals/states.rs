@@ -112,7 +112,7 @@ impl Middleware for Hangs {
 
 /// `pay` asks for a call in every queue, and any other line does a step with it in each.
 #[test]
-fn each_state_leads_to_the_same_in_every_queue() {
+fn all_queues_follow_the_state_script() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let _guard = runtime.enter();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/approvals/scripts/states.txt");
@@ -142,7 +142,7 @@ fn each_state_leads_to_the_same_in_every_queue() {
 }
 
 #[tokio::test]
-async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
+async fn one_worker_claims_and_one_decision_counts() {
     for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let toolbox = builder(&world, &approvals).build().unwrap();
@@ -164,7 +164,7 @@ async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
 }
 
 #[tokio::test]
-async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
+async fn queue_entry_has_no_secrets_and_names_the_actors() {
     for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let named = approvals.clone().with_worker("worker-3");
@@ -201,7 +201,7 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
 }
 
 #[tokio::test]
-async fn calls_are_found_by_the_beginning_of_their_ids() {
+async fn calls_are_found_by_id_prefix() {
     for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let toolbox = builder(&world, &approvals).build().unwrap();

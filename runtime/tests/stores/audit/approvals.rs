@@ -62,7 +62,7 @@ fn killed(folder: &Path) -> String {
 }
 
 #[test]
-fn a_grant_runs_once_whenever_the_program_is_killed() {
+fn granted_call_runs_once_despite_kills() {
     let file = Scratch::new("calls.db");
     let folder = file.0.parent().unwrap();
     let said: Vec<_> = (0..4).map(|_| killed(folder)).collect();

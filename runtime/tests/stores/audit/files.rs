@@ -12,7 +12,7 @@ fn lines(file: &Scratch) -> Vec<Option<Value>> {
 }
 
 #[tokio::test]
-async fn records_are_lines_that_belong_together() {
+async fn records_are_json_lines_with_intent_and_outcome() {
     for durable in [false, true] {
         let file = Scratch::new("audit.jsonl");
         let auditor =
@@ -41,7 +41,7 @@ async fn records_are_lines_that_belong_together() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_reads_the_records() {
+async fn audit_files_are_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let (file, database) = (Scratch::new("audit.jsonl"), Scratch::new("audit.db"));
     let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
@@ -57,7 +57,7 @@ async fn nobody_else_reads_the_records() {
 }
 
 #[tokio::test]
-async fn half_a_line_of_an_earlier_run_does_not_spoil_the_next() {
+async fn partial_line_of_an_earlier_run_is_terminated() {
     let file = Scratch::new("audit.jsonl");
     for _ in 0..2 {
         let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
@@ -75,7 +75,7 @@ async fn half_a_line_of_an_earlier_run_does_not_spoil_the_next() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_said_at_once() {
+fn unwritable_file_is_an_error_on_open() {
     let folder = std::env::temp_dir();
     assert!(JsonLinesSink::open(folder).is_err());
 }

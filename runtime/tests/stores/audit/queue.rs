@@ -63,7 +63,7 @@ impl AuditSink for Broken {
 }
 
 #[tokio::test]
-async fn a_call_is_one_row_with_all_that_is_known_of_it() {
+async fn call_is_one_complete_row() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let call = || {
@@ -95,7 +95,7 @@ async fn a_call_is_one_row_with_all_that_is_known_of_it() {
 }
 
 #[tokio::test]
-async fn every_end_of_a_call_has_a_status() {
+async fn every_outcome_has_a_status() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let timeout = ToolError::Timeout { duration: Duration::from_secs(1) };
@@ -133,7 +133,7 @@ async fn every_end_of_a_call_has_a_status() {
 }
 
 #[tokio::test]
-async fn a_call_torn_down_by_a_panic_has_an_unknown_outcome() {
+async fn call_ended_by_a_panic_has_an_unknown_outcome() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let inner = auditor.clone();
@@ -148,7 +148,7 @@ async fn a_call_torn_down_by_a_panic_has_an_unknown_outcome() {
 }
 
 #[tokio::test]
-async fn a_slow_sink_does_not_slow_callers_and_drops_are_counted() {
+async fn slow_sink_does_not_slow_callers_and_drops_are_counted() {
     let (word, go) = mpsc::channel();
     let sink = MemorySink::new();
     let auditor = Auditor::builder(Slow { inner: sink.clone(), go }).capacity(10).start().unwrap();
@@ -189,7 +189,7 @@ fn sink_is_busy(auditor: &Auditor) -> bool {
 }
 
 #[tokio::test]
-async fn a_broken_sink_is_counted_and_asked_again() {
+async fn failing_sink_is_counted_and_retried() {
     for panics in [false, true] {
         let sink = Broken { panics, ..Broken::default() };
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
@@ -221,7 +221,7 @@ async fn a_broken_sink_is_counted_and_asked_again() {
 }
 
 #[tokio::test]
-async fn a_durable_call_is_refused_if_its_intent_cannot_be_written() {
+async fn durable_call_is_refused_if_its_intent_fails() {
     for (panics, on_flush) in [(false, false), (false, true), (true, false), (true, true)] {
         let sink = Broken { panics, ..Broken::default() };
         let broken = if on_flush { &sink.flushes } else { &sink.intents };
@@ -238,7 +238,7 @@ async fn a_durable_call_is_refused_if_its_intent_cannot_be_written() {
 }
 
 #[tokio::test]
-async fn durable_calls_wait_for_the_disk_in_order_and_lose_nothing() {
+async fn durable_calls_are_persisted_in_order() {
     /// Writes down what it is told, in order.
     struct Ordered(Arc<Mutex<Vec<String>>>);
     impl Ordered {
@@ -292,7 +292,7 @@ async fn durable_calls_wait_for_the_disk_in_order_and_lose_nothing() {
 }
 
 #[tokio::test]
-async fn nothing_is_lost_when_it_shuts_down() {
+async fn shutdown_loses_nothing() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     for number in 0..1000 {
@@ -318,14 +318,14 @@ async fn nothing_is_lost_when_it_shuts_down() {
 }
 
 #[tokio::test]
-async fn a_durable_call_after_the_end_is_refused() {
+async fn durable_call_after_shutdown_is_refused() {
     let auditor = Auditor::builder(MemorySink::new()).durable(true).start().unwrap();
     auditor.shutdown().await;
     assert_eq!(record(&auditor, "1").intent().await.unwrap_err().code(), "AUDIT_FAILED");
 }
 
 #[tokio::test]
-async fn without_a_sink_nothing_happens() {
+async fn missing_sink_records_nothing() {
     let auditor = Auditor::none();
     let asked = AtomicU32::new(0);
     let mut record = auditor.record(|| {
@@ -340,7 +340,7 @@ async fn without_a_sink_nothing_happens() {
 }
 
 #[tokio::test]
-async fn calls_of_unknown_tools_show_no_values() {
+async fn values_of_unknown_tools_are_not_recorded() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let given = json!({"pin": "hunter2", "n": [5, true, null]});
@@ -354,7 +354,7 @@ async fn calls_of_unknown_tools_show_no_values() {
 }
 
 #[tokio::test]
-async fn a_redactor_that_panics_never_lets_anything_through() {
+async fn panicking_redactor_drops_the_values() {
     let sink = MemorySink::new();
     let redactor = Redactor::builder().rule(|_, _| panic!("broken rule")).build();
     let auditor = Auditor::builder(sink.clone()).redactor(redactor).start().unwrap();
@@ -372,7 +372,7 @@ fn pay(to: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_was_granted_and_cannot_be_recorded_stays_granted() {
+async fn granted_call_stays_granted_if_recording_fails() {
     let sink = Broken::default();
     let auditor = Auditor::builder(sink.clone()).durable(true).start().unwrap();
     let approvals = Approvals::on(MemoryStore::new());

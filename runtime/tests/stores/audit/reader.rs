@@ -75,7 +75,7 @@ fn check_conversation(all: &[AuditRecord]) {
 }
 
 #[tokio::test]
-async fn records_say_which_call_and_which_turn_a_call_is_of() {
+async fn records_name_their_parent_call_and_turn() {
     let sink = MemorySink::new();
     let (toolbox, auditor) = toolbox(sink.clone());
     conversation(&toolbox, &auditor).await;
@@ -89,7 +89,7 @@ async fn records_say_which_call_and_which_turn_a_call_is_of() {
 }
 
 #[tokio::test]
-async fn lines_are_read_as_they_were_written() {
+async fn json_lines_round_trip() {
     let file = Scratch::new("audit.jsonl");
     let (toolbox, auditor) = toolbox(JsonLinesSink::open(&file.0).unwrap());
     conversation(&toolbox, &auditor).await;
@@ -97,7 +97,7 @@ async fn lines_are_read_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn rows_are_read_as_they_were_written() {
+async fn sqlite_rows_round_trip() {
     let file = Scratch::new("audit.sqlite");
     let sink = SqliteSink::open(&file.0).unwrap();
     let (toolbox, auditor) = toolbox(sink);
@@ -141,20 +141,20 @@ async fn follow(path: &Path, auditor: &Auditor) {
 }
 
 #[tokio::test]
-async fn lines_are_followed_while_they_are_written() {
+async fn json_lines_are_followed_while_written() {
     let file = Scratch::new("audit.jsonl");
     follow(&file.0, &Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap()).await;
 }
 
 #[tokio::test]
-async fn rows_are_followed_while_they_are_written() {
+async fn sqlite_rows_are_followed_while_written() {
     let file = Scratch::new("audit.sqlite");
     let sink = SqliteSink::open(&file.0).unwrap();
     follow(&file.0, &Auditor::builder(sink).start().unwrap()).await;
 }
 
 #[test]
-fn a_table_of_nine_columns_is_read() {
+fn nine_column_table_is_readable() {
     use toolgen_runtime::store::audit::rusqlite::Connection;
 
     let file = Scratch::new("old.sqlite");
@@ -176,7 +176,7 @@ fn a_table_of_nine_columns_is_read() {
 }
 
 #[test]
-fn a_view_is_no_log_whose_rows_have_no_end() {
+fn endless_view_is_not_accepted_as_a_log() {
     use toolgen_runtime::store::audit::rusqlite::Connection;
 
     let file = Scratch::new("view.sqlite");
@@ -192,7 +192,7 @@ fn a_view_is_no_log_whose_rows_have_no_end() {
 }
 
 #[tokio::test]
-async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
+async fn foreign_lines_are_counted_and_a_partial_line_waits() {
     let file = Scratch::new("audit.jsonl");
     let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
     call(&auditor, "one", welcome()).await;
@@ -209,7 +209,7 @@ async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
 }
 
 #[test]
-fn a_file_that_is_no_audit_log_is_told() {
+fn file_of_another_format_is_rejected() {
     let file = Scratch::new("other.txt");
     std::fs::write(&file.0, "one\ntwo\n").unwrap();
     let why = store::audit::open(&file.0).unwrap().for_each_change(&mut |_| ()).unwrap_err();

@@ -87,7 +87,7 @@ fn agent() -> impl toolgen_runtime::AgentTool + 'static {
 }
 
 #[tokio::test]
-async fn a_secret_that_a_sub_agent_says_in_pieces_is_hidden() {
+async fn secret_streamed_in_pieces_by_a_sub_agent_is_redacted() {
     use toolgen_runtime::agent::agent_loop::{ModelTurn, Transcript};
     use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
     let runner = LoopRunner::new(|task: &AgentTask, monitor: &AgentMonitor| {
@@ -117,7 +117,7 @@ async fn delegate(ctx: &ToolContext, #[arg(secret)] pin: &str) -> Result<ToolRes
 }
 
 #[tokio::test]
-async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
+async fn secret_is_redacted_in_calls_of_a_sub_agent() {
     let registry = Registry::builder().add(agent()).add_all(toolset![delegate]).seal().unwrap();
     let (toolbox, sink, auditor, seen) = watching(&registry);
     let toolbox = toolbox.build().unwrap();
@@ -199,7 +199,7 @@ async fn leak(ctx: &ToolContext, #[arg(secret)] pin: &str, form: usize) -> Resul
 }
 
 #[tokio::test]
-async fn a_secret_is_hidden_in_every_form_and_wherever_a_tool_says_it() {
+async fn secret_is_redacted_in_every_encoding_and_output() {
     for form in 0..16 {
         let registry = Registry::new(toolset![note, leak]).unwrap();
         let (toolbox, sink, auditor, seen) = watching(&registry);
@@ -238,7 +238,7 @@ fn decoded(text: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_secret_is_hidden_in_the_calls_that_its_tool_makes() {
+async fn secret_is_redacted_in_nested_calls() {
     for text in [false, true] {
         let (toolbox, sink, auditor, seen) = watched();
         let toolbox = toolbox.build().unwrap();
@@ -254,7 +254,7 @@ async fn a_secret_is_hidden_in_the_calls_that_its_tool_makes() {
 }
 
 #[tokio::test]
-async fn a_secret_known_by_its_key_is_hidden_there_too() {
+async fn secret_recognized_by_key_is_redacted_everywhere() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.build().unwrap();
     call(&toolbox, "send", json!({ "headers": { "x-api-key": PIN } }), &seen).await;
@@ -263,7 +263,7 @@ async fn a_secret_known_by_its_key_is_hidden_there_too() {
 }
 
 #[tokio::test]
-async fn a_secret_of_one_call_is_no_secret_of_the_next() {
+async fn secret_of_one_call_does_not_affect_the_next() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.build().unwrap();
     call(&toolbox, "open", json!({ "pin": "noted" }), &seen).await;
@@ -275,7 +275,7 @@ async fn a_secret_of_one_call_is_no_secret_of_the_next() {
 }
 
 #[tokio::test]
-async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
+async fn later_pages_contain_no_secret() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.paging(Pages::new(ResultLimit::bytes(60))).build().unwrap();
     let first = call(&toolbox, "shout", json!({ "pin": PIN }), &seen).await.text();
@@ -289,7 +289,7 @@ async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
+async fn page_boundary_within_a_secret_shows_no_part_of_it() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.paging(Pages::new(ResultLimit::bytes(18))).build().unwrap();
     // The first page ends within the secret, and the next ones begin there.
@@ -306,7 +306,7 @@ async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
 }
 
 #[tokio::test]
-async fn the_code_of_an_error_is_no_secret() {
+async fn error_code_shows_no_secret() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.build().unwrap();
     for tool in ["refuse", "fail"] {
@@ -318,7 +318,7 @@ async fn the_code_of_an_error_is_no_secret() {
 }
 
 #[tokio::test]
-async fn an_error_that_is_repeated_shows_no_part_of_a_secret() {
+async fn repeated_error_shows_no_part_of_a_secret() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.build().unwrap();
     let turn = turn(&seen);
@@ -330,7 +330,7 @@ async fn an_error_that_is_repeated_shows_no_part_of_a_secret() {
 }
 
 #[tokio::test]
-async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
+async fn secret_input_of_a_person_is_redacted() {
     struct Person;
     impl InputHandler for Person {
         fn ask<'a>(
@@ -368,7 +368,7 @@ fn guard(request: &ToolRequest<'_>) -> MiddlewareDecision {
 }
 
 #[tokio::test]
-async fn a_secret_that_middleware_puts_in_is_hidden_too() {
+async fn secret_added_by_middleware_is_redacted() {
     let (toolbox, sink, auditor, seen) = watched();
     let toolbox = toolbox.middleware(guard).build().unwrap();
     assert_eq!(call(&toolbox, "open", json!({ "pin": "mine" }), &seen).await.text(), "open");
@@ -377,7 +377,7 @@ async fn a_secret_that_middleware_puts_in_is_hidden_too() {
 }
 
 #[tokio::test]
-async fn people_who_approve_see_no_secret() {
+async fn approvers_see_no_secret() {
     struct Person(Seen);
     impl Approver for Person {
         fn approve<'a>(

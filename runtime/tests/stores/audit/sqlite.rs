@@ -49,7 +49,7 @@ async fn one(auditor: &Auditor, session: &str, tool: &'static str, outcome: Resu
 }
 
 #[tokio::test]
-async fn the_queries_of_the_nine_columns_run_as_they_are_written() {
+async fn queries_of_the_nine_column_table_run() {
     let file = Scratch::new("audit.db");
     let auditor = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
     for number in 0..55 {
@@ -100,7 +100,7 @@ async fn the_queries_of_the_nine_columns_run_as_they_are_written() {
 }
 
 #[tokio::test]
-async fn a_call_is_one_row_from_its_start_to_its_end() {
+async fn call_is_one_row_from_start_to_end() {
     let file = Scratch::new("audit.db");
     let auditor = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
     let database = Connection::open(&file.0).unwrap();
@@ -122,7 +122,7 @@ async fn a_call_is_one_row_from_its_start_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_row_says_whether_and_by_whom_a_call_was_approved() {
+async fn row_contains_approval_and_approver() {
     let file = Scratch::new("audit.db");
     let auditor = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
     let database = Connection::open(&file.0).unwrap();
@@ -140,7 +140,7 @@ async fn a_row_says_whether_and_by_whom_a_call_was_approved() {
 }
 
 #[tokio::test]
-async fn a_table_of_nine_columns_gets_the_others_and_keeps_its_rows() {
+async fn nine_column_table_is_migrated_without_losing_rows() {
     let file = Scratch::new("audit.db");
     let database = Connection::open(&file.0).unwrap();
     database.execute_batch(NINE_COLUMNS).unwrap();
@@ -159,14 +159,14 @@ async fn a_table_of_nine_columns_gets_the_others_and_keeps_its_rows() {
 }
 
 #[test]
-fn what_is_no_database_is_said_at_once() {
+fn file_of_another_format_is_rejected_on_open() {
     let file = Scratch::new("audit.db");
     std::fs::write(&file.0, "this is a letter, not a database, and long enough to be sure").unwrap();
     assert!(SqliteSink::open(&file.0).unwrap_err().to_string().contains("not a database"));
 }
 
 #[tokio::test]
-async fn a_full_database_refuses_durable_calls_and_recovers() {
+async fn full_database_refuses_durable_calls_and_recovers() {
     let connection = Connection::open_in_memory().unwrap();
     let sink = SqliteSink::new(connection).unwrap();
     drop(sink);
@@ -195,7 +195,7 @@ async fn a_full_database_refuses_durable_calls_and_recovers() {
 }
 
 #[tokio::test]
-async fn a_locked_database_is_waited_for_once_a_batch_and_written_when_it_is_free() {
+async fn locked_database_delays_a_batch_once_and_is_retried() {
     let file = Scratch::new("audit.db");
     let sink = SqliteSink::open(&file.0).unwrap().with_busy_timeout(Duration::from_millis(100)).unwrap();
     let auditor = Auditor::builder(sink).start().unwrap();
@@ -223,7 +223,7 @@ async fn a_locked_database_is_waited_for_once_a_batch_and_written_when_it_is_fre
 }
 
 #[tokio::test]
-async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
+async fn buffer_is_bounded_and_excess_records_are_counted() {
     let file = Scratch::new("audit.db");
     let sink = SqliteSink::open(&file.0).unwrap();
     let sink = sink.with_busy_timeout(Duration::from_millis(1)).unwrap().with_max_buffered(6);
@@ -248,7 +248,7 @@ async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
 }
 
 #[tokio::test]
-async fn a_full_database_is_tried_again() {
+async fn full_database_is_retried() {
     let file = Scratch::new("audit.db");
     drop(SqliteSink::open(&file.0).unwrap());
     let connection = Connection::open(&file.0).unwrap();
@@ -268,7 +268,7 @@ async fn a_full_database_is_tried_again() {
 }
 
 #[tokio::test]
-async fn only_calls_of_programs_that_ended_are_recovered() {
+async fn only_calls_of_ended_programs_are_recovered() {
     let file = Scratch::new("audit.db");
     let first = Auditor::builder(SqliteSink::open(&file.0).unwrap()).start().unwrap();
     let mut running = record(&first, "running");
@@ -300,7 +300,7 @@ async fn only_calls_of_programs_that_ended_are_recovered() {
 }
 
 #[tokio::test]
-async fn two_programs_may_write_to_one_database() {
+async fn two_programs_can_write_to_one_database() {
     let file = Scratch::new("audit.db");
     let auditors =
         [(); 2].map(|()| Auditor::builder(SqliteSink::open(&file.0).unwrap()).durable(true).start().unwrap());
@@ -319,7 +319,7 @@ async fn two_programs_may_write_to_one_database() {
 }
 
 #[test]
-fn programs_that_start_at_once_open_a_new_database_together() {
+fn concurrent_starts_open_a_new_database() {
     for _ in 0..8 {
         let file = Scratch::new("new.db");
         std::thread::scope(|scope| {

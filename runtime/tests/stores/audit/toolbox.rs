@@ -116,7 +116,7 @@ fn code(row: &MemoryRecord) -> &str {
 }
 
 #[tokio::test]
-async fn a_call_is_recorded_with_who_made_it() {
+async fn call_is_recorded_with_its_caller() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     let response = call(&toolbox, "login", json!({"user": "me", "pin": "hunter2"})).await;
@@ -133,7 +133,7 @@ async fn a_call_is_recorded_with_who_made_it() {
 }
 
 #[tokio::test]
-async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
+async fn every_response_is_one_row_even_if_the_call_did_not_run() {
     struct NoRoot;
     impl Middleware for NoRoot {
         fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
@@ -194,7 +194,7 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
 }
 
 #[tokio::test]
-async fn why_a_tool_panicked_is_for_operators_only() {
+async fn panic_message_is_shown_to_operators_only() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     let response = call(&toolbox, "crash", json!({"pin": "s3cr3t-p1n"})).await;
@@ -208,7 +208,7 @@ async fn why_a_tool_panicked_is_for_operators_only() {
 }
 
 #[tokio::test]
-async fn calls_of_a_turn_that_are_not_run_are_rows_too() {
+async fn skipped_calls_of_a_turn_are_recorded() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     let interrupted = || true;
@@ -224,7 +224,7 @@ async fn calls_of_a_turn_that_are_not_run_are_rows_too() {
 }
 
 #[tokio::test]
-async fn secrets_somebody_tells_a_tool_are_not_recorded() {
+async fn secret_inputs_of_a_person_are_not_recorded() {
     struct Person;
     impl InputHandler for Person {
         fn ask<'a>(
@@ -253,7 +253,7 @@ async fn secrets_somebody_tells_a_tool_are_not_recorded() {
 }
 
 #[tokio::test]
-async fn calls_that_are_given_up_leave_a_row() {
+async fn cancelled_calls_are_recorded() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     // By the token.
@@ -275,7 +275,7 @@ async fn calls_that_are_given_up_leave_a_row() {
 }
 
 #[tokio::test]
-async fn a_call_by_a_tool_is_a_row_of_its_own() {
+async fn nested_call_has_its_own_row() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     call(&toolbox, "forward", json!({})).await;
@@ -287,7 +287,7 @@ async fn a_call_by_a_tool_is_a_row_of_its_own() {
 }
 
 #[tokio::test]
-async fn changed_arguments_are_recorded_as_they_were_used() {
+async fn modified_arguments_are_recorded() {
     struct Rename;
     impl Middleware for Rename {
         fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
@@ -302,7 +302,7 @@ async fn changed_arguments_are_recorded_as_they_were_used() {
 }
 
 #[tokio::test]
-async fn bytes_of_pictures_are_not_recorded() {
+async fn image_bytes_are_not_recorded() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).build().unwrap();
     call(&toolbox, "picture", json!({})).await;
@@ -312,7 +312,7 @@ async fn bytes_of_pictures_are_not_recorded() {
 }
 
 #[tokio::test]
-async fn in_durable_mode_the_intent_is_written_before_the_effect() {
+async fn durable_intent_is_written_before_the_effect() {
     struct Noted(Journal);
     impl AuditSink for Noted {
         fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
@@ -341,7 +341,7 @@ async fn in_durable_mode_the_intent_is_written_before_the_effect() {
 }
 
 #[tokio::test]
-async fn in_durable_mode_nothing_is_done_that_cannot_be_recorded() {
+async fn durable_call_is_refused_if_it_cannot_be_recorded() {
     struct Full;
     impl AuditSink for Full {
         fn intent(&mut self, _: &AuditIntent) -> Result<(), AuditError> {
@@ -369,7 +369,7 @@ async fn in_durable_mode_nothing_is_done_that_cannot_be_recorded() {
 }
 
 #[tokio::test]
-async fn a_call_that_could_not_be_recorded_in_time_is_recorded_as_refused() {
+async fn call_with_a_failed_intent_is_recorded_as_refused() {
     /// Fails once: at the intent, or when it is to be persisted.
     struct Once(MemorySink, bool, bool);
     impl Once {
@@ -404,7 +404,7 @@ async fn a_call_that_could_not_be_recorded_in_time_is_recorded_as_refused() {
 }
 
 #[tokio::test]
-async fn a_sink_that_hangs_does_not_hold_a_durable_call() {
+async fn hanging_sink_does_not_block_a_durable_call() {
     struct Hanging(std::sync::mpsc::Receiver<()>);
     impl AuditSink for Hanging {
         fn intent(&mut self, _: &AuditIntent) -> Result<(), AuditError> {
@@ -429,7 +429,7 @@ async fn a_sink_that_hangs_does_not_hold_a_durable_call() {
 
 /// Secrets of all kinds, through a tool that gives back all it gets.
 #[tokio::test]
-async fn no_secret_reaches_any_sink() {
+async fn secrets_reach_no_sink() {
     let file = Scratch::new("audit.jsonl");
     let (memory_sink, memory_auditor) = memory();
     let mut auditors =
@@ -462,7 +462,7 @@ async fn no_secret_reaches_any_sink() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_calls_at_once_are_as_many_rows() {
+async fn concurrent_calls_are_all_recorded() {
     let (sink, auditor) = memory();
     let toolbox = toolbox(&auditor).default_timeout(Duration::from_secs(5)).build().unwrap();
     let tasks = (0..16).map(|task| {

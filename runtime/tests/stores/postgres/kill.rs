@@ -61,7 +61,7 @@ async fn child_process() {
 }
 
 #[test]
-fn a_server_that_is_killed_loses_no_record_and_has_none_twice() {
+fn killed_server_loses_and_duplicates_no_record() {
     let (records, kills) = (number(RECORDS, 8_000), number(KILLS, 2));
     let Some(server) = Server::start(&["max_connections=20"]) else { return };
     let url = server.database("killed");

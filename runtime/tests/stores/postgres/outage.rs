@@ -5,7 +5,7 @@ use super::{call, durable, record, server, started, welcome};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_commit_whose_answer_is_lost_is_neither_missing_nor_twice() {
+async fn commit_with_a_lost_response_is_stored_exactly_once() {
     let Some(server) = server::shared() else { return };
     let url = server.database("lost");
     let network = Proxy::to(server.port);
@@ -30,7 +30,7 @@ async fn a_commit_whose_answer_is_lost_is_neither_missing_nor_twice() {
 }
 
 #[tokio::test]
-async fn a_durable_call_is_refused_while_the_database_is_away_and_the_refusal_is_recorded() {
+async fn durable_call_during_an_outage_is_refused_and_recorded() {
     let Some(server) = server::shared() else { return };
     let url = server.database("refused");
     let network = Proxy::to(server.port);
@@ -65,7 +65,7 @@ async fn a_durable_call_is_refused_while_the_database_is_away_and_the_refusal_is
 }
 
 #[tokio::test]
-async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
+async fn buffer_is_bounded_and_excess_records_are_counted() {
     let Some(server) = server::shared() else { return };
     let url = server.database("kept");
     let network = Proxy::to(server.port);
@@ -100,7 +100,7 @@ async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
 }
 
 #[tokio::test]
-async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
+async fn locked_table_is_awaited_up_to_the_timeout() {
     let Some(server) = server::shared() else { return };
     let url = server.database("locked");
     let patience = Duration::from_secs(2);
@@ -128,7 +128,7 @@ async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_call_waits_for_a_server_that_stands_still_much_longer_than_patience() {
+async fn stalled_server_delays_calls_at_most_by_the_timeout() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("stalled");
     let patience = Duration::from_secs(2);
@@ -168,7 +168,7 @@ async fn no_call_waits_for_a_server_that_stands_still_much_longer_than_patience(
 }
 
 #[test]
-fn a_database_that_is_not_there_is_said_within_patience() {
+fn missing_database_is_reported_within_the_timeout() {
     // A port that nobody listens at any more.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let start = Instant::now();

@@ -8,7 +8,7 @@ const DAYS: &str = "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent =
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 #[tokio::test]
-async fn days_are_made_ahead_and_dropped_whole() {
+async fn daily_partitions_are_created_ahead_and_dropped_whole() {
     let Some(server) = server::shared() else { return };
     let url = server.database("days");
     let ask = |query: &str| server.query("days", query);
@@ -46,7 +46,7 @@ async fn days_are_made_ahead_and_dropped_whole() {
 }
 
 #[tokio::test]
-async fn a_partition_that_somebody_drops_is_made_again() {
+async fn dropped_partition_is_recreated() {
     let Some(server) = server::shared() else { return };
     let url = server.database("dropped");
     let ask = |query: &str| server.query("dropped", query);
@@ -66,7 +66,7 @@ async fn a_partition_that_somebody_drops_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_reader_of_what_is_dropped_holds_nobody_up() {
+async fn reader_of_a_dropped_partition_blocks_no_writer() {
     let Some(server) = server::shared() else { return };
     let url = server.database("readers");
     let ask = |query: &str| server.query("readers", query);

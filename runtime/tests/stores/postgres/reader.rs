@@ -47,7 +47,7 @@ async fn each_change_is_read_once() {
 }
 
 #[tokio::test]
-async fn what_is_committed_late_is_not_missed() {
+async fn late_commits_are_not_missed() {
     let Some(server) = server::shared() else { return };
     let url = server.database("late");
     let auditor = started(PostgresSink::open(&url).unwrap());
@@ -78,7 +78,7 @@ async fn what_is_committed_late_is_not_missed() {
 }
 
 #[tokio::test]
-async fn what_is_no_log_is_said_at_once_and_a_reader_outlives_the_server() {
+async fn reader_rejects_other_databases_and_survives_a_restart() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("empty");
     let why = store::audit::connect(&url).unwrap_err().to_string();

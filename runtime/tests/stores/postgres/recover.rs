@@ -7,7 +7,7 @@ use crate::prelude::*;
 const STATUSES: &str = "SELECT tool_call_id, status FROM tool_executions ORDER BY tool_call_id";
 
 #[tokio::test]
-async fn a_program_that_is_started_again_closes_its_own_calls_at_once() {
+async fn restarted_program_closes_its_own_calls_immediately() {
     let Some(server) = server::shared() else { return };
     let url = server.database("named");
     let network = Proxy::to(server.port);
@@ -41,7 +41,7 @@ async fn a_program_that_is_started_again_closes_its_own_calls_at_once() {
 }
 
 #[tokio::test]
-async fn a_program_out_of_reach_is_waited_for_and_its_late_outcome_counts() {
+async fn disconnected_program_may_still_report_an_outcome() {
     let Some(server) = server::shared() else { return };
     let url = server.database("lease");
     let ask = |query: &str| server.query("lease", query);
@@ -76,7 +76,7 @@ async fn a_program_out_of_reach_is_waited_for_and_its_late_outcome_counts() {
 }
 
 #[tokio::test]
-async fn after_an_outage_of_the_server_everybody_has_time_to_come_back() {
+async fn all_programs_may_reconnect_after_an_outage() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("outage");
     let lease = Duration::from_secs(2);

@@ -4,7 +4,7 @@ use super::{call, durable, info, record, server, started, welcome};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_call_is_one_row_from_its_start_to_its_end() {
+async fn call_is_one_row_from_start_to_end() {
     let Some(server) = server::shared() else { return };
     let url = server.database("one_row");
     let auditor = started(PostgresSink::open(&url).unwrap());
@@ -25,7 +25,7 @@ async fn a_call_is_one_row_from_its_start_to_its_end() {
 }
 
 #[tokio::test]
-async fn the_queries_of_the_sqlite_table_are_understood() {
+async fn queries_of_the_sqlite_table_also_run_here() {
     let Some(server) = server::shared() else { return };
     let url = server.database("queries");
     let auditor = started(PostgresSink::open(&url).unwrap());
@@ -52,7 +52,7 @@ async fn the_queries_of_the_sqlite_table_are_understood() {
 }
 
 #[tokio::test]
-async fn any_text_is_written_and_what_the_database_refuses_costs_itself_alone() {
+async fn any_string_is_stored_and_a_rejected_row_affects_no_other() {
     let Some(server) = server::shared() else { return };
     let url = server.database("texts");
     // This database refuses one tool.
@@ -94,7 +94,7 @@ async fn any_text_is_written_and_what_the_database_refuses_costs_itself_alone() 
 }
 
 #[tokio::test]
-async fn many_and_large_records_are_divided() {
+async fn large_batches_are_split() {
     let Some(server) = server::shared() else { return };
     let url = server.database("pieces");
     let sink = PostgresSink::open(&url).unwrap();
@@ -127,7 +127,7 @@ async fn double(ctx: &ToolContext, value: i64) -> Result<String, ToolError> {
 }
 
 #[tokio::test]
-async fn calls_know_the_calls_that_made_them() {
+async fn nested_calls_refer_to_their_parent() {
     let Some(server) = server::shared() else { return };
     let url = server.database("parents");
     for is_durable in [true, false] {
@@ -145,7 +145,7 @@ async fn calls_know_the_calls_that_made_them() {
 }
 
 #[test]
-fn programs_that_start_at_once_agree_on_the_tables() {
+fn concurrent_starts_create_the_tables_once() {
     let Some(server) = server::shared() else { return };
     let url = server.database("at_once");
     let shown: Vec<String> = std::thread::scope(|scope| {
@@ -174,7 +174,7 @@ fn programs_that_start_at_once_agree_on_the_tables() {
 }
 
 #[tokio::test]
-async fn nobody_is_null_in_tables_of_the_first_version_too() {
+async fn missing_approver_is_null_in_first_version_tables() {
     let Some(server) = server::shared() else { return };
     let url = server.database("first_version");
     let once = async || {
@@ -202,7 +202,7 @@ async fn nobody_is_null_in_tables_of_the_first_version_too() {
 }
 
 #[test]
-fn tables_of_a_later_version_are_left_alone() {
+fn tables_of_a_later_version_are_not_changed() {
     let Some(server) = server::shared() else { return };
     let url = server.database("later");
     drop(PostgresSink::open(&url).unwrap());

@@ -19,7 +19,7 @@ fn certificates() -> [String; 3] {
 }
 
 #[tokio::test]
-async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
+async fn tls_requires_a_certificate_valid_for_the_host() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let [authority, own, key] = certificates();
     let (own, key) = (server.write("own.pem", &own), server.write("own.key", &key));

@@ -45,7 +45,7 @@ async fn recorded(builder: ToolboxBuilder, program: impl AsyncFnOnce(&Toolbox)) 
 }
 
 #[tokio::test]
-async fn a_loop_gets_the_same_conversation_without_the_world() {
+async fn loop_replays_its_conversation_without_side_effects() {
     let mut first = Value::Null;
     let run = recorded(builder(), async |toolbox| first = conversation(toolbox, replies(100)).await).await;
     let asked = world::asked();
@@ -79,7 +79,7 @@ fn agent() -> impl toolgen_runtime::AgentTool + 'static {
 }
 
 #[tokio::test]
-async fn a_sub_agent_runs_and_its_calls_are_answered() {
+async fn sub_agent_runs_and_its_calls_are_replayed() {
     let builder = || Toolbox::builder(&Registry::builder().add(agent()).add(refund::tool()).seal().unwrap());
     let ask = async |toolbox: &Toolbox| {
         let call = ToolCall::new("1", "researcher", json!({"task": "Find Ada's orders."}));

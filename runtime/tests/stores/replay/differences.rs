@@ -27,7 +27,7 @@ async fn told(calls: &[(&str, Value)]) -> String {
 }
 
 #[tokio::test]
-async fn other_arguments_are_told_by_their_place() {
+async fn different_arguments_are_reported_by_json_pointer() {
     assert_eq!(
         told(&[("find_orders", json!({"customer": "bob", "limit": 3}))]).await,
         r#"the run differs from the recorded one after 0 of 7 calls: a call has other arguments
@@ -48,7 +48,7 @@ async fn other_arguments_are_told_by_their_place() {
 }
 
 #[tokio::test]
-async fn another_tool_is_told() {
+async fn different_tool_is_reported() {
     assert_eq!(
         told(&[("login", json!({"user": "me", "pin": "hunter2"}))]).await,
         r#"the run differs from the recorded one after 0 of 7 calls: another tool was called
@@ -58,7 +58,7 @@ async fn another_tool_is_told() {
 }
 
 #[tokio::test]
-async fn a_call_that_comes_too_early_is_told_with_its_place() {
+async fn early_call_is_reported_with_its_position() {
     assert_eq!(
         told(&[("refund", json!({"order": 9, "cents": 50}))]).await,
         r#"the run differs from the recorded one after 0 of 7 calls: a call was made too early
@@ -68,7 +68,7 @@ async fn a_call_that_comes_too_early_is_told_with_its_place() {
 }
 
 #[tokio::test]
-async fn calls_that_are_left_are_told() {
+async fn missing_calls_are_reported() {
     assert_eq!(
         told(&[("find_orders", json!({"customer": "ada"})), ("refund", json!({"order": 7, "cents": 100}))])
             .await,
@@ -82,7 +82,7 @@ async fn calls_that_are_left_are_told() {
 }
 
 #[tokio::test]
-async fn a_call_beyond_the_last_is_told() {
+async fn additional_call_is_reported() {
     let (replay, toolbox) = replaying(&RecordedRun::default());
     call(&toolbox, "find_orders", json!({"customer": "ada"})).await;
     let difference = replay.finish().unwrap_err();
@@ -95,7 +95,7 @@ async fn a_call_beyond_the_last_is_told() {
 }
 
 #[tokio::test]
-async fn a_call_inside_of_another_is_compared_and_nothing_is_answered_after_a_difference() {
+async fn nested_calls_are_compared_and_a_difference_ends_the_replay() {
     let run = shop().await;
     let other = RecordedRun::parse(&run.text().replace(
         r#""order": 9,
@@ -129,7 +129,7 @@ async fn a_call_inside_of_another_is_compared_and_nothing_is_answered_after_a_di
 }
 
 #[tokio::test]
-async fn a_tool_may_be_answered_whole() {
+async fn tool_can_be_replayed_as_a_whole() {
     let run = shop().await;
     let (replay, _) = replaying(&run);
     let replay = replay.replaying_nested(["refund_all"]);

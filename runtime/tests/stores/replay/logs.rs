@@ -34,7 +34,7 @@ fn names(run: &RecordedRun) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn every_sink_holds_the_same_run() {
+async fn all_sinks_give_the_same_run() {
     let memory = MemorySink::new();
     written(memory.clone(), program).await;
     let expected = RecordedRun::from_memory(&memory, &RunSelection::new()).unwrap();
@@ -54,7 +54,7 @@ async fn every_sink_holds_the_same_run() {
 }
 
 #[tokio::test]
-async fn several_runs_are_told_and_one_is_chosen() {
+async fn log_with_several_runs_requires_a_selection() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
         drop(call(toolbox, "picture", json!({})).await);
@@ -77,7 +77,7 @@ async fn several_runs_are_told_and_one_is_chosen() {
 }
 
 #[tokio::test]
-async fn what_a_log_lacks_is_told_with_the_setting_that_records_it() {
+async fn missing_data_is_reported_with_the_setting_to_record_it() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
         drop(call(toolbox, "picture", json!({})).await);
@@ -119,7 +119,7 @@ async fn meet(#[inject] other: Service<Barrier>) -> String {
 }
 
 #[tokio::test]
-async fn calls_that_ran_at_the_same_time_have_no_order() {
+async fn concurrent_calls_are_unordered() {
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new(toolset![meet]).unwrap();
@@ -138,7 +138,7 @@ async fn calls_that_ran_at_the_same_time_have_no_order() {
 }
 
 #[tokio::test]
-async fn sessions_that_alternate_are_told() {
+async fn interleaved_sessions_are_reported() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), async |toolbox| {
         for (session, tool) in [("a", "find_orders"), ("b", "refund_all"), ("a", "find_orders")] {
@@ -159,7 +159,7 @@ async fn sessions_that_alternate_are_told() {
 }
 
 #[test]
-fn a_file_that_is_wrong_says_where() {
+fn invalid_run_file_is_reported_with_its_location() {
     let call = |call: Value| json!({"toolgen_run": 1, "calls": [call]}).to_string();
     for (text, wanted) in [
         ("[".to_owned(), "it is not JSON: "),

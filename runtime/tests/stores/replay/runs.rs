@@ -26,7 +26,7 @@ async fn program(toolbox: &Toolbox) -> Vec<ToolResponse> {
 }
 
 #[tokio::test]
-async fn a_replay_answers_as_the_world_did_and_does_not_ask_it() {
+async fn replay_returns_recorded_results_without_running_tools() {
     let mut first = Vec::new();
     let run = recorded(async |toolbox| first = program(toolbox).await).await;
     let asked = world::asked();
@@ -42,7 +42,7 @@ async fn a_replay_answers_as_the_world_did_and_does_not_ask_it() {
 }
 
 #[tokio::test]
-async fn a_run_is_a_file_that_people_read() {
+async fn run_file_snapshot() {
     let run = recorded(async |toolbox| {
         dispatch(
             toolbox,
@@ -87,7 +87,7 @@ async fn a_run_is_a_file_that_people_read() {
 }
 
 #[tokio::test]
-async fn calls_of_one_turn_come_in_any_order() {
+async fn calls_of_one_turn_replay_in_any_order() {
     let calls = || {
         vec![
             called("find_orders", json!({"customer": "ada"})),
@@ -105,7 +105,7 @@ async fn calls_of_one_turn_come_in_any_order() {
 }
 
 #[tokio::test]
-async fn a_masked_argument_fits_anything_and_its_new_value_is_not_told() {
+async fn masked_argument_matches_anything_and_is_not_shown() {
     let run = recorded(async |toolbox| {
         call(toolbox, "login", json!({"user": "me", "pin": "hunter2"})).await;
     })
@@ -138,7 +138,7 @@ impl Middleware for Ask {
 }
 
 #[tokio::test]
-async fn layers_decide_anew_and_what_they_decide_is_compared() {
+async fn layers_run_during_replay_and_their_decisions_are_compared() {
     let arguments = || json!({"order": 7, "cents": 5});
     let free = recorded(async |toolbox| drop(call(toolbox, "refund", arguments()).await)).await;
     let replay = Replay::of(free);
@@ -154,7 +154,7 @@ async fn layers_decide_anew_and_what_they_decide_is_compared() {
 }
 
 #[tokio::test]
-async fn an_approved_call_is_resumed() {
+async fn approved_call_is_resumed_during_replay() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
     use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 
@@ -178,7 +178,7 @@ async fn an_approved_call_is_resumed() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_denied_is_denied_again() {
+async fn denied_call_is_denied_during_replay() {
     use toolgen_runtime::layers::approval::Approvals;
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
     use toolgen_runtime::store::MemoryStore;
@@ -230,7 +230,7 @@ fn nobody(_: &ApprovalRequest, _: &ToolContext) -> Approval {
 }
 
 #[tokio::test]
-async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
+async fn recorded_decisions_of_people_are_replayed() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
     use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 
@@ -281,7 +281,7 @@ fn novel() -> ToolResult {
 }
 
 #[tokio::test]
-async fn pages_come_back_as_they_were_read() {
+async fn pages_are_replayed() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
     use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 

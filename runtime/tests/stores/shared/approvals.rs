@@ -16,7 +16,7 @@ async fn kept(store: &Arc<dyn Store>, id: &str) -> (bool, Duration) {
 }
 
 #[tokio::test]
-async fn secrets_are_kept_until_the_call_starts_or_can_no_longer_run() {
+async fn secrets_are_stored_only_until_the_call_starts_or_expires() {
     for home in homes() {
         let (store, name) = (home.open(), home.name());
         let (world, approvals) = (World::default(), Approvals::on(home.open()));
@@ -48,7 +48,7 @@ async fn secrets_are_kept_until_the_call_starts_or_can_no_longer_run() {
 }
 
 #[tokio::test]
-async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
+async fn externally_changed_rows_are_listed_without_hiding_others() {
     for home in homes() {
         let (store, name) = (home.open(), home.name());
         let (world, approvals) = (World::default(), Approvals::on(home.open()));
@@ -98,7 +98,7 @@ async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
 }
 
 #[tokio::test]
-async fn a_request_is_used_once_wherever_it_is_resumed() {
+async fn request_is_used_once_in_all_processes() {
     for home in homes() {
         let (world, name) = (World::default(), home.name());
         let of = || {

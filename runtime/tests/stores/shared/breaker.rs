@@ -31,7 +31,7 @@ pub(crate) async fn until(breaker: &CircuitBreaker, wanted: BreakerState) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_circuit_opens_and_closes_everywhere() {
+async fn circuit_opens_and_closes_in_all_instances() {
     for home in homes() {
         let (reset, name) = (Duration::from_secs(1000), home.name());
         let of = || started(home.open(), reset, OnFailure::Degrade);
@@ -59,13 +59,13 @@ async fn a_circuit_opens_and_closes_everywhere() {
 }
 
 #[test]
-fn without_a_runtime_there_is_no_task() {
+fn sharing_requires_a_runtime() {
     let why = CircuitBreaker::new().shared(MemoryStore::new()).start().unwrap_err();
     assert!(why.to_string().contains("Tokio runtime"), "{why}");
 }
 
 #[tokio::test]
-async fn services_that_were_known_before_are_shared_too() {
+async fn previously_known_services_are_shared() {
     let store = MemoryStore::new();
     let breaker = settings(Duration::from_secs(60)).with_service("db", BreakerSettings::DEFAULT);
     let own = breaker.shared(store.clone()).interval(INTERVAL).start().unwrap();

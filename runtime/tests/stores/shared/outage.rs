@@ -93,7 +93,7 @@ async fn add_with(toolbox: &Toolbox) -> Result<String, ToolError> {
 }
 
 #[tokio::test]
-async fn calls_are_counted_here_or_refused_while_nobody_can_count_them_together() {
+async fn rate_limit_degrades_or_refuses_during_an_outage() {
     for server in Server::all() {
         let store = server.store();
         let strict = limited(&store, OnFailure::Refuse);
@@ -119,7 +119,7 @@ async fn calls_are_counted_here_or_refused_while_nobody_can_count_them_together(
 }
 
 #[tokio::test]
-async fn a_request_is_resumed_here_alone_or_not_at_all() {
+async fn resume_during_an_outage_is_local_or_refused() {
     for server in Server::all() {
         let (world, store) = (World::default(), server.store());
         let of = |on_failure| {
@@ -142,7 +142,7 @@ async fn a_request_is_resumed_here_alone_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn calls_wait_through_the_death_of_a_server_or_never_run() {
+async fn waiting_calls_survive_an_outage_or_never_run() {
     for server in Server::all() {
         let (world, approvals) = (World::default(), Approvals::on(server.store()));
         let toolbox = builder(&world, &approvals).build().unwrap();
@@ -175,7 +175,7 @@ async fn calls_wait_through_the_death_of_a_server_or_never_run() {
 }
 
 #[tokio::test]
-async fn sessions_go_by_what_is_known_here_or_their_calls_are_refused() {
+async fn sessions_degrade_or_refuse_during_an_outage() {
     for server in Server::all() {
         let strict = sessions::sessions(server.store()).open("s");
         let shared = Sessions::shared(SessionsLimits::DEFAULT, server.store());
@@ -205,7 +205,7 @@ async fn sessions_go_by_what_is_known_here_or_their_calls_are_refused() {
 }
 
 #[tokio::test]
-async fn results_are_read_where_they_were_cut_and_failures_count_where_they_were_seen() {
+async fn pages_and_failures_stay_local_during_an_outage() {
     for server in Server::all() {
         let (here, there) = (pages::toolbox(server.store()), pages::toolbox(server.store()));
         let (ada, one) = (pages::turn("ada", "s-1"), One::on(server.store()));
@@ -225,7 +225,7 @@ async fn results_are_read_where_they_were_cut_and_failures_count_where_they_were
 }
 
 #[tokio::test]
-async fn circuits_go_by_their_own_and_the_others_are_told_afterwards() {
+async fn circuits_stay_local_and_synchronize_after_an_outage() {
     for server in Server::all() {
         let hour = Duration::from_secs(3600);
         let of = |on_failure| started(server.store(), hour, on_failure);
@@ -265,7 +265,7 @@ async fn circuits_go_by_their_own_and_the_others_are_told_afterwards() {
 }
 
 #[tokio::test]
-async fn a_program_may_start_before_its_server_and_is_told_when_it_comes_and_goes() {
+async fn store_reports_outages_and_may_start_before_its_server() {
     let Some(mut server) = super::redis::Server::start() else { return };
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
@@ -302,7 +302,7 @@ fn signal(server: &super::redis::Server, signal: rustix::process::Signal) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn no_call_waits_longer_than_the_bound_and_most_do_not_wait_at_all() {
+async fn outage_delays_calls_at_most_by_the_timeout() {
     let Some(server) = super::redis::Server::start() else { return };
     let bound = Duration::from_millis(300);
     let store = RedisStore::builder(server.url(), "tests").timeout(bound).build().unwrap();

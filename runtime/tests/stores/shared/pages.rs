@@ -50,7 +50,7 @@ pub(crate) fn handle(response: &ToolResponse) -> String {
 }
 
 #[tokio::test]
-async fn a_result_is_read_on_in_another_process_by_its_owner_alone() {
+async fn owner_can_continue_reading_in_another_process() {
     for home in homes() {
         let (here, there, name) = (toolbox(home.open()), toolbox(home.open()), home.name());
         let ada = turn("ada", "s-1");

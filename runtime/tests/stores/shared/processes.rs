@@ -122,7 +122,7 @@ async fn resume(store: Arc<dyn Store>, given: &str) {
 }
 
 #[tokio::test]
-async fn of_sixteen_workers_in_four_processes_one_runs_what_was_granted() {
+async fn one_of_sixteen_workers_runs_a_granted_call() {
     for home in shared_homes() {
         let scratch = super::Scratch::new();
         let effects = scratch.folder().join("effects");
@@ -152,7 +152,7 @@ async fn write(store: Arc<dyn Store>, given: &str) {
 }
 
 #[tokio::test]
-async fn what_a_process_stored_is_there_when_it_is_killed_and_the_others_go_on() {
+async fn stored_data_survives_a_killed_process() {
     for home in shared_homes() {
         let name = home.name();
         let mut killed = others(2, &home, "write", "100000");
@@ -189,7 +189,7 @@ async fn watch(store: Arc<dyn Store>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_circuit_opens_and_closes_in_all_processes() {
+async fn circuit_opens_and_closes_in_all_processes() {
     for home in shared_homes() {
         let mut others = others(2, &home, "watch", "");
         let breaker = started(home.open(), HOUR, OnFailure::Degrade);

@@ -23,7 +23,7 @@ pub(crate) async fn burst(
 }
 
 #[tokio::test]
-async fn what_a_limit_means_is_what_it_means_in_memory() {
+async fn shared_limit_behaves_like_the_memory_limit() {
     for home in homes() {
         let (store, name) = (home.open(), home.name());
         for (number, quota) in [None, Some(3), Some(25), Some(0)].into_iter().enumerate() {
@@ -51,7 +51,7 @@ async fn what_a_limit_means_is_what_it_means_in_memory() {
 
 /// Times are measured around each request, so what is asserted holds however slow the machine is.
 #[tokio::test]
-async fn no_stretch_of_time_has_more_calls_than_allowed_and_refusals_end() {
+async fn shared_sliding_window_never_exceeds_its_limit() {
     for home in homes() {
         let name = home.name();
         let window = Duration::from_millis(640);
@@ -80,7 +80,7 @@ async fn no_stretch_of_time_has_more_calls_than_allowed_and_refusals_end() {
 }
 
 #[tokio::test]
-async fn every_key_in_redis_has_the_namespace_and_expires() {
+async fn redis_keys_have_the_namespace_and_expire() {
     let Some(server) = super::redis::Server::start() else { return };
     let limit = WindowLimit::new().with_window(Duration::from_millis(300)).shared(redis_at(&server.url()));
     assert_eq!(burst(&limit, &Principal::new("ada"), "x", 5).await, 5);

@@ -55,7 +55,7 @@ fn code(response: &ToolResponse) -> String {
 }
 
 #[tokio::test]
-async fn failures_count_in_all_processes_and_a_success_ends_them() {
+async fn failures_count_across_processes_until_a_success() {
     for home in homes() {
         let name = home.name();
         let all = [(); 4].map(|()| One::on(home.open()));

@@ -13,7 +13,7 @@ fn text(row: &Row) -> (&str, &str) {
 }
 
 #[tokio::test]
-async fn a_row_is_written_if_it_is_as_expected_and_every_process_reads_it() {
+async fn put_requires_the_expected_version_and_is_visible_everywhere() {
     for home in homes() {
         let (one, other, name) = (home.open(), home.open(), home.name());
         assert_eq!(one.get("t", "a").await.unwrap(), None, "{name}");
@@ -43,7 +43,7 @@ async fn a_row_is_written_if_it_is_as_expected_and_every_process_reads_it() {
 }
 
 #[tokio::test]
-async fn rows_are_found_by_the_beginning_of_their_keys_and_in_their_order() {
+async fn scan_finds_rows_by_key_prefix_in_order() {
     for home in homes() {
         let (one, other, name) = (home.open(), home.open(), home.name());
         let odd = ["a", "a%", "a/b c", "a\u{2603}", "a_", "b:1", "B"];
@@ -72,7 +72,7 @@ async fn rows_are_found_by_the_beginning_of_their_keys_and_in_their_order() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_as_good_as_deleted() {
+async fn expired_rows_behave_like_deleted_rows() {
     for home in homes() {
         let (one, other, name) = (home.open(), home.open(), home.name());
         let soon = Duration::from_millis(1);
@@ -95,7 +95,7 @@ async fn what_is_over_is_as_good_as_deleted() {
 }
 
 #[tokio::test]
-async fn of_all_that_expect_one_version_one_succeeds_and_no_change_is_lost() {
+async fn one_writer_per_version_succeeds_without_lost_updates() {
     for home in homes() {
         let mut writers = JoinSet::new();
         for _ in 0..8 {
@@ -120,7 +120,7 @@ async fn of_all_that_expect_one_version_one_succeeds_and_no_change_is_lost() {
 }
 
 #[tokio::test]
-async fn counters_are_counted_up_together_or_not_at_all() {
+async fn counters_are_incremented_together_or_not_at_all() {
     for home in homes() {
         let (one, other, name) = (home.open(), home.open(), home.name());
         let both = [("x", 2), ("all", 3)];
@@ -139,7 +139,7 @@ async fn counters_are_counted_up_together_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn nothing_that_is_stored_is_in_what_is_printed() {
+async fn debug_output_shows_no_stored_values() {
     for home in homes() {
         let store = home.open();
         store.put("t", "key", b"a secret", HOUR, Expected::Any).await.unwrap();

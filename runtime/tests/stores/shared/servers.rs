@@ -8,7 +8,7 @@ use super::{LONG, redis};
 use crate::prelude::*;
 
 #[tokio::test]
-async fn a_redis_server_is_trusted_for_its_certificate_only() {
+async fn redis_requires_a_trusted_certificate() {
     let own = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let (certificate, key) = (own.cert.pem(), own.signing_key.serialize_pem());
     let options = |folder: &Path| {
@@ -35,7 +35,7 @@ async fn a_redis_server_is_trusted_for_its_certificate_only() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_and_not_shown() {
+async fn wrong_password_is_reported_without_showing_it() {
     let Some(server) = redis::Server::start_with(|_| vec!["--requirepass".into(), "right".into()]) else {
         return;
     };
@@ -46,14 +46,14 @@ async fn a_wrong_password_is_told_and_not_shown() {
 }
 
 #[test]
-fn a_store_in_redis_without_a_namespace_is_none() {
+fn redis_store_requires_a_namespace() {
     let why = RedisStore::builder("redis://127.0.0.1", " ").build().unwrap_err().to_string();
     assert!(why.contains("namespace"), "{why}");
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn tables_in_postgresql_are_made_once_and_by_nobody_who_only_looks() {
+async fn postgresql_tables_are_created_once_and_never_by_readers() {
     let Some((url, _server)) = super::database() else { return };
     assert!(PostgresStore::connect_existing(&url).await.unwrap().is_none(), "there is nothing in it");
     // Both make the tables.
@@ -64,7 +64,7 @@ async fn tables_in_postgresql_are_made_once_and_by_nobody_who_only_looks() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_told_without_the_password() {
+async fn unreachable_database_is_reported_without_the_password() {
     for url in ["mysql://me:hunter2@db/a", "postgres://me:hunter2@127.0.0.1:1/a"] {
         let why = PostgresStore::connect(url).await.unwrap_err().to_string();
         assert!(!why.contains("hunter2"), "{why}");
@@ -78,7 +78,7 @@ fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Toolbox, Box
 }
 
 #[tokio::test]
-async fn the_example_of_the_guide_builds_a_provider_before_there_is_a_server() {
+async fn guide_example_builds_a_toolbox_without_a_server() {
     let registry = Registry::builder().seal().unwrap();
     assert!(shared(&registry, "redis://127.0.0.1:1", &[7; 32]).is_ok());
 }

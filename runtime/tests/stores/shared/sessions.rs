@@ -35,7 +35,7 @@ pub(crate) async fn call(session: &Session, tool: &str) -> Result<String, ToolEr
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_in_another_process() {
+async fn conversation_continues_in_another_process() {
     for home in homes() {
         let (here, there, name) = (sessions(home.open()), sessions(home.open()), home.name());
         assert!(call(&there.open("s-1"), "go_on").await.is_err(), "{name}: nothing was called yet");
@@ -81,7 +81,7 @@ async fn a_conversation_goes_on_in_another_process() {
 }
 
 #[tokio::test]
-async fn many_writers_lose_nothing() {
+async fn concurrent_writers_lose_nothing() {
     for home in homes() {
         let mut writers = tokio::task::JoinSet::new();
         for number in 0..8 {
@@ -108,7 +108,7 @@ async fn many_writers_lose_nothing() {
 }
 
 #[tokio::test]
-async fn the_history_has_its_limits_in_the_store_too() {
+async fn history_limits_apply_in_the_store() {
     for home in homes() {
         let session = SessionLimits { history_tools: 3, history_ttl: Duration::from_secs(60) };
         let limits = SessionsLimits { session, ..SessionsLimits::DEFAULT };
@@ -126,7 +126,7 @@ async fn the_history_has_its_limits_in_the_store_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_in_use_is_kept() {
+async fn session_in_use_does_not_expire() {
     let store = MemoryStore::new();
     let hour = Duration::from_secs(3600);
     let limits = SessionsLimits { ttl: hour, ..SessionsLimits::DEFAULT };

@@ -9,7 +9,7 @@ use clap::Arg;
 use super::*;
 
 #[test]
-fn every_command_is_in_a_group_and_has_examples_that_are_understood() {
+fn every_command_has_a_group_and_valid_examples() {
     let command = command();
     let mut grouped: Vec<&str> = help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
     let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).chain(["help"]).collect();
@@ -30,7 +30,7 @@ fn every_command_is_in_a_group_and_has_examples_that_are_understood() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_has_the_usage_of_its_command() {
+fn invalid_value_error_shows_the_usage_of_its_command() {
     for (line, usage) in [
         ("x call api.yaml --base-url 127.0.0.1:80", "Usage: cargo toolgen call "),
         ("x check api.yaml --deny nonsense", "Usage: cargo toolgen check "),
@@ -55,7 +55,7 @@ fn words(line: &str) -> Vec<OsString> {
 }
 
 #[test]
-fn what_was_probably_meant_comes_first() {
+fn likeliest_suggestion_comes_first() {
     let told = |words: &[&str]| parse(words.iter().map(OsString::from).collect()).unwrap_err().to_string();
     assert!(told(&["x", "chek"]).contains("'check', 'schema'"), "{}", told(&["x", "chek"]));
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
@@ -67,7 +67,7 @@ fn what_was_probably_meant_comes_first() {
 const MARKS: (&str, &str) = ("<!-- written from the words of the program -->\n", "<!-- end -->\n");
 
 #[test]
-fn the_page_of_the_command_line_is_as_the_program() {
+fn cli_page_is_up_to_date() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once(MARKS.0).unwrap();

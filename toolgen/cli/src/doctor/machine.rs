@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_rust_is_told() {
+    fn doctor_reports_rustc_below_msrv() {
         assert!(is_older("rustc 1.70.0 (90c541806 2023-05-31)") && is_older("rustc 0.9"));
         assert!(!is_older(&format!("rustc {RUST}")) && !is_older("rustc 1.200.1-nightly") && !is_older("?"));
         let old = version_finding("rustc", Ok("rustc 1.70.0".to_owned()), true);

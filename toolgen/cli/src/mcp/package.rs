@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_of_a_command_is_found() {
+    fn package_of_a_command_is_found() {
         let found = |line: &str| {
             let words: Vec<&str> = line.split(' ').collect();
             of(&words).map(|package| format!("{} {} {}", package.registry, package.name, package.version))

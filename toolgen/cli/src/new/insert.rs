@@ -47,7 +47,7 @@ mod tests {
     const TOOL: &str = "b:\n  command: {argv: [b]}\n";
 
     #[test]
-    fn a_tool_goes_to_the_end_of_the_tools() {
+    fn new_tool_is_appended_to_the_tools() {
         let new = "  b:\n    command: {argv: [b]}\n";
         for (text, wanted) in [
             ("toolgen: 1\n", format!("toolgen: 1\ntools:\n{new}")),
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_block_stays_as_it_is() {
+    fn non_block_yaml_is_not_edited() {
         for text in ["{\"toolgen\": 1}", "tools: {a: x}\n", "tools: &all\n  a: x\n"] {
             assert_eq!(with_tool(text, TOOL), None, "{text}");
         }

@@ -112,7 +112,7 @@ mod tests {
     use super::with_feature;
 
     #[test]
-    fn a_feature_is_added_and_nothing_else_changes() {
+    fn feature_is_added_without_other_changes() {
         for (value, wanted) in [
             ("\"1\"", "{ version = \"1\", features = [\"http\"] }"),
             ("{ path = \"../x\" }", "{ path = \"../x\", features = [\"http\"] }"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_line_stays_as_it_is() {
+    fn multi_line_dependency_is_not_edited() {
         for text in [
             "[dependencies.x]\nversion = \"1\"\n",
             "[dependencies]\nx.workspace = true\n",

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_fit_what_most_schemas_ask_for() {
+    fn samples_satisfy_common_schemas() {
         for (schema, wanted) in [
             (json!({"type": "integer"}), json!(1)),
             (json!({"type": "integer", "minimum": 5, "maximum": 9}), json!(5)),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_a_small_schema_stays_small() {
+    fn sample_of_a_small_schema_is_small() {
         let level = |next: usize| {
             let names: Vec<String> = (0..30).map(|n| format!("p{n}")).collect();
             let members: Map<String, Value> =
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn each_broken_sample_breaks_one_rule() {
+    fn each_invalid_sample_breaks_one_rule() {
         let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
             "properties": {"a": {"type": "string"}, "b": {"type": "array"}, "c": {}}});
         let broken: Vec<String> = broken(&schema, &json!({"a": "x"}))

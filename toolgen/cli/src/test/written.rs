@@ -120,7 +120,7 @@ mod tests {
     use super::{HEAD, MODULES, text};
 
     #[test]
-    fn nothing_of_a_document_becomes_code() {
+    fn document_text_never_becomes_code() {
         let schema = serde_json::json!({"type": "object", "properties": {
             "evil\r\nfn evil() {}\u{202e}": {"type": "string", "default": "\u{202e}\"#"}}});
         let input = toolgen_runtime::schema::shape::read::read(&schema, &mut Vec::new());
@@ -136,7 +136,7 @@ mod tests {
 
     /// What a project has that runs tests: the runtime, and what `run` says.
     #[test]
-    fn the_file_uses_only_crates_that_a_project_has() {
+    fn written_test_file_uses_available_crates_only() {
         let others = [include_str!("programs.rs"), include_str!("server.rs"), HEAD];
         for text in MODULES.map(|(_, text)| text).into_iter().chain(others) {
             let text = text.split("\n#[cfg(test)]").next().unwrap();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_queue_is_cut_and_read_again_only_when_it_has_changed() {
+    async fn long_queue_is_truncated_and_reloaded_on_change() {
         let folder = std::env::temp_dir().join(format!("toolgen-timeline-queue-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("queue.sqlite");

@@ -74,7 +74,7 @@ async fn filled(name: &str) -> Folder {
 }
 
 #[tokio::test]
-async fn calls_are_listed_and_shown_as_approvers_see_them() {
+async fn approvals_are_listed_and_shown_as_for_approvers() {
     let place = &filled("shown").await;
     let table = good(place, "list db");
     let lines: Vec<&str> = table.lines().collect();
@@ -103,7 +103,7 @@ async fn calls_are_listed_and_shown_as_approvers_see_them() {
 }
 
 #[tokio::test]
-async fn the_first_decision_counts_and_the_second_is_told_of_it() {
+async fn first_decision_counts_and_the_second_is_rejected() {
     let place = &filled("decided").await;
     let said = good(place, "grant db 3f9a --by Eve --note 'it is due'");
     assert!(said.starts_with(&format!("{FIRST} pay is granted: a worker can run it, for 2 h")), "{said}");
@@ -120,7 +120,7 @@ async fn the_first_decision_counts_and_the_second_is_told_of_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_told_with_the_remedy() {
+async fn invalid_requests_are_rejected_with_help() {
     let place = &filled("refused").await;
     for (id, said) in [("3f9", "the IDs of 2 calls begin with '3f9'"), ("77", "no call with the ID '77'")] {
         let told = bad(place, &format!("grant db {id} --by Eve"), 1);
@@ -148,7 +148,7 @@ async fn what_cannot_be_done_is_told_with_the_remedy() {
 }
 
 #[tokio::test]
-async fn a_row_that_something_else_has_changed_is_told_and_cannot_be_granted() {
+async fn externally_modified_row_cannot_be_granted() {
     let place = &filled("damaged").await;
     let change = "UPDATE toolgen_rows SET value = '{' WHERE kind = 'approval-requests' AND key = ?";
     Connection::open(place.join("db")).unwrap().execute(change, [FIRST]).unwrap();
@@ -175,7 +175,7 @@ impl AgentTool for Act {
 }
 
 #[tokio::test]
-async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
+async fn granted_call_appears_in_the_timeline() {
     let place = &folder("program");
     let path = place.join("db");
     let auditor = Auditor::builder(SqliteSink::open(&path).unwrap()).start().unwrap();
@@ -229,7 +229,7 @@ fn decided_behind(place: &Folder, url: &str, secret: &str) {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_that_wait_in_postgresql_are_decided_about() {
+async fn approvals_in_postgresql_can_be_decided() {
     use toolgen_runtime::store::PostgresStore;
 
     let Some(server) = postgres::shared() else { return };
@@ -242,7 +242,7 @@ async fn calls_that_wait_in_postgresql_are_decided_about() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_that_wait_in_redis_are_decided_about() {
+async fn approvals_in_redis_can_be_decided() {
     use toolgen_runtime::store::RedisStore;
 
     let Some(server) = redis::Server::start() else { return };

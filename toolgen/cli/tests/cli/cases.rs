@@ -16,7 +16,7 @@ use toolgen_test_support::http::{Server, raw};
 use crate::support::{Folder, Ran, Run as _, documents};
 
 #[test]
-fn every_case_gives_what_it_should() {
+fn all_cases_give_their_expected_output() {
     let cases = cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"));
     let failures: Vec<String> = cases.iter().filter_map(|folder| run(folder).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -63,7 +63,7 @@ fn codes_of(name: &str, document: &[u8]) -> (Vec<String>, Option<i32>) {
 }
 
 #[test]
-fn documents_made_to_exhaust_a_reader_are_refused() {
+fn resource_exhaustion_documents_are_rejected() {
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..30 {
         bomb.push_str(&format!("a{level}: &a{level} [{}]\n", format!("*a{}, ", level - 1).repeat(10)));
@@ -83,7 +83,7 @@ fn documents_made_to_exhaust_a_reader_are_refused() {
 }
 
 #[test]
-fn files_that_are_no_documents_are_refused() {
+fn invalid_documents_are_rejected() {
     for (name, bytes, code) in [
         ("empty.yaml", &b""[..], "E0103"),
         ("binary.json", b"\x7fELF\x02\x01\x01\0\0\0", "E0102"),
@@ -99,7 +99,7 @@ fn files_that_are_no_documents_are_refused() {
 }
 
 #[test]
-fn without_arguments_there_is_help_and_code_2() {
+fn no_arguments_print_help_and_exit_with_2() {
     let mut ran = documents().run("").exits(2);
     for word in ["check", "list", "schema", "docs", "gen", "call", "explain", "Examples:", "Exit codes:"] {
         ran = ran.tells(word);
@@ -107,7 +107,7 @@ fn without_arguments_there_is_help_and_code_2() {
 }
 
 #[test]
-fn it_is_a_subcommand_of_cargo_too() {
+fn cargo_subcommand_form_is_accepted() {
     let direct = documents().run("explain").exits(0);
     documents().run("toolgen explain").printed(&direct.stdout);
 }
@@ -119,7 +119,7 @@ fn call_pets(address: &str, more: &str) -> Ran {
 }
 
 #[test]
-fn a_call_is_sent_and_its_result_shown() {
+fn call_command_sends_and_prints_the_result() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\": 1}\n";
     let server = Server::start(move |_| raw(answer));
     let address = format!("{}/v1", server.url);
@@ -135,7 +135,7 @@ fn a_call_is_sent_and_its_result_shown() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_to_be_set() {
+fn unset_credential_variable_gets_a_note() {
     let call = |more: &str| {
         documents().run(format!("call pets.yaml listPets {{}} --base-url http://127.0.0.1:1 {more}"))
     };
@@ -146,7 +146,7 @@ fn a_variable_that_is_not_set_is_to_be_set() {
 }
 
 #[test]
-fn a_call_that_fails_says_why() {
+fn failed_call_prints_the_reason() {
     let server = Server::start(|_| raw("HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nno pets\n"));
     call_pets(&format!("{}/v1", server.url), "").exits(1).prints("404").prints("no pets");
     server.only();
@@ -154,7 +154,7 @@ fn a_call_that_fails_says_why() {
 }
 
 #[test]
-fn a_generated_crate_is_the_same_each_time() {
+fn generated_crate_is_deterministic() {
     let out = Folder::new("cases/pets").path("crate");
     let gen_pets = |more: &str| documents().run(format!("gen pets.yaml --out '{out}' --crate pets {more}"));
     gen_pets("--check").exits(1);
@@ -165,7 +165,7 @@ fn a_generated_crate_is_the_same_each_time() {
 }
 
 #[test]
-fn files_that_were_not_generated_are_not_replaced() {
+fn foreign_files_are_not_overwritten() {
     let own = "[package]\nname = \"mine\"\n";
     let out = Folder::new("cases/own").with("Cargo.toml", own);
     let gen_pets =
@@ -182,7 +182,7 @@ fn files_that_were_not_generated_are_not_replaced() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let mut command = documents().toolgen("explain");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -192,7 +192,7 @@ fn a_reader_that_leaves_is_no_error() {
 
 /// Documents put anything into texts, and a terminal must not obey it.
 #[test]
-fn no_escape_of_a_document_reaches_a_terminal() {
+fn terminal_escapes_of_a_document_are_escaped() {
     let evil = "\\u001b[2J\\u009b31m\\u0007red";
     let openapi = format!(
         r#"{{"openapi": "3.1.0", "info": {{"title": "{evil}", "version": "1"}}, "paths": {{"/a{evil}": {{"get": {{

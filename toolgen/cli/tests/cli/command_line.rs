@@ -16,7 +16,7 @@ fn folder(name: &str) -> Folder {
 }
 
 #[test]
-fn a_document_is_fetched_by_its_url() {
+fn document_is_fetched_from_its_url() {
     let place = folder("url");
     let server = Server::start(|_| ok("application/json", API));
     let address = &server.url;
@@ -37,7 +37,7 @@ fn a_document_is_fetched_by_its_url() {
 }
 
 #[test]
-fn what_is_no_document_at_a_url_is_told() {
+fn invalid_document_url_is_reported() {
     let place = folder("no-url");
     // Loopback is private.
     place.run("check http://127.0.0.1:1/api.json").exits(1).tells("Open it with `--private-host 127.0.0.1`");
@@ -57,7 +57,7 @@ fn what_is_no_document_at_a_url_is_told() {
 }
 
 #[test]
-fn completions_and_manual_pages_know_every_command() {
+fn completions_and_man_pages_cover_every_command() {
     let place = folder("shells");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         place.run(format!("completions {shell}")).exits(0).prints("doctor").prints("private-host");
@@ -71,7 +71,7 @@ fn completions_and_manual_pages_know_every_command() {
 }
 
 #[test]
-fn bash_completes_cargo_toolgen_like_cargo_toolgen_with_a_hyphen() {
+fn bash_completes_cargo_toolgen_with_and_without_hyphen() {
     let place = folder("bash");
     let script = place.run("completions bash").exits(0).stdout;
     place.write("words.bash", &script);
@@ -85,7 +85,7 @@ fn bash_completes_cargo_toolgen_like_cargo_toolgen_with_a_hyphen() {
 }
 
 #[test]
-fn colors_are_for_terminals_and_who_asks() {
+fn colors_are_used_on_terminals_or_on_request() {
     let place = folder("colors");
     place.write("broken.json", "{\"openapi\": 1}");
     let colored = |env: &[(&str, &str)]| {
@@ -107,7 +107,7 @@ tools:
 ";
 
 #[test]
-fn the_doctor_says_what_is_missing_and_what_to_do() {
+fn doctor_reports_missing_parts_with_help() {
     let place = folder("doctor");
     place.run("doctor").exits(0).prints("+ api.json: openapi 3.1.0, 1 tool").ends("nothing is missing\n");
 
@@ -138,7 +138,7 @@ fn the_doctor_says_what_is_missing_and_what_to_do() {
 }
 
 #[test]
-fn the_doctor_compares_locks_with_their_documents() {
+fn doctor_compares_locks_with_their_documents() {
     let place = folder("locks");
     place.run("lock api.json").exits(0);
     place.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, as its documents are");
@@ -151,7 +151,7 @@ fn the_doctor_compares_locks_with_their_documents() {
 }
 
 #[test]
-fn a_plan_says_how_each_tool_is_shown_and_why() {
+fn plan_command_explains_how_each_tool_is_rendered() {
     let place = folder("plan");
     let operations: Vec<String> = (0..130)
         .map(|number| {
@@ -187,7 +187,7 @@ fn a_plan_says_how_each_tool_is_shown_and_why() {
 }
 
 #[test]
-fn headers_of_every_request_come_from_variables() {
+fn header_values_come_from_variables() {
     let place = folder("headers");
     let server = Server::start(|_| ok("application/json", "{}"));
     let address = &server.url;

@@ -20,7 +20,7 @@ fn first(format: WireFormat, list: &Value) -> (&Value, &'static str) {
 }
 
 #[test]
-fn the_tools_of_a_request_are_printed_in_every_format() {
+fn tools_are_printed_in_every_wire_format() {
     let place = documents();
     let print = |words: &str| place.run(format!("schema pets.yaml --tool listPets --envelope {words}"));
     for format in WireFormat::ALL {
@@ -64,7 +64,7 @@ const SHELL: &str = r#"{
 }"#;
 
 #[test]
-fn a_schema_that_forbids_nothing_stays_so_to_the_byte() {
+fn open_schema_is_printed_verbatim() {
     let manifest = "toolgen: 1
 tools:
   shell:

@@ -31,8 +31,8 @@ fn locked(folder: &Folder, shop: &Value) {
 }
 
 #[test]
-fn servers_are_served_as_one() {
-    let folder = &folder("servers_are_served_as_one");
+fn servers_are_merged_into_one() {
+    let folder = &folder("servers_are_merged_into_one");
     let mut shop = json!([
         tool("find", "Finds orders."),
         tool("cancel", "Cancels an order."),

@@ -111,7 +111,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_pages_tell_to_type_works() {
+fn shell_blocks_of_the_guide_run() {
     let mut failed = Vec::new();
     for page in guide() {
         let found = blocks_of(&page);
@@ -170,7 +170,7 @@ fn called_by_a_client(folder: &Path, server: &Value, tool: &str) -> Value {
 /// The first page, word by word, from an empty folder: a function, an API with a credential, an MCP client.
 #[test]
 #[ignore = "heavy: cargo"]
-fn the_first_page_works() {
+fn start_page_runs() {
     let folder = folder("start");
     let page = root().join("docs/start.md");
     let service = service();
@@ -194,7 +194,7 @@ fn the_first_page_works() {
 
 /// Every command and every option that a page names is there.
 #[test]
-fn commands_of_the_pages_exist() {
+fn commands_in_the_guide_exist() {
     let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
     let mut help = |words: &[&str]| {
         let key = words.iter().map(|word| (*word).to_owned()).collect();

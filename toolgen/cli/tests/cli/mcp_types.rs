@@ -53,7 +53,7 @@ fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
 
 #[test]
 #[ignore = "heavy: cargo"]
-fn what_changes_in_a_lock_does_not_compile_where_it_is_used() {
+fn changed_lock_breaks_compilation_of_its_users() {
     let root = checkout();
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-types");
     let _ = fs::remove_dir_all(&place);

@@ -18,7 +18,7 @@ tools:
 ";
 
 #[test]
-fn programs_work_in_the_folder_that_is_named() {
+fn commands_run_in_the_named_directory() {
     let place = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
     let full = |name: &str| format!("{}\n", place.canonicalize().unwrap().join(name).display());
     // The folder of this process, unless another is named.
@@ -38,7 +38,7 @@ fn programs_work_in_the_folder_that_is_named() {
 }
 
 #[test]
-fn no_tools_because_of_mistakes_is_told() {
+fn absence_of_tools_due_to_errors_is_reported() {
     let text = "toolgen: 1\ntool: {}\n";
     let place = Folder::new("command-line/no-tools").with("tools.yaml", text);
     for command in ["list tools.yaml", "docs tools.yaml", "call tools.yaml here", "serve tools.yaml"] {
@@ -48,7 +48,7 @@ fn no_tools_because_of_mistakes_is_told() {
 }
 
 #[test]
-fn codes_of_failed_calls_are_explained() {
+fn failed_call_codes_are_explained() {
     let place = Folder::new("command-line/explain");
     place
         .run("explain MCP_LOST")
@@ -58,7 +58,7 @@ fn codes_of_failed_calls_are_explained() {
 }
 
 #[test]
-fn programs_of_a_server_work_in_the_folder_that_is_named() {
+fn served_commands_run_in_the_named_directory() {
     let tools = "toolgen: 1\ntools: {here: {description: Says where it is., command: {argv: [pwd]}}}\n";
     let folder = Folder::new("serve/work-dir").with("tools.yaml", tools).with("place/x", "");
     let mut client = Client::start(&mut folder.toolgen("serve tools.yaml --work-dir place"), &json!({}));
@@ -68,7 +68,7 @@ fn programs_of_a_server_work_in_the_folder_that_is_named() {
 }
 
 #[test]
-fn only_a_text_is_taken_for_the_name_of_a_file() {
+fn only_string_arguments_get_file_name_help() {
     let tools = "toolgen: 1
 tools:
   first:

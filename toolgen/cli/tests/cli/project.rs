@@ -19,7 +19,7 @@ fn cargo(folder: &Folder, words: &[&str], input: &str) -> Ran {
 }
 
 #[test]
-fn every_command_takes_every_kind_of_document() {
+fn every_command_accepts_every_kind_of_document() {
     let place = folder("commands");
     place.write("tools.yaml", MANIFEST);
     fs::copy(documents().join("pets.yaml"), place.join("pets.yaml")).unwrap();
@@ -54,7 +54,7 @@ fn every_command_takes_every_kind_of_document() {
 /// From an empty crate to a called tool, and to tests of it.
 #[test]
 #[ignore = "heavy: cargo"]
-fn a_fresh_crate_has_a_tool_in_no_time() {
+fn fresh_crate_gets_a_working_tool_and_tests() {
     let place = folder("fresh");
     fs::create_dir_all(place.join("src")).unwrap();
     place.write("src/main.rs", "fn main() {}\n");
@@ -166,7 +166,7 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
 }
 
 #[test]
-fn init_writes_the_program_of_a_new_crate_and_leaves_any_other_alone() {
+fn init_writes_main_rs_of_a_new_crate_only() {
     let place = folder("new-crate");
     fs::create_dir_all(place.join("src")).unwrap();
     place.write("Cargo.toml", "[package]\nname = \"fresh\"\n\n[workspace]\n");
@@ -185,7 +185,7 @@ fn init_writes_the_program_of_a_new_crate_and_leaves_any_other_alone() {
 }
 
 #[test]
-fn without_a_checkout_init_says_which_lines_to_add() {
+fn init_without_a_checkout_prints_the_lines_to_add() {
     let place = folder("init");
     place.run("init").exits(1).tells("is not the folder of a crate");
     fs::create_dir_all(place.join("src")).unwrap();
@@ -217,7 +217,7 @@ fn without_a_checkout_init_says_which_lines_to_add() {
 
 #[test]
 #[ignore = "heavy: cargo"]
-fn a_program_is_built_and_answers_calls() {
+fn built_program_answers_calls() {
     let place = folder("bin");
     place.write("tools.yaml", MANIFEST);
     fs::create_dir_all(place.join("hello")).unwrap();
@@ -249,7 +249,7 @@ fn a_program_is_built_and_answers_calls() {
 }
 
 #[test]
-fn the_pages_know_the_commands_and_the_commands_know_the_pages() {
+fn pages_and_commands_mention_each_other() {
     let pages = ["README.md", "docs/cli.md"].map(|page| fs::read_to_string(checkout().join(page)).unwrap());
     let pages = pages.concat();
     let place = folder("readme");

@@ -32,14 +32,14 @@ fn folder(name: &str) -> Folder {
 }
 
 #[test]
-fn the_folder_of_a_file_is_made() {
+fn parent_directory_is_created() {
     let folder = folder("folder");
     folder.run("record log.jsonl --run last --out tests/runs/refund.json").exits(0);
     assert!(folder.join("tests/runs/refund.json").is_file());
 }
 
 #[test]
-fn a_run_becomes_a_file() {
+fn run_is_recorded_to_a_file() {
     let folder = folder("file");
     let ran = folder.run("record log.jsonl --run last --agent boss --out record.json");
     ran.exits(0).tells("record.json has 1 calls");
@@ -59,7 +59,7 @@ fn a_run_becomes_a_file() {
 }
 
 #[test]
-fn what_is_ambiguous_or_missing_is_told() {
+fn ambiguous_or_missing_run_is_reported() {
     let folder = folder("runs");
     folder
         .run("record log.jsonl")
@@ -70,7 +70,7 @@ fn what_is_ambiguous_or_missing_is_told() {
 }
 
 #[test]
-fn a_dash_is_the_standard_output() {
+fn dash_writes_to_standard_output() {
     let folder = folder("dash");
     let printed = folder.run("record log.jsonl --run last").exits(0).stdout;
     folder.run("record log.jsonl --run last --out -").exits(0).printed(&printed);

@@ -76,11 +76,11 @@ fn replay(name: &str) {
 }
 
 #[test]
-fn calls_print_and_tell_what_the_script_says() {
+fn call_output_matches_the_script() {
     replay("calls.txt");
 }
 
 #[test]
-fn commands_of_a_project_print_and_tell_what_the_script_says() {
+fn project_command_output_matches_the_script() {
     replay("project.txt");
 }

@@ -49,7 +49,7 @@ fn echo() -> String {
 }
 
 #[test]
-fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
+fn served_calls_are_limited_and_recorded() {
     let (folder, tasks, url) = (Folder::new("serve/calls"), tasks(), echo());
     let mut client = client(
         &folder,
@@ -72,7 +72,7 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
 }
 
 #[test]
-fn records_go_to_a_database_that_is_named_like_one() {
+fn records_go_to_sqlite_by_file_extension() {
     let folder = Folder::new("serve/database");
     two_servers_record(&folder, "audit.sqlite", || {
         toolgen_runtime::store::audit::open(folder.join("audit.sqlite")).unwrap()
@@ -81,7 +81,7 @@ fn records_go_to_a_database_that_is_named_like_one() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn records_go_to_a_database_of_a_server() {
+fn records_go_to_a_database_server() {
     let Some(server) = postgres::shared() else { return };
     let url = server.database("served");
     let folder = Folder::new("serve/postgres").variable("SERVE_AUDIT", &url);
@@ -115,7 +115,7 @@ fn two_servers_record(folder: &Folder, audit: &str, open: impl Fn() -> AuditRead
 }
 
 #[test]
-fn tools_that_cannot_run_here_are_left_out_aloud() {
+fn unrunnable_tools_are_skipped_with_a_message() {
     let mut client = client(&Folder::new("serve/left-out"), &format!("'{}'", spec("manifest-program.yaml")));
     assert!(!client.names().is_empty());
     let told = client.end();
@@ -123,7 +123,7 @@ fn tools_that_cannot_run_here_are_left_out_aloud() {
 }
 
 #[test]
-fn what_cannot_be_served_is_told_and_nothing_is_printed() {
+fn unservable_document_is_reported_on_stderr_only() {
     let (folder, tasks) = (Folder::new("serve/refused"), tasks());
     for (words, expected) in [
         ("TASKS --allow nothing*", "rule 'nothing*' fits no tool"),
@@ -144,7 +144,7 @@ fn what_cannot_be_served_is_told_and_nothing_is_printed() {
 }
 
 #[test]
-fn a_client_gives_back_values_that_the_operator_allows() {
+fn client_may_return_values_allowed_by_the_operator() {
     let manifest = "
 toolgen: 1
 defaults: {read_only: true, network: none}
@@ -194,7 +194,7 @@ tools:
 }
 
 #[test]
-fn no_file_is_sent_that_the_operator_does_not_allow() {
+fn only_files_allowed_by_the_operator_are_sent() {
     let text = json!({
         "openapi": "3.1.0", "info": {"title": "Photos", "version": "1"},
         "paths": {"/photos": {"post": {
@@ -220,7 +220,7 @@ fn no_file_is_sent_that_the_operator_does_not_allow() {
 }
 
 #[test]
-fn the_operator_reads_which_credential_is_missing() {
+fn missing_credential_is_reported_to_the_operator() {
     let (folder, tasks, url) = (Folder::new("serve/credential"), tasks(), echo());
     let line = format!("'{tasks}' --base-url {url} --auth=token=NO_TASKS_TOKEN");
     let mut client = client(&folder, &line);
@@ -237,7 +237,7 @@ fn the_operator_reads_which_credential_is_missing() {
 }
 
 #[test]
-fn the_operator_reads_which_host_is_not_opened() {
+fn blocked_host_is_reported_to_the_operator() {
     let (folder, tasks) = (Folder::new("serve/host"), tasks());
     let said = told(&folder, &format!("'{tasks}'"));
     assert!(said.contains("tools cannot be called: The host `localhost` may not be reached"), "{said}");
@@ -279,7 +279,7 @@ fn status(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn clients_over_http_take_no_more_than_the_operator_allows() {
+fn operator_limits_apply_to_http_clients() {
     let (mut child, address) = over_http("most", "--max-connections 1 --max-sessions 1 --max-request 20");
     let mut stream = ask(&address, "");
     assert_eq!(status(&mut stream), "HTTP/1.1 413");
@@ -294,7 +294,7 @@ fn clients_over_http_take_no_more_than_the_operator_allows() {
 }
 
 #[test]
-fn over_http_a_token_is_demanded() {
+fn http_server_requires_a_token() {
     let (mut child, address) = over_http("token", "--token SERVE_TOKEN");
     let head = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nConnection: close\r\n";
     assert_eq!(status(&mut ask(&address, head)), "HTTP/1.1 401");
@@ -308,7 +308,7 @@ fn over_http_a_token_is_demanded() {
 }
 
 #[test]
-fn a_client_finds_reads_and_calls_tools_that_are_not_listed() {
+fn client_can_discover_and_call_unlisted_tools() {
     let (folder, tasks, url) = (Folder::new("serve/discovery"), tasks(), echo());
     let words = "--discovery --pin=getTask --deny=deleteTask --auth=token=TASKS_TOKEN --audit audit.jsonl";
     let mut client = client(&folder, &format!("'{tasks}' --base-url {url} {words}"));
@@ -338,7 +338,7 @@ fn a_client_finds_reads_and_calls_tools_that_are_not_listed() {
 }
 
 #[test]
-fn more_than_128_tools_are_discovered_unless_all_are_wanted() {
+fn discovery_starts_above_128_tools_unless_disabled() {
     let paths: serde_json::Map<String, Value> = (0..130)
         .map(|number| {
             let operation =

@@ -35,7 +35,7 @@ fn folder(name: &str) -> Folder {
 }
 
 #[test]
-fn arguments_are_given_by_their_names() {
+fn arguments_are_passed_by_name() {
     let place = folder("names");
     let call = |words: &str| place.run(format!("call tools.yaml {words}"));
     for (words, told) in [
@@ -61,7 +61,7 @@ fn arguments_are_given_by_their_names() {
 }
 
 #[test]
-fn mistakes_elsewhere_do_not_hide_the_wanted_tool() {
+fn errors_elsewhere_do_not_hide_the_requested_tool() {
     let place = folder("elsewhere");
     for words in ["call tools.yaml now", "docs tools.yaml --tool now", "schema tools.yaml --tool now"] {
         place
@@ -80,13 +80,13 @@ fn mistakes_elsewhere_do_not_hide_the_wanted_tool() {
 }
 
 #[test]
-fn a_list_says_what_the_tools_of_a_manifest_do() {
+fn list_command_shows_what_manifest_tools_do() {
     let rows = "ask    Asks somebody.\ngreet  Greets somebody.\nnow    Says that it is now.\n";
     folder("list").run("list tools.yaml").printed(rows);
 }
 
 #[test]
-fn private_hosts_are_opened_one_by_one() {
+fn private_hosts_are_allowed_one_by_one() {
     let place = folder("private");
     let server = Server::start(|_| ok("text/plain", "pong"));
     let manifest = format!(
@@ -104,7 +104,7 @@ fn private_hosts_are_opened_one_by_one() {
 }
 
 #[test]
-fn a_program_has_no_tool_that_it_cannot_run() {
+fn program_omits_tools_it_cannot_run() {
     let place = folder("effect");
     place
         .run("bin tools.yaml --out program")
@@ -113,7 +113,7 @@ fn a_program_has_no_tool_that_it_cannot_run() {
 }
 
 #[test]
-fn a_function_is_added_where_the_crate_has_its_tools() {
+fn function_is_added_next_to_existing_tools() {
     let place = folder("function");
     fs::create_dir_all(place.join("src")).unwrap();
     place.run("new one --kind rust").prints("#[path = \"tools/one.rs\"]\n    mod one;");

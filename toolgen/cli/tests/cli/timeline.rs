@@ -46,7 +46,7 @@ fn row(data: &Value, index: usize) -> Vec<Value> {
 }
 
 #[test]
-fn a_page_is_written_whole_and_texts_of_the_log_stay_texts() {
+fn timeline_page_is_complete_and_escapes_the_log() {
     let hostile = json!({"html": "</script><script>alert(1)</script>", "long": "x".repeat(70_000)});
     let text = lines(1, None, "<b>act</b>", &hostile, true) + &lines(2, Some(1), "look", &json!({}), false);
     let folder = folder("page").with("log.jsonl", text);
@@ -98,7 +98,7 @@ fn a_page_is_written_whole_and_texts_of_the_log_stay_texts() {
 }
 
 #[test]
-fn what_is_no_log_is_told() {
+fn invalid_log_is_reported() {
     let folder = folder("other").with("other.txt", "hello\n").with("log.jsonl", "");
     folder.run("timeline other.txt").exits(1).tells("not an audit log");
     folder.run("timeline timeline.missing").exits(1).tells("timeline.missing");
@@ -107,7 +107,7 @@ fn what_is_no_log_is_told() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
+async fn database_is_read_by_url_without_showing_its_password() {
     use toolgen_runtime::ToolResult;
     use toolgen_runtime::layers::audit::{Auditor, CallInfo};
     use toolgen_runtime::store::audit::PostgresSink;
@@ -147,7 +147,7 @@ async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_database_that_stands_still_holds_up_neither_the_page_nor_the_end() {
+async fn stalled_database_blocks_neither_page_nor_shutdown() {
     use std::time::{Duration, Instant};
     use toolgen_runtime::layers::audit::Auditor;
     use toolgen_runtime::store::audit::PostgresSink;
@@ -210,7 +210,7 @@ impl Served {
 }
 
 #[test]
-fn it_is_served_to_who_has_the_address_and_follows_the_log() {
+fn served_timeline_requires_its_address_and_follows_the_log() {
     let log = lines(1, None, "act", &json!({"word": "needle"}), true);
     let folder = folder("live").with("log.jsonl", log);
     let served = Served::start(&folder, "log.jsonl");

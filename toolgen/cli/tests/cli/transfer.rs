@@ -52,7 +52,7 @@ fn sent(folder: &Folder, words: &str, input: &[u8]) -> Result<(String, String), 
 }
 
 #[test]
-fn a_file_is_given_by_its_path() {
+fn file_is_passed_by_its_path() {
     let place = folder("given");
     let elsewhere = std::env::temp_dir().join(format!("toolgen-transfer-{}.png", std::process::id()));
     fs::write(&elsewhere, b"\x89PNG\r\n\x1a\n").unwrap();
@@ -97,7 +97,7 @@ const PDF: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: appli
     Content-Disposition: attachment; filename=\"q1.pdf\"\r\nContent-Length: 6\r\n\r\n%PDF\0\xff";
 
 #[test]
-fn an_answer_becomes_a_file() {
+fn response_is_saved_to_a_file() {
     let place = folder("answers");
     let address = serve(PDF);
     let call = |more: &str| run(&place, format!("call api.json getReport --base-url {address} {more}"), b"");
@@ -135,7 +135,7 @@ fn an_answer_becomes_a_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_command_that_is_killed_leaves_nothing_under_the_name() {
+fn killed_command_leaves_no_file_under_the_final_name() {
     let place = folder("killed");
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000000\r\n\r\n";
     let server = Server::start(|_| vec![Step::Send([&head[..], &[0; 500_000]].concat()), Step::Hold]);
@@ -165,7 +165,7 @@ fn a_command_that_is_killed_leaves_nothing_under_the_name() {
 }
 
 #[test]
-fn a_credential_that_is_echoed_is_not_written() {
+fn response_with_an_echoed_credential_is_not_saved() {
     let place = folder("echoed");
     let address = serve(
         b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nyour key: hunter2-s3cr3t-9, keep it",
@@ -183,7 +183,7 @@ fn a_credential_that_is_echoed_is_not_written() {
 }
 
 #[test]
-fn what_is_no_success_is_no_file() {
+fn failed_response_is_not_saved() {
     let place = folder("failures");
     let address = serve(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 4\r\n\r\ngone");
     for output in ["-", "it.pdf"] {

@@ -45,7 +45,7 @@ mod tests {
     use super::take;
 
     #[test]
-    fn modules_of_tags_and_imports_are_taken_out() {
+    fn tag_and_import_modules_are_extracted() {
         let text = "// Generated.\n\nconst A: u8 = 1;\n\n/// Types.\npub mod types {\n    pub struct B;\n}\n\n/// Pets.\npub mod pets {\n    \
                     use super::A;\n\n    pub mod types {\n        pub struct C;\n    }\n}\n\n/// Imported.\npub mod store {\n\n/// D.\npub static D: u8 = 1;\n}\n";
         let outside = take(text);

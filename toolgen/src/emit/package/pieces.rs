@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_small_and_together_they_are_the_text() {
+    fn pieces_are_small_and_concatenate_to_the_text() {
         assert_eq!(split_at(TEXT.to_owned(), "api", &[], 1_000), (TEXT.to_owned(), Vec::new()));
         for max in [20, 60, 120] {
             let (text, pieces) = split_at(TEXT.to_owned(), "api", &[], max);

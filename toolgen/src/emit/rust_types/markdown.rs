@@ -130,7 +130,7 @@ mod tests {
     use super::first_paragraph;
 
     #[test]
-    fn markdown_stays_what_it_is_and_nothing_else_becomes_some() {
+    fn markdown_is_preserved_and_other_text_escaped() {
         for (given, written) in [
             ("The **size** of `a[0] <b>` in *bytes*.", "The **size** of `a[0] <b>` in *bytes*."),
             (
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_paragraph_is_cut_between_words_and_outside_of_what_belongs_together() {
+    fn long_paragraph_is_truncated_at_a_word_outside_of_markup() {
         let cut = first_paragraph(&"long ".repeat(200));
         assert!(cut.ends_with("long …") && cut.len() <= 304, "{cut}");
         for last in [

@@ -146,7 +146,7 @@ mod tests {
     use super::{name, type_name};
 
     #[test]
-    fn a_few_words_are_a_name() {
+    fn short_title_becomes_a_type_name() {
         let named = |title| type_name(title).unwrap_or_default();
         assert_eq!(named("Path collection (Trash)"), "PathCollectionTrash");
         assert_eq!(["CollectionLinks", "Issue_Source"].map(named), ["CollectionLinks", "IssueSource"]);

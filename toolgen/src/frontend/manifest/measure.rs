@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_and_a_unit_are_an_amount() {
+    fn number_with_unit_is_parsed() {
         assert_eq!(measured("30s", &DURATION), Some(30_000));
         assert_eq!(measured("2 min", &DURATION), Some(120_000));
         assert_eq!(measured("64KiB", &SIZE), Some(65_536));

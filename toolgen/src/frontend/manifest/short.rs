@@ -162,7 +162,7 @@ mod tests {
     use crate::frontend::manifest::placeholder::pieces;
 
     #[test]
-    fn short_forms_and_placeholders_are_what_the_script_says() {
+    fn short_forms_and_placeholders_match_the_script() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend/manifest/tests/forms.txt");
         script::replay(&file, || {
             |word, rest| {

@@ -58,7 +58,7 @@ fn keys_of(schema: &Value, name: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_schema_has_the_keys_of_the_reader() {
+fn manifest_schema_has_the_keys_of_the_reader() {
     let schema = schema();
     for (name, keys) in OBJECTS {
         let known: BTreeSet<String> = keys.names().into_iter().map(str::to_owned).collect();
@@ -74,14 +74,14 @@ fn the_schema_has_the_keys_of_the_reader() {
 }
 
 #[test]
-fn every_object_is_compared() {
+fn every_schema_object_is_compared() {
     let constants = include_str!("keys.rs").matches(": Keys =").count();
     assert_eq!(constants, OBJECTS.len(), "add the new one to the table above, and to the schema");
 }
 
 /// What completion shows next to a key.
 #[test]
-fn every_key_is_described() {
+fn every_schema_key_is_described() {
     let schema = schema();
     for (name, _) in OBJECTS {
         let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_list_several_types() {
+    fn one_key_may_list_several_media_types() {
         let of = |key| listed(key).collect::<Vec<_>>();
         assert_eq!(of("application/json, text/xml;q=1"), ["application/json", "text/xml;q=1"]);
         assert_eq!(of("multipart/related; start=\"a/b,c/d\""), ["multipart/related; start=\"a/b,c/d\""]);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_surely_bytes_is_no_text() {
+    fn binary_media_type_is_not_a_string() {
         for bytes in
             ["image/png", "image/*", "application/pdf", "text/plain, audio/mpeg", "application/vnd.ms-excel"]
         {

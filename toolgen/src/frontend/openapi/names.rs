@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_ids_come_from_method_and_path() {
+    fn missing_operation_id_is_built_from_method_and_path() {
         for (method, path, name) in [
             ("GET", "/pets/{petId}", "get_pets_by_pet_id"),
             ("POST", "/", "post"),

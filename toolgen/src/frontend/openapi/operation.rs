@@ -316,7 +316,7 @@ mod tests {
     use super::joined;
 
     #[test]
-    fn a_summary_is_not_said_twice() {
+    fn summary_repeated_in_the_description_is_dropped() {
         for (summary, description, said) in [
             ("Get a pet", "Get a pet by its ID.", "Get a pet by its ID."),
             (

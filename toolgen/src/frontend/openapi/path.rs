@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_taken_apart() {
+    fn path_keys_are_split() {
         assert_eq!(parse("/a/{b}"), ("/a/{b}".to_owned(), vec![]));
         assert_eq!(parse("a"), ("/a".to_owned(), vec![]));
         assert_eq!(
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_are_the_parameters_that_they_name() {
+    fn path_expressions_map_to_their_parameters() {
         for (key, path, wildcards) in [
             ("/a/{+id}", "/a/{id}", &["id"][..]),
             ("/a/{*id}", "/a/{id}", &["id"]),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn other_notations_are_the_parameters_that_have_no_place() {
+    fn other_placeholder_notations_are_recognized() {
         let declared = &[("id", false), ("rest", false), ("x", false)];
         let mut template = Template::parse("/a/:id/<path:rest>/:other/{x}/:x/b:id");
         let found = template.place(declared);

@@ -6,7 +6,7 @@ use super::*;
 
 /// `in` is a document, and `find` a query of it.
 #[test]
-fn queries_find_what_the_script_says() {
+fn queries_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/overlay/json_path/tests/queries.txt");
     script::replay(&file, || {
         let mut root = Value::Null;
@@ -24,7 +24,7 @@ fn queries_find_what_the_script_says() {
 }
 
 #[test]
-fn queries_that_are_deep_are_refused() {
+fn deeply_nested_queries_are_rejected() {
     assert!(JsonPath::parse(&format!("$[?{}@", "(".repeat(100_000))).is_err());
     assert!(JsonPath::parse(&format!("$[?{}@", "!".repeat(100_000))).is_err());
     assert!(JsonPath::parse(&format!("$[?{}@", "length(".repeat(100_000))).is_err());

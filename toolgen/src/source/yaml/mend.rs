@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_one_meaning_are_read_with_a_note() {
+    fn unambiguous_yaml_errors_are_repaired_with_a_note() {
         for (text, value, lines) in [
             ("a:\n  b: [\n    \"x\"\n]\nc: 1\n", json!({"a": {"b": ["x"]}, "c": 1}), &[4][..]),
             (
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_another_slip_is_refused() {
+    fn ambiguous_yaml_errors_are_rejected() {
         for text in [
             "a: \"x\nb: 3\nc: \"d\"\n",
             "a: 'x\n- 3\n'\n",
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_in_a_mended_text() {
+    fn locations_are_correct_in_repaired_text() {
         let mut problems = Problems::new();
         let document = Document::parse(Path::new("x"), "a: [\n \"x\"\n]\nb: 1\n", &mut problems).unwrap();
         let at = document.source.locate(&crate::Pointer::ROOT.child("b"));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn many_slips_cost_little_time() {
+    fn many_repairs_are_fast() {
         let text: String = (0..5_000)
             .map(|index| format!("k{index}:\n- a: &a\n    b: [\n      \"x\"\n    ]\n  c: *a\n"))
             .collect();

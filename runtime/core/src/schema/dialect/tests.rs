@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn dialects_are_found_by_their_names() {
+fn dialects_are_found_by_name() {
     for dialect in Dialect::ALL {
         assert_eq!(Dialect::by_name(dialect.name), Some(dialect));
         assert!(dialect.keywords.is_sorted(), "{}", dialect.name);
@@ -14,7 +14,7 @@ fn dialects_are_found_by_their_names() {
 }
 
 #[test]
-fn keys_follow_the_rules() {
+fn key_rules_are_enforced() {
     let cases = [
         ("limit", true, true),
         ("page-size", true, false),
@@ -34,7 +34,7 @@ fn keys_follow_the_rules() {
 }
 
 #[test]
-fn patterns_follow_the_rules() {
+fn pattern_rules_are_enforced() {
     let cases = [
         ("^[a-z]+$", true, true),
         ("[a-z]+", true, false),

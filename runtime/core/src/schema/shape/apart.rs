@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn types_values_and_tags_tell_shapes_apart() {
+    fn types_values_and_tags_make_shapes_disjoint() {
         let tagged = |tag: &str| json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": tag}}});
         let untagged = json!({"type": "object", "properties": {"kind": {"const": "b"}}});
         assert!(are_apart(&[

@@ -54,7 +54,7 @@ mod tests {
     use crate::schema::shape::pattern::is_found;
 
     #[test]
-    fn the_pattern_finds_what_has_a_fault() {
+    fn pattern_matches_paths_leading_outside() {
         for (path, told) in [
             ("/etc/passwd", "without the `/`"),
             ("\\etc", "without the `\\`"),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_back_is_taken_out() {
+    fn self_references_without_content_are_removed() {
         let (shapes, changed) = cut_all(&json!({
             "A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]},
             "B": {"oneOf": [{"$ref": "#/$defs/C"}, {"type": "integer"}]},

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_held_against_the_rule() {
+    fn arguments_are_checked_against_relations() {
         use RelationKind::{AtMostOne, ExactlyOne, Requires};
         let cases: [(RelationKind, &[&str], Option<&str>); 7] = [
             (ExactlyOne, &["a"], None),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_gives_the_rules_back() {
+    fn relations_round_trip_as_text() {
         let rules =
             [relation(RelationKind::AtMostOne, &["a", "b"]), relation(RelationKind::Requires, &["b", "c"])];
         let schema = json!({ KEYWORD: write(&rules) });

@@ -194,7 +194,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_stated_of_a_value_is_read_from_documents(shape in arbitrary::shape()) {
+        fn stated_rules_round_trip_through_schemas(shape in arbitrary::shape()) {
             let (of, stated) = match &shape.kind {
                 Kind::Integer(rules) | Kind::Number(rules) => ("number", rules.stated()),
                 Kind::String(rules) => ("string", rules.stated()),

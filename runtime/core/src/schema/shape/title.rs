@@ -54,7 +54,7 @@ mod tests {
     use crate::schema::shape::render::canonical;
 
     #[test]
-    fn a_title_is_kept_beside_the_shape_and_says_nothing_of_its_values() {
+    fn title_is_kept_without_affecting_the_shape() {
         let of = |title: &str| read(&json!({"type": "object", "title": title}), &mut Vec::new());
         assert_eq!(of(" Pet ").title.as_str(), "Pet");
         assert!(of("  ").title.is_none());

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_filled_and_values_stay_as_they_are() {
+    fn placeholders_are_filled_and_values_not_expanded() {
         let values = [
             ("TaskContent", "say {{.TreeOutput}}"),
             ("TreeOutput", "src/"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_never_half_filled_and_all_reasons_are_told() {
+    fn invalid_template_reports_all_problems() {
         let template = "{{.A}} {{if .B}} {{.B}} {{.}} {{.A.}} {{B}} {{.B";
         let told = "\
 no value for '{{.A}}'

@@ -25,7 +25,7 @@ fn texts(specs: &[ToolSpec]) -> Vec<String> {
 }
 
 #[test]
-fn tools_come_after_all_they_require() {
+fn tools_follow_their_requirements() {
     let specs = tools(&["c: b", "d: c a", "b: a", "a"]);
     let graph = Graph::of(&specs);
     assert_eq!(graph.order(), ["a", "b", "c", "d"]);
@@ -37,7 +37,7 @@ fn tools_come_after_all_they_require() {
 }
 
 #[test]
-fn every_knot_of_tools_that_require_each_other_is_named_once_and_in_the_same_way() {
+fn every_cycle_is_named_once_and_deterministically() {
     let mut specs = tools(&["c: a", "b: c", "a: b", "self: self", "y: x", "x: y b", "fine: a"]);
     let expected = [
         "Circular dependency detected while validating [a]. The path is a -> b -> c -> a.",
@@ -54,7 +54,7 @@ fn every_knot_of_tools_that_require_each_other_is_named_once_and_in_the_same_way
 }
 
 #[test]
-fn cycles_agree_with_a_plain_search() {
+fn cycle_detection_agrees_with_a_naive_search() {
     // Every seventh of all graphs of four tools: a cycle is reported exactly if some tool reaches itself.
     let names = ["a", "b", "c", "d"];
     for bits in 0_u32..1 << 16 {
@@ -103,7 +103,7 @@ fn cycles_agree_with_a_plain_search() {
 }
 
 #[test]
-fn a_chain_may_be_longer_than_the_stack_is_deep() {
+fn long_chain_does_not_overflow_the_stack() {
     let lines: Vec<String> = (0..20_000).map(|index| format!("t{index}: t{}", index + 1)).collect();
     let mut specs = tools(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     specs.push(tool("t20000", vec![]));
@@ -116,7 +116,7 @@ fn a_chain_may_be_longer_than_the_stack_is_deep() {
 }
 
 #[test]
-fn what_is_required_must_be_there_unless_it_is_optional() {
+fn missing_requirement_is_an_error_unless_optional() {
     let specs = tools(&["b: gone", "a: gone nowhere? b"]);
     let expected = [
         "Tool [a] requires tool [gone], which is not registered.",
@@ -128,7 +128,7 @@ fn what_is_required_must_be_there_unless_it_is_optional() {
 }
 
 #[test]
-fn an_entity_is_found_by_an_argument_of_its_tool() {
+fn entity_requirement_names_an_argument_of_its_tool() {
     let with = |schema: serde_json::Value, argument: &str| {
         let spec = ToolSpec {
             input: read_canonical(&schema).into(),
@@ -154,7 +154,7 @@ fn an_entity_is_found_by_an_argument_of_its_tool() {
 }
 
 #[test]
-fn a_picture_shows_what_is_required() {
+fn graph_rendering_snapshot() {
     let specs = [
         tool("start", vec![Requirement::context("workspace_id")]),
         tool(
@@ -186,7 +186,7 @@ flowchart LR
 }
 
 #[test]
-fn a_tool_that_calls_others_points_at_them() {
+fn graph_shows_nested_calls() {
     let specs = tools(&["whole", "part", "after: part?"]);
     let graph = Graph::of(&specs).with_calls("whole", ["part", "part"]);
     let mermaid = graph.mermaid();

@@ -20,7 +20,7 @@ fn spec(name: &str, description: &str, properties: &Value) -> ToolSpec {
 }
 
 #[test]
-fn texts_are_found_wanting_as_the_script_says() {
+fn description_lints_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spec/lint/tests/texts.txt");
     script::replay(&file, || {
         let mut specs: Vec<ToolSpec> = Vec::new();
@@ -48,7 +48,7 @@ fn texts_are_found_wanting_as_the_script_says() {
 }
 
 #[test]
-fn codes_are_unique_and_findings_repeat() {
+fn lint_codes_are_unique_and_findings_deterministic() {
     let mut codes: Vec<&str> = Lint::ALL.iter().map(|lint| &lint.code()[1..]).collect();
     assert!(codes.is_sorted());
     codes.dedup();

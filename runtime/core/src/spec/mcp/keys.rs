@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_those_that_providers_accept() {
+    fn keys_are_valid_for_all_vendors() {
         let long = "x".repeat(70);
         let keys = portable(&["id", "user-id", "a.b", "a b", "a_b", "2d", "", &long]);
         assert_eq!(
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_take_no_time() {
+    fn many_keys_are_converted_quickly() {
         let keys: Vec<String> = (0..30_000).map(|index| format!("k.{index}")).collect();
         let started = std::time::Instant::now();
         assert_eq!(portable(&keys.iter().map(String::as_str).collect::<Vec<_>>()).len(), keys.len());

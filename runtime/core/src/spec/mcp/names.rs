@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_is_short_and_starts_with_a_letter() {
+    fn alias_is_short_and_starts_with_a_letter() {
         for good in ["a", "files", "gitlab-2", &"x".repeat(32)] {
             assert!(is_alias(good), "{good}");
         }
@@ -109,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_that_of_the_server_after_the_alias() {
+    fn tool_name_is_alias_and_server_name() {
         let found = texts("fs", &["read-file", "read_file", "Read_File", "2d", "_x"]);
         let expected = ["fs__read-file", "fs__read_file", "fs__Read_File", "fs__2d", "fs___x"];
         assert_eq!(found, expected.map(|name| Some(name.to_owned())));
     }
 
     #[test]
-    fn names_that_fall_together_get_digits_of_their_own() {
+    fn colliding_names_get_hash_suffixes() {
         // Alone, a changed name is readable.
         assert_eq!(texts("a", &["get.pet"]), [Some("a__get_pet".to_owned())]);
         // `printf 'a\0get.pet' | sha256sum`, `printf 'a\0get/pet' | sha256sum`
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut() {
+    fn long_names_are_truncated() {
         let long = "x".repeat(62);
         let found = texts("a", &[&long, &long[..61]]);
         assert_eq!(found[1].as_deref(), Some(&*format!("a__{}", &long[..61])));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_without_a_name_of_its_own_has_none() {
+    fn duplicate_or_empty_names_are_dropped() {
         assert_eq!(texts("a", &["", "x", "x", "y"]), [None, None, None, Some("a__y".to_owned())]);
         let forged = texts("a", &["get.pet", "get/pet"])[0].clone().unwrap();
         let raw = forged.trim_start_matches("a__");
@@ -149,7 +149,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn names_are_distinct_and_the_same_in_every_order(
+        fn names_are_unique_and_independent_of_order(
             raw in prop::collection::vec("[a-c._/-]{0,4}|[a-z.]{55,70}", 0..24),
             turn in 0_usize..24,
         ) {

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_gets_a_name() {
+    fn every_referenced_location_gets_a_name() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn unlike_schemas_of_one_name_get_names_of_their_own() {
+    fn different_schemas_of_one_name_get_separate_names() {
         let of = |size: i32| {
             let defs = json!({
                 "Same": {"type": "string"}, "Page": {"maximum": size}, "List": {"items": {"$ref": "#/$defs/Page"}}
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_one_name_however_it_is_written() {
+    fn equivalent_pointers_share_a_name() {
         let schema = json!({
             "properties": {"~~": {"type": "string"}, "a": {"$ref": "#/properties/~~"}, "b": {"$ref": "#/properties/~0~"},
                            "c": {"$ref": "#/properties/~0~0"}},
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_way_to_a_difference_takes_no_time() {
+    fn late_difference_is_found_quickly() {
         // In the order of their names, each schema is found to be unlike after the one before it.
         let of = |leaf: &str| {
             let chain =

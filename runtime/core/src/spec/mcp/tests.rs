@@ -37,7 +37,7 @@ fn whole(tool: &Tool) -> Vec<String> {
 }
 
 #[test]
-fn descriptors_become_what_the_script_says() {
+fn descriptors_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spec/mcp/tests/descriptors.txt");
     script::replay(&file, || {
         let mut last = ToolSpec::EMPTY;
@@ -95,7 +95,7 @@ fn descriptors_become_what_the_script_says() {
 }
 
 #[test]
-fn what_is_too_large_or_of_no_alias_is_no_tool() {
+fn oversized_descriptor_or_invalid_alias_is_rejected() {
     let huge = json!({"name": "x", "inputSchema": {}, "_meta": {"x": "y".repeat(MAX_DESCRIPTOR)}});
     let why = tool(&program(), &huge, true).unwrap_err().to_string();
     assert!(why.contains("larger than 512 KiB"), "{why}");
@@ -105,7 +105,7 @@ fn what_is_too_large_or_of_no_alias_is_no_tool() {
 }
 
 #[test]
-fn tools_of_a_list_share_schemas_that_are_equal() {
+fn equal_schemas_are_shared_between_tools() {
     let of = |name: &str, size: i32| {
         let schema = json!({"type": "object", "properties": {"page": {"$ref": "#/$defs/Page"}},
             "$defs": {"Page": {"type": "integer", "maximum": size}, "Same": {"type": "string"}}});
@@ -125,7 +125,7 @@ fn tools_of_a_list_share_schemas_that_are_equal() {
 }
 
 #[test]
-fn a_descriptor_that_is_listed_again_is_one() {
+fn equal_duplicate_descriptors_are_merged() {
     let find = json!({"name": "find.orders", "inputSchema": {"type": "object"}, "description": "Finds."});
     let mut other = find.clone();
     other["description"] = json!("Something else.");

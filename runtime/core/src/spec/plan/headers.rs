@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_a_credential_is_secret_and_the_rest_is_told_if_it_says_something() {
+    fn credential_headers_are_secret_and_useful_ones_shown() {
         for name in
             ["Set-Cookie", "Authorization", "X-Auth-Token", "WWW-Authenticate", "x-api-key", "X-CSRF-Token"]
         {

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_says_no_pagination_is_refused_with_what_is_right() {
+    fn invalid_pagination_is_rejected_with_help() {
         for (text, why) in [
             ("", "`` does not say how"),
             ("items=/data", "`items=/data` does not say how"),

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_split_at_cases_digits_and_signs() {
+    fn names_are_split_at_case_digits_and_punctuation() {
         assert_eq!(split("getUserByID"), ["get", "user", "by", "id", "getuserbyid"]);
         assert_eq!(split("list-HTTPServers_v2"), ["list", "http", "servers", "httpservers", "v", "2", "v2"]);
         assert_eq!(split("Größe .* [a-z]+ (?:x)"), ["größe", "a", "z", "x"]);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn other_scripts_have_words_too() {
+    fn non_latin_scripts_are_split_into_words() {
         assert_eq!(split("Удалить Файл"), ["удалить", "файл"]);
         assert_eq!(split("删除文件"), ["删除", "除文", "文件"]);
         assert_eq!(split("取API键"), ["取", "api", "键"]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_cut() {
+    fn word_endings_are_removed() {
         for same in [
             &["repository", "repositories"][..],
             &["delete", "deletes", "deleted", "deleting", "deletion"],
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fillers_are_sorted() {
+    fn stop_words_are_sorted() {
         assert!(FILLERS.is_sorted());
         assert!(is_filler("the") && !is_filler("repository"));
     }

@@ -27,7 +27,7 @@ fn large(fields: usize, of: &Value) -> Value {
 }
 
 #[test]
-fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
+fn oversized_tool_is_slimmed_until_it_fits() {
     let deep = large(60, &large(20, &json!({"type": "integer"})));
     let spec = spec(&deep);
     for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
@@ -44,7 +44,7 @@ fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
 }
 
 #[test]
-fn levers_that_leave_the_same_are_known() {
+fn levers_without_effect_are_detected() {
     let small = spec(&large(3, &json!({"type": "integer"})));
     let forms = Forms::of(&small);
     let same = |slim| forms.untold(slim).leave_the_same(&forms);
@@ -57,7 +57,7 @@ fn levers_that_leave_the_same_are_known() {
 }
 
 #[test]
-fn optional_arguments_go_last_and_the_last_of_them_first() {
+fn optional_arguments_are_dropped_from_the_last() {
     let mut schema = large(2_000, &json!({"type": "integer"}));
     schema["required"] = json!(["field_1999"]);
     let spec = spec(&schema);
@@ -104,7 +104,7 @@ proptest::proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_more_room_the_more_is_shown(
+    fn larger_budget_shows_more(
         shapes in proptest::collection::vec(arbitrary::shape(), 1..12),
         low in 0..100usize,
         more in 1..100usize,
@@ -136,7 +136,7 @@ fn uses_its_room(input: &Value) {
 }
 
 #[test]
-fn a_tool_above_its_ceiling_uses_most_of_it() {
+fn slimmed_tool_uses_most_of_its_budget() {
     // Alternatives, each of which is small.
     let inner = |number: usize| large(4, &large(1 + number, &json!({"type": "string"})));
     let variants: Vec<Value> = (0..20).map(inner).collect();
@@ -158,7 +158,7 @@ fn a_tool_above_its_ceiling_uses_most_of_it() {
 }
 
 #[test]
-fn variants_that_are_cut_keep_the_property_that_tells_them_apart() {
+fn truncated_variants_keep_their_discriminator() {
     let pet = |name: &str, tag: &str| {
         let mut pet = large(400, &json!({"type": "integer"}));
         pet["properties"]["kind"] = json!({"type": "string"});
@@ -187,7 +187,7 @@ fn variants_that_are_cut_keep_the_property_that_tells_them_apart() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn tool_that_cannot_fit_is_reported() {
     let mut schema = large(2_000, &json!({"type": "integer"}));
     schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
     let spec = spec(&schema);

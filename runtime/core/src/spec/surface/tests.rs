@@ -40,7 +40,7 @@ fn surface(spec: &ToolSpec, call: &Call) -> Surface {
 }
 
 #[test]
-fn a_specification_comes_back_from_json() {
+fn specification_round_trips_as_json() {
     let json: Value = serde_json::from_str(include_str!("tests/full.json")).unwrap();
     assert_eq!(full().to_json(), json);
     let missing: Vec<_> = tool::KEYS.iter().filter(|key| json.get(key).is_none()).collect();
@@ -54,7 +54,7 @@ fn a_specification_comes_back_from_json() {
 }
 
 #[test]
-fn every_mistake_of_a_specification_is_told() {
+fn every_error_of_a_specification_is_reported() {
     let mut json = full().to_json();
     json["effects"]["files"] = json!("some");
     json["colour"] = json!("red");
@@ -79,7 +79,7 @@ fn every_change_has_its_class() {
 }
 
 #[test]
-fn another_name_of_a_schema_is_no_other_schema() {
+fn renamed_schema_is_not_a_change() {
     let old = surface(&full(), &request());
     let renamed = old.text().replace("$defs/Order", "$defs/Purchase").replace("\"Order\"", "\"Purchase\"");
     let changes = old.drift(&Surface::parse(&renamed).unwrap());
@@ -91,7 +91,7 @@ fn another_name_of_a_schema_is_no_other_schema() {
 }
 
 #[test]
-fn tools_come_go_and_are_renamed() {
+fn tools_are_added_removed_and_renamed() {
     let (one, two) = (full(), ToolSpec { name: ToolName::new("other"), ..ToolSpec::EMPTY });
     let told = |old: &[&ToolSpec], new: &[&ToolSpec]| {
         let of = |specs: &[&ToolSpec]| Surface::of(specs.iter().map(|spec| (*spec, None))).unwrap();
@@ -109,7 +109,7 @@ fn tools_come_go_and_are_renamed() {
 }
 
 #[test]
-fn unlike_schemas_of_one_name_stay_apart() {
+fn different_schemas_of_one_name_stay_separate() {
     let of = |name: &'static str, kind: &str| ToolSpec {
         name: ToolName::new(name),
         input: shape(&json!({"type": "object", "properties": {"pet": {"$ref": "#/$defs/Pet"}}})).into(),
@@ -158,7 +158,7 @@ fn sets_are_compared() {
 }
 
 #[test]
-fn another_program_is_security() {
+fn changed_program_is_a_security_change() {
     let command = |words: &[&str]| {
         let argv = words.iter().map(|word| ArgvTemplate::One {
             text: Template::Constant(json!(word).to_string().into()),

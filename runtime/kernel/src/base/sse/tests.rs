@@ -24,7 +24,7 @@ fn data(stream: &str) -> Vec<String> {
 }
 
 #[test]
-fn lines_end_with_each_of_the_three_ends() {
+fn all_three_line_endings_are_accepted() {
     for end in ["\n", "\r", "\r\n"] {
         let stream = ["data: a", "data: b", "", "data: c", "", ""].join(end);
         assert_eq!(data(&stream), ["a\nb", "c"], "{end:?}");
@@ -33,7 +33,7 @@ fn lines_end_with_each_of_the_three_ends() {
 }
 
 #[test]
-fn an_event_is_complete_with_the_first_byte_that_ends_its_empty_line() {
+fn event_completes_with_the_first_byte_of_its_empty_line() {
     let (mut reader, mut events) = (Reader::new(MAX_EVENT), Vec::new());
     reader.push(b"data: a\r\n\r", &mut events).unwrap();
     assert_eq!(events.len(), 1);
@@ -42,28 +42,28 @@ fn an_event_is_complete_with_the_first_byte_that_ends_its_empty_line() {
 }
 
 #[test]
-fn a_field_loses_one_space_and_a_line_without_a_colon_is_a_name() {
+fn field_loses_one_space_and_needs_no_colon() {
     assert_eq!(data("data:a\n\ndata:  b\n\ndata\n\ndata: c: d\n\ndatax: e\n\n"), ["a", " b", "", "c: d"]);
 }
 
 #[test]
-fn comments_and_unknown_fields_say_nothing() {
+fn comments_and_unknown_fields_are_ignored() {
     assert_eq!(data(": hello\n\n:\ndata: a\n: b\nx: y\n\n"), ["a"]);
 }
 
 #[test]
-fn a_byte_order_mark_is_skipped_at_the_beginning_only() {
+fn byte_order_mark_is_skipped_at_the_start_only() {
     assert_eq!(data("\u{feff}data: a\n\n\u{feff}data: b\n\ndata: c\n\n"), ["a", "c"]);
 }
 
 #[test]
-fn an_unfinished_event_is_none() {
+fn unfinished_event_is_dropped() {
     assert_eq!(data("data: a\n\ndata: b\n"), ["a"]);
     assert_eq!(data("data: a"), [""; 0]);
 }
 
 #[test]
-fn an_identifier_counts_when_its_event_is_complete_even_without_data() {
+fn event_id_takes_effect_with_its_event_even_without_data() {
     for (stream, last) in [
         ("id: 1\ndata: a\n\n", Some("1")),
         ("id: 1\n\n", Some("1")),
@@ -77,7 +77,7 @@ fn an_identifier_counts_when_its_event_is_complete_even_without_data() {
 }
 
 #[test]
-fn a_reconnection_forgets_what_was_unfinished_and_keeps_where_to_go_on() {
+fn reconnect_drops_the_partial_event_and_keeps_the_last_id() {
     let (mut reader, mut events) = (Reader::new(MAX_EVENT), Vec::new());
     reader.push(b"retry: 5\nid: 1\ndata: a\n\nid: 2\ndata: b\nda", &mut events).unwrap();
     reader.reconnected();
@@ -88,7 +88,7 @@ fn a_reconnection_forgets_what_was_unfinished_and_keeps_where_to_go_on() {
 }
 
 #[test]
-fn a_pause_is_digits_and_at_most_a_minute() {
+fn retry_field_is_digits_and_at_most_a_minute() {
     for (value, pause) in [
         ("250", Some(Duration::from_millis(250))),
         ("0", Some(Duration::ZERO)),
@@ -102,14 +102,14 @@ fn a_pause_is_digits_and_at_most_a_minute() {
 }
 
 #[test]
-fn a_kind_belongs_to_its_event_only() {
+fn event_type_applies_to_its_event_only() {
     let (events, ..) = read(&[b"event: ping\ndata: a\n\ndata: b\n\nevent: x\n\ndata: c\n\n"]);
     let kinds: Vec<&str> = events.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["ping", "", ""]);
 }
 
 #[test]
-fn an_event_larger_than_the_limit_is_an_error_wherever_its_bytes_are() {
+fn event_over_the_limit_is_an_error() {
     let long = "a".repeat(11);
     for stream in [format!("data:{long}"), format!("data:aaa\ndata:{long}"), format!(":{long}{long}")] {
         let mut reader = Reader::new(15);
@@ -135,7 +135,7 @@ fn fragment() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_split_of_the_bytes_gives_the_same_events(
+    fn events_do_not_depend_on_chunks(
         fragments in prop::collection::vec(fragment(), 0..20),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {

@@ -1,14 +1,14 @@
 use super::*;
 
 #[test]
-fn callbacks_print_as_such() {
+fn callbacks_have_a_debug_form() {
     let ctx = ToolContext::new("1", "t").with_on_update(drop).with_timeout(Duration::from_secs(1));
     let shown = format!("{ctx:?}");
     assert!(shown.contains("on_update: Some(<callback>), on_progress: None, timeout: Some(1s)"), "{shown}");
 }
 
 #[test]
-fn a_child_is_stopped_with_its_parent_and_not_the_other_way_round() {
+fn child_is_cancelled_with_its_parent_only() {
     let parent = ToolContext::new("1", "a");
     let (first, second) = (parent.child("2", "b"), parent.child("3", "c"));
     first.cancel().cancel();
@@ -18,7 +18,7 @@ fn a_child_is_stopped_with_its_parent_and_not_the_other_way_round() {
 }
 
 #[test]
-fn a_copy_is_the_same_call() {
+fn cloned_context_is_the_same_call() {
     let ctx = ToolContext::new("1", "a").child("2", "b");
     let copy = ctx.clone();
     ctx.stop();

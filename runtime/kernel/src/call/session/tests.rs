@@ -8,7 +8,7 @@ use super::*;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 #[test]
-fn state_is_one_value_a_type_and_shared_by_clones() {
+fn state_is_one_value_per_type_and_shared_by_clones() {
     let session = Session::new("s");
     let same = session.clone();
     same.state::<AtomicU32>().fetch_add(2, Ordering::Relaxed);
@@ -20,7 +20,7 @@ fn state_is_one_value_a_type_and_shared_by_clones() {
 }
 
 #[test]
-fn ids_that_nobody_chose_are_all_different() {
+fn generated_ids_are_distinct() {
     let ids =
         [Session::unique(), Session::unique(), Session::passing(Span::Turn)].map(|one| one.id().to_owned());
     assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
@@ -28,14 +28,14 @@ fn ids_that_nobody_chose_are_all_different() {
 }
 
 #[test]
-fn state_may_be_made_from_other_state_of_the_session() {
+fn state_can_be_built_from_other_state() {
     let session = Session::new("s");
     let made = session.state_or(|| vec![session.state::<AtomicU32>().load(Ordering::Relaxed)]);
     assert_eq!(*made, [0]);
 }
 
 #[test]
-fn values_are_kept_by_key_and_null_is_none() {
+fn values_are_stored_by_key_and_null_is_absent() {
     let session = Session::new("s");
     assert_eq!(session.set("session_id", "x"), None);
     assert!(session.has("session_id"));
@@ -52,7 +52,7 @@ fn values_are_kept_by_key_and_null_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_success_counts_until_its_time_is_over() {
+async fn success_counts_until_it_expires() {
     let session = Session::new("s");
     assert!(!session.has_called("a"));
     session.record_success("a");
@@ -67,7 +67,7 @@ async fn a_success_counts_until_its_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_history_is_bounded_and_forgets_the_oldest() {
+async fn history_is_bounded_and_evicts_the_oldest() {
     let limits = SessionLimits { history_tools: 2, ..SessionLimits::DEFAULT };
     let session = Session::with_limits("s", limits);
     for tool in ["c", "b", "c", "a"] {
@@ -78,7 +78,7 @@ async fn the_history_is_bounded_and_forgets_the_oldest() {
 }
 
 #[test]
-fn calls_noted_at_the_same_time_are_all_noted() {
+fn concurrent_calls_are_all_recorded() {
     let session = Session::new("s");
     std::thread::scope(|scope| {
         for thread in 0..16 {
@@ -95,7 +95,7 @@ fn calls_noted_at_the_same_time_are_all_noted() {
 }
 
 #[test]
-fn state_first_asked_for_at_the_same_time_is_the_same() {
+fn concurrent_first_access_creates_one_state() {
     for _ in 0..50 {
         let session = Session::new("s");
         std::thread::scope(|scope| {
@@ -108,7 +108,7 @@ fn state_first_asked_for_at_the_same_time_is_the_same() {
 }
 
 #[test]
-fn a_session_belongs_to_its_owner() {
+fn session_belongs_to_its_owner() {
     let sessions = Sessions::default();
     sessions.open_for("a", "1").record_success("t");
     assert!(sessions.open_for("a", "1").has_called("t"));
@@ -131,7 +131,7 @@ fn callers_without_an_id_share_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_ends_when_nobody_opened_or_held_it_for_long_enough() {
+async fn session_expires_when_neither_opened_nor_held() {
     let sessions = Sessions::default();
     let held = sessions.open("held");
     held.set("k", 1);
@@ -146,7 +146,7 @@ async fn a_session_ends_when_nobody_opened_or_held_it_for_long_enough() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_are_never_more_sessions_than_allowed() {
+async fn session_count_is_limited() {
     let sessions = Sessions::new(SessionsLimits { max_sessions: 3, ..SessionsLimits::DEFAULT });
     let held = sessions.open("held");
     held.set("k", 1);
@@ -161,7 +161,7 @@ async fn there_are_never_more_sessions_than_allowed() {
 }
 
 #[test]
-fn values_are_not_printed() {
+fn values_are_not_shown_by_debug() {
     let session = Session::new("s");
     session.set("token", "s3cret");
     session.record_success("t");

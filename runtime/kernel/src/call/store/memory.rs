@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_over_takes_no_place() {
+    async fn expired_rows_take_no_space() {
         let (store, second) = (MemoryStore::new(), Duration::from_secs(1));
         for number in 0..MIN_SWEEP_LEN {
             let ttl = if number % 2 == 0 { second } else { second * 60 };

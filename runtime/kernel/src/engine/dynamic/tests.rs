@@ -37,7 +37,7 @@ fn twice() -> DynamicTool {
 }
 
 #[tokio::test]
-async fn a_tool_of_a_closure_is_checked_documented_and_called_as_any_other() {
+async fn closure_tool_behaves_like_any_other_tool() {
     let registry = Registry::builder().add(twice()).seal().unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
     let call = async |arguments| toolbox.call(ToolCall::new("1", "times", arguments), &ctx()).await;
@@ -58,7 +58,7 @@ async fn a_tool_of_a_closure_is_checked_documented_and_called_as_any_other() {
 }
 
 #[tokio::test]
-async fn a_closure_is_held_to_its_time_and_its_panic_stays_inside() {
+async fn closure_tool_has_a_timeout_and_contains_panics() {
     let slow = DynamicTool::builder("slow", "Sleeps.")
         .timeout(Timeout::Millis(20))
         .run(|_, _| async {
@@ -87,7 +87,7 @@ async fn a_closure_is_held_to_its_time_and_its_panic_stays_inside() {
 }
 
 #[test]
-fn everything_wrong_with_a_definition_is_told_at_once() {
+fn definition_reports_all_errors_together() {
     let schema = json!({
         "type": "object",
         "properties": { "a": { "type": "integer", "minimum": "1" }, "b": { "$ref": "#/$defs/Nobody" } },

@@ -178,7 +178,7 @@ mod tests {
     use super::Link;
 
     #[test]
-    fn a_link_is_what_it_holds() {
+    fn link_behaves_like_its_value() {
         let mut link = Link::from(vec![1_i64]);
         link.push(2);
         assert_eq!(link, Link::from(vec![1, 2]));

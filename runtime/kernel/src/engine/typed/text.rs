@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_format_are_read_and_written_as_types() {
+    fn formatted_strings_round_trip_as_types() {
         stays::<chrono::NaiveDate>("2026-01-31");
         stays::<jiff::civil::Date>("2026-01-31");
         stays::<chrono::DateTime<chrono::Utc>>("2026-01-31T12:00:00.250Z");

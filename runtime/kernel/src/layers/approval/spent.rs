@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_remembered_until_they_expire() {
+    fn used_names_are_remembered_until_they_expire() {
         let spent = Spent::default();
         let (past, later) = (SystemTime::UNIX_EPOCH, SystemTime::now() + Duration::from_secs(60));
         for number in 0..FEW {

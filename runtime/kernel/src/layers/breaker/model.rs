@@ -32,7 +32,7 @@ fn together<T: 'static>(
 }
 
 #[test]
-fn the_first_calls_of_a_service_meet_in_one_circuit() {
+fn first_concurrent_calls_share_one_circuit() {
     loom::model(|| {
         let breaker = breaker(2, LONG);
         together(2, &breaker, |breaker| breaker.admit("db").unwrap().failure());
@@ -42,7 +42,7 @@ fn the_first_calls_of_a_service_meet_in_one_circuit() {
 }
 
 #[test]
-fn the_threshold_opens_once_and_no_call_after_it_goes_through() {
+fn circuit_opens_once_and_admits_no_later_call() {
     loom::model(|| {
         let breaker = breaker(2, LONG).admitted();
         let ran = together(3, &breaker, |breaker| breaker.admit("db").map(Permit::failure).is_ok());
@@ -55,7 +55,7 @@ fn the_threshold_opens_once_and_no_call_after_it_goes_through() {
 }
 
 #[test]
-fn exactly_one_call_tries() {
+fn exactly_one_call_gets_the_trial() {
     loom::model(|| {
         let breaker = breaker(1, NONE).admitted();
         breaker.admit("db").unwrap().failure();
@@ -65,7 +65,7 @@ fn exactly_one_call_tries() {
 }
 
 #[test]
-fn a_trial_that_is_dropped_never_blocks_the_circuit() {
+fn dropped_trial_never_blocks_the_circuit() {
     loom::model(|| {
         let breaker = breaker(1, NONE).admitted();
         breaker.admit("db").unwrap().failure();
@@ -76,7 +76,7 @@ fn a_trial_that_is_dropped_never_blocks_the_circuit() {
 }
 
 #[test]
-fn what_a_call_from_before_says_does_not_decide_a_trial() {
+fn earlier_call_does_not_decide_a_trial() {
     loom::model(|| {
         let breaker = breaker(1, NONE);
         let early = breaker.admit("db").unwrap();
@@ -91,7 +91,7 @@ fn what_a_call_from_before_says_does_not_decide_a_trial() {
 }
 
 #[test]
-fn a_reset_by_hand_wins_over_calls_that_run() {
+fn manual_reset_wins_over_running_calls() {
     loom::model(|| {
         let breaker = breaker(1, LONG);
         let running = breaker.admit("db").unwrap();

@@ -45,7 +45,7 @@ async fn half_open() -> CircuitBreaker {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_nobody_called_is_closed_and_available() {
+async fn unknown_service_is_closed_and_available() {
     let breaker = CircuitBreaker::new();
     assert_eq!(breaker.state("db"), BreakerState::Closed);
     assert!(breaker.is_available("db") && breaker.services().is_empty());
@@ -54,7 +54,7 @@ async fn a_service_nobody_called_is_closed_and_available() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_defaults_are_five_failures_in_two_minutes_and_a_minute_of_rest() {
+async fn default_settings_are_stable() {
     let settings = CircuitBreaker::new().stats("db").settings;
     assert_eq!(settings, BreakerSettings::default());
     assert_eq!(settings.failures.get(), 5);
@@ -65,7 +65,7 @@ async fn the_defaults_are_five_failures_in_two_minutes_and_a_minute_of_rest() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_circuit_opens_at_the_threshold_and_not_before() {
+async fn circuit_opens_exactly_at_the_threshold() {
     let breaker = CircuitBreaker::new();
     fail(&breaker, 4);
     assert_eq!(breaker.state("db"), BreakerState::Closed);
@@ -75,7 +75,7 @@ async fn the_circuit_opens_at_the_threshold_and_not_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_circuit_refuses_with_its_exact_text_and_code() {
+async fn open_circuit_message_and_code_are_stable() {
     let breaker = breaker(1);
     fail(&breaker, 1);
     assert_eq!(refusal(&breaker), DOWN);
@@ -83,7 +83,7 @@ async fn an_open_circuit_refuses_with_its_exact_text_and_code() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_older_than_the_window_are_forgotten() {
+async fn failures_outside_the_window_are_forgotten() {
     let breaker = breaker(3);
     fail(&breaker, 2);
     advance(seconds(120)).await;
@@ -95,7 +95,7 @@ async fn failures_older_than_the_window_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_window_slides_with_every_failure_by_itself() {
+async fn each_failure_expires_on_its_own() {
     let breaker = breaker(3);
     for _ in 0..10 {
         fail(&breaker, 1);
@@ -112,7 +112,7 @@ async fn the_window_slides_with_every_failure_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_circuit_is_half_open_when_the_reset_time_is_over() {
+async fn open_circuit_is_half_open_after_the_reset_time() {
     let breaker = breaker(1);
     fail(&breaker, 1);
     advance(seconds(59)).await;
@@ -125,7 +125,7 @@ async fn an_open_circuit_is_half_open_when_the_reset_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_call_does_not_prolong_the_rest() {
+async fn refused_call_does_not_extend_the_reset_time() {
     let breaker = breaker(1);
     fail(&breaker, 1);
     for _ in 0..60 {
@@ -136,7 +136,7 @@ async fn a_refused_call_does_not_prolong_the_rest() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trial_that_succeeds_closes_the_circuit_and_forgets_the_failures() {
+async fn successful_trial_closes_the_circuit_and_clears_failures() {
     let breaker = breaker(2);
     fail(&breaker, 2);
     advance(seconds(60)).await;
@@ -148,7 +148,7 @@ async fn a_trial_that_succeeds_closes_the_circuit_and_forgets_the_failures() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trial_that_fails_opens_the_circuit_again_for_the_whole_rest() {
+async fn failed_trial_reopens_the_circuit_for_the_full_reset_time() {
     let breaker = half_open().await;
     breaker.admit("db").unwrap().failure();
     assert_eq!(refusal(&breaker), DOWN);
@@ -159,7 +159,7 @@ async fn a_trial_that_fails_opens_the_circuit_again_for_the_whole_rest() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_failure_is_enough_in_a_trial_whatever_the_threshold() {
+async fn one_failed_trial_reopens_the_circuit() {
     let breaker = CircuitBreaker::new();
     fail(&breaker, 5);
     advance(seconds(60)).await;
@@ -168,7 +168,7 @@ async fn one_failure_is_enough_in_a_trial_whatever_the_threshold() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_one_call_tries_while_the_others_read_that_it_does() {
+async fn only_one_trial_runs_at_once() {
     let breaker = half_open().await;
     let trial = breaker.admit("db").unwrap();
     assert_eq!(refusal(&breaker), TESTED);
@@ -178,7 +178,7 @@ async fn only_one_call_tries_while_the_others_read_that_it_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trial_that_is_dropped_makes_room_at_once() {
+async fn dropped_trial_is_replaced_immediately() {
     let breaker = half_open().await;
     drop(breaker.admit("db").unwrap());
     assert_eq!(breaker.state("db"), BreakerState::HalfOpen);
@@ -186,7 +186,7 @@ async fn a_trial_that_is_dropped_makes_room_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trial_whose_holder_vanished_makes_room_when_its_lock_runs_out() {
+async fn forgotten_trial_is_replaced_after_its_lock_expires() {
     let breaker = half_open().await;
     std::mem::forget(breaker.admit("db").unwrap());
     advance(seconds(29)).await;
@@ -197,7 +197,7 @@ async fn a_trial_whose_holder_vanished_makes_room_when_its_lock_runs_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_trials_the_later_one_decides() {
+async fn later_of_two_trials_decides() {
     let breaker = half_open().await;
     let slow = breaker.admit("db").unwrap();
     advance(seconds(30)).await;
@@ -209,7 +209,7 @@ async fn of_two_trials_the_later_one_decides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trial_that_is_slow_but_alone_still_decides() {
+async fn slow_single_trial_still_decides() {
     let breaker = half_open().await;
     let slow = breaker.admit("db").unwrap();
     advance(seconds(200)).await;
@@ -218,7 +218,7 @@ async fn a_trial_that_is_slow_but_alone_still_decides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn late_reports_of_calls_from_before_do_not_count() {
+async fn late_reports_of_earlier_calls_are_ignored() {
     let breaker = breaker(1);
     let (first, second, third) =
         (breaker.admit("db").unwrap(), breaker.admit("db").unwrap(), breaker.admit("db").unwrap());
@@ -237,7 +237,7 @@ async fn late_reports_of_calls_from_before_do_not_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_drop_of_a_call_from_before_does_not_free_the_trial() {
+async fn late_drop_of_an_earlier_call_does_not_free_the_trial() {
     let breaker = breaker(1);
     let early = breaker.admit("db").unwrap();
     fail(&breaker, 1);
@@ -248,7 +248,7 @@ async fn a_late_drop_of_a_call_from_before_does_not_free_the_trial() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_success_makes_good_one_failure() {
+async fn success_cancels_one_failure() {
     let breaker = breaker(2);
     for _ in 0..50 {
         fail(&breaker, 1);
@@ -262,7 +262,7 @@ async fn a_success_makes_good_one_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_permit_dropped_while_closed_counts_as_neither() {
+async fn permit_dropped_while_closed_is_not_counted() {
     let breaker = breaker(1);
     drop(breaker.admit("db").unwrap());
     let stats = breaker.stats("db");
@@ -270,7 +270,7 @@ async fn a_permit_dropped_while_closed_counts_as_neither() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn services_do_not_know_of_each_other() {
+async fn services_are_independent() {
     let breaker = breaker(1);
     fail(&breaker, 1);
     assert_eq!(breaker.state("db"), BreakerState::Open);
@@ -280,7 +280,7 @@ async fn services_do_not_know_of_each_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_may_have_settings_of_its_own() {
+async fn service_may_have_its_own_settings() {
     let own = settings(2).with_reset(seconds(5)).with_window(seconds(1)).with_trial_lock(seconds(1));
     let breaker = CircuitBreaker::new().with_service("db", own);
     fail(&breaker, 1);
@@ -298,7 +298,7 @@ async fn a_service_may_have_settings_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_circuit_is_reset_by_hand_and_running_calls_no_longer_count() {
+async fn manual_reset_ignores_running_calls() {
     let breaker = breaker(1);
     let running = breaker.admit("db").unwrap();
     fail(&breaker, 1);
@@ -311,7 +311,7 @@ async fn a_circuit_is_reset_by_hand_and_running_calls_no_longer_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_figures_tell_what_happened() {
+async fn stats_report_counts_and_times() {
     let breaker = breaker(2);
     breaker.admit("db").unwrap().success();
     fail(&breaker, 2);
@@ -325,7 +325,7 @@ async fn the_figures_tell_what_happened() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_counts_is_what_says_something_about_the_service() {
+async fn only_outcomes_about_the_service_count() {
     let http = |status: u16| {
         Ok(ToolResult::text("").with_details(json!({ "status": status, "ok": (200..300).contains(&status) })))
     };
@@ -356,7 +356,7 @@ async fn what_counts_is_what_says_something_about_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_that_does_not_count_frees_the_trial_and_leaves_the_circuit() {
+async fn uncounted_error_frees_the_trial_and_keeps_the_state() {
     let breaker = half_open().await;
     breaker.admit("db").unwrap().settle(&Err(ToolError::invalid_args("no")));
     assert_eq!(breaker.state("db"), BreakerState::HalfOpen);

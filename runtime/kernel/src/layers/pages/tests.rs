@@ -54,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_pages_together_are_the_result_and_none_is_larger_than_the_limit(
+    fn pages_within_the_limit_concatenate_to_the_result(
         whole in "[a-cß€😀\n]{1,80}",
         limit in 1_u64..40,
     ) {
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn several_pieces_are_read_on_as_one_text(
+    fn text_blocks_are_paged_as_one_text(
         pieces in proptest::collection::vec("[ab€\n]{0,12}", 1..6),
         limit in 1_u64..40,
     ) {
@@ -111,7 +111,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_cut_prefers_the_end_of_a_line_and_says_how_to_read_on() {
+async fn page_breaks_at_line_ends_and_explains_how_to_continue() {
     let pages = Pages::new(ResultLimit::bytes(12));
     let cut = pages.apply(ToolResult::text("first line\nsecond line\n"), &spec(), &ctx());
     assert_eq!(text(&cut.content[0]), "first line\n");
@@ -133,7 +133,7 @@ async fn a_cut_prefers_the_end_of_a_line_and_says_how_to_read_on() {
 }
 
 #[tokio::test]
-async fn a_tool_may_have_a_smaller_limit_but_no_larger_one() {
+async fn tool_may_lower_the_limit_but_not_raise_it() {
     let pages = Pages::new(ResultLimit::bytes(8));
     for (own, shown) in [(None, 8), (Some(4), 4), (Some(800), 8)] {
         let spec = ToolSpec { result_limit: own, ..spec() };
@@ -147,7 +147,7 @@ async fn a_tool_may_have_a_smaller_limit_but_no_larger_one() {
 }
 
 #[tokio::test]
-async fn only_the_same_session_agent_and_principal_read_on() {
+async fn only_the_same_session_agent_and_principal_can_continue() {
     let pages = Pages::new(ResultLimit::bytes(4));
     let owner =
         ctx().with_session(Session::new("s")).with_agent_id("coder").with_principal(Principal::new("p"));
@@ -175,7 +175,7 @@ async fn only_the_same_session_agent_and_principal_read_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_kept_expires_and_is_bounded() {
+async fn stored_results_expire_and_are_bounded() {
     let kept = StoreLimits { bytes: 100, results: 3, ttl: Duration::from_secs(60) };
     let pages = Pages::with_store(ResultLimit::bytes(4), kept);
     let add = |length: usize| {
@@ -209,7 +209,7 @@ async fn what_is_kept_expires_and_is_bounded() {
 }
 
 #[tokio::test]
-async fn binary_content_and_resources_that_do_not_fit_become_texts() {
+async fn oversized_binary_content_becomes_text() {
     let pages = Pages::new(ResultLimit::bytes(10).with_binary(5));
     let image = |data: &str| Content::Image { data: data.into(), mime_type: "image/png".into() };
     let resource = |data| Content::Resource { uri: "log:/a".into(), mime_type: String::new(), data };
@@ -240,7 +240,7 @@ async fn binary_content_and_resources_that_do_not_fit_become_texts() {
 }
 
 #[tokio::test]
-async fn the_text_of_an_error_is_cut_too() {
+async fn error_message_is_truncated() {
     let pages = Pages::new(ResultLimit::bytes(8));
     let short = ToolError::failed("short");
     assert_eq!(pages.apply_error(short.clone(), &spec(), &ctx()), short);
@@ -258,7 +258,7 @@ async fn the_text_of_an_error_is_cut_too() {
 }
 
 #[test]
-fn handles_do_not_follow_one_another() {
+fn handles_are_not_sequential() {
     let pages = [(); 2].map(|()| Pages::new(ResultLimit::bytes(1)));
     let mut handles: Vec<String> = (0..200)
         .map(|n| {

@@ -51,14 +51,14 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn wildcards_mean_what_they_are_defined_to_mean(pattern in "[aAß*?]{0,7}", text in "[aAß]{0,7}") {
+        fn wildcards_match_their_definition(pattern in "[aAß*?]{0,7}", text in "[aAß]{0,7}") {
             let chars = |text: &str| text.chars().collect::<Vec<char>>();
             prop_assert_eq!(matches(&pattern, &text), defined(&chars(&pattern), &chars(&text)));
         }
     }
 
     #[test]
-    fn many_wildcards_do_not_take_for_ever() {
+    fn many_wildcards_match_quickly() {
         assert!(!matches(&"*a".repeat(200), &"a".repeat(199)));
     }
 }

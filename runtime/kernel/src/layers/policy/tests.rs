@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_tool_within_the_limits_is_allowed_and_every_effect_beyond_them_is_named(
+    fn limits_name_every_excess_effect(
         effects in any_effects(),
         limits in any_limits(),
     ) {
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn both_limits_allow_what_each_of_them_allows(
+    fn intersection_of_limits_allows_what_both_allow(
         effects in any_effects(),
         one in any_limits(),
         other in any_limits(),
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn confined_effects_exceed_only_what_no_executor_prevents(
+    fn confined_effects_exceed_only_unenforceable_limits(
         effects in any_effects(),
         limits in any_limits(),
     ) {
@@ -178,7 +178,7 @@ proptest! {
 // ---- the texts and the cases with names
 
 #[test]
-fn web_fetch_is_refused_where_the_network_is_disabled() {
+fn web_fetch_is_refused_without_network() {
     let fetch = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
     let error = EffectLimits::PLANNING.check::<ToolError>(&named("web_fetch", fetch.clone())).unwrap_err();
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
@@ -189,7 +189,7 @@ fn web_fetch_is_refused_where_the_network_is_disabled() {
 }
 
 #[test]
-fn a_tool_that_declares_nothing_counts_as_the_worst_and_all_reasons_are_told_at_once() {
+fn undeclared_effects_are_treated_as_the_most_dangerous() {
     let error = EffectLimits::NONE.check::<ToolError>(&named("mystery", Effects::UNDECLARED)).unwrap_err();
     let expected = "\
 Permission denied: tool 'mystery' may do more than this context allows:
@@ -204,7 +204,7 @@ Effects that a tool does not rule out are assumed, and this tool rules out none.
 }
 
 #[test]
-fn only_the_hosts_beyond_the_grant_are_named() {
+fn only_hosts_outside_the_grant_are_named() {
     let limits =
         EffectLimits { network: network(&["api.example.com", "*.internal:8443"]), ..EffectLimits::ANY };
     let asked = |hosts: &[&'static str]| named("t", Effects { network: network(hosts), ..Effects::NONE });
@@ -224,7 +224,7 @@ fn only_the_hosts_beyond_the_grant_are_named() {
 }
 
 #[test]
-fn addresses_with_colons_keep_them() {
+fn ipv6_addresses_keep_their_colons() {
     let limits = EffectLimits { network: network(&["[2001:db8::1]", "fe80::1"]), ..EffectLimits::ANY };
     let allowed = |host| limits.allows(&Effects { network: network(&[host]), ..Effects::NONE });
     assert!(allowed("[2001:DB8::1]:443") && allowed("[2001:db8::1]") && allowed("fe80::1"));
@@ -252,7 +252,7 @@ fn tools() -> Vec<ToolSpec> {
 }
 
 #[test]
-fn deny_wins_and_an_inclusion_closes_the_set() {
+fn deny_takes_precedence_and_include_closes_the_set() {
     // Inclusions, exclusions, and what is left.
     type Case<'a> = (Option<&'a [&'static str]>, &'a [&'static str], &'a [&'a str]);
     let cases: [Case<'_>; 12] = [
@@ -280,7 +280,7 @@ fn deny_wins_and_an_inclusion_closes_the_set() {
 }
 
 #[test]
-fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
+fn explanation_names_the_deciding_rule() {
     let limits = EffectLimits { spawns: false, ..EffectLimits::ANY };
     let policy = Policy::new(limits)
         .with_rules(rules(Some(&["*_file", "read*", "shell"]), &["effect:files_write effect:mutating"]));
@@ -308,7 +308,7 @@ fn a_policy_says_which_rule_decides_and_what_it_would_have_denied() {
 }
 
 #[test]
-fn texts_that_are_no_rules_are_all_reported_and_none_is_skipped() {
+fn invalid_rules_are_all_reported() {
     let error = PolicyRules::builder()
         .include(["ok_*", " ", "read.file", "scope:x"])
         .exclude(["effect:harmless", "category:", "effect:spawns"])
@@ -342,7 +342,7 @@ impl AgentTool for Described {
 }
 
 #[test]
-fn rules_that_fit_no_tool_are_reported() {
+fn unused_rules_are_reported() {
     let shared = |spec| Arc::new(Described(spec)) as Arc<dyn AgentTool>;
     let registry = Registry::new(tools().into_iter().map(shared)).unwrap();
     let rules =

@@ -16,7 +16,7 @@ fn burst(limit: &WindowLimit, who: &Principal, name: &'static str, calls: usize)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_may_be_called_sixty_times_and_all_tools_a_hundred_times_a_minute() {
+async fn default_limits_are_60_per_tool_and_100_per_minute() {
     let (limit, who) = (WindowLimit::new(), Principal::new("a"));
     assert_eq!(burst(&limit, &who, "x", 200), 60);
     assert_eq!(burst(&limit, &who, "y", 200), 40);
@@ -30,7 +30,7 @@ async fn a_tool_may_be_called_sixty_times_and_all_tools_a_hundred_times_a_minute
 }
 
 #[tokio::test(start_paused = true)]
-async fn full_minutes_are_no_way_around() {
+async fn window_boundary_does_not_reset_the_limit() {
     let (limit, who) = (WindowLimit::new().with_per_tool(10), Principal::new("a"));
     advance(SECOND * 55).await;
     assert_eq!(burst(&limit, &who, "x", 20), 10);
@@ -39,7 +39,7 @@ async fn full_minutes_are_no_way_around() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_principal_may_have_a_quota_of_its_own() {
+async fn principal_may_have_its_own_quota() {
     let limit = WindowLimit::new().with_per_tool(1000);
     assert_eq!(burst(&limit, &Principal::new("a").with_quota(3), "x", 200), 3);
     assert_eq!(burst(&limit, &Principal::new("b").with_quota(150), "x", 200), 150);
@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_stretch_of_time_has_more_calls_than_allowed_and_none_is_refused_for_much_longer(
+    fn sliding_window_never_exceeds_its_limit(
         calls in calls(),
     ) {
         let (per_tool, most, window) = (4, 6, 1000);
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_function_is_a_limit_and_the_refusal_is_told_exactly() {
+async fn function_is_a_limit_with_a_stable_refusal() {
     let spec = ToolSpec { name: ToolName::new("deploy"), ..ToolSpec::EMPTY };
     let only_a = |who: &Principal, spec: &ToolSpec| &*who.id == "a" && spec.name.as_str() == "deploy";
     let ctx = ToolContext::new("1", "deploy");
@@ -125,7 +125,7 @@ async fn a_function_is_a_limit_and_the_refusal_is_told_exactly() {
 }
 
 #[tokio::test]
-async fn a_limit_that_panics_refuses() {
+async fn panicking_limit_refuses() {
     struct Early;
     impl RateLimit for Early {
         fn allow<'a>(&'a self, _: &'a Principal, _: &'a ToolSpec) -> BoxFuture<'a, bool> {
@@ -151,7 +151,7 @@ impl RateLimit for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_that_does_not_answer_refuses_and_waiting_for_it_ends_with_the_caller() {
+async fn unresponsive_limit_refuses_after_the_timeout() {
     let (who, spec, ctx) = (Principal::new("a"), ToolSpec::EMPTY, ToolContext::new("1", "unnamed"));
     let before = Instant::now();
     assert_eq!(check(&Silent, &who, &spec, &ctx).await, Err(exceeded("unnamed")));

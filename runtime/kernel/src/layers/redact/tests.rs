@@ -45,7 +45,7 @@ fn object(fields: Value) -> Value {
 }
 
 #[test]
-fn declared_secrets_are_hidden_wherever_the_schema_says_so() {
+fn declared_secrets_are_redacted_at_every_schema_location() {
     let text = json!({"type": "string"});
     let holder = object(json!({"pin": secret(), "name": text}));
     let plain = object(json!({"pin": text, "name": text}));
@@ -117,7 +117,7 @@ fn declared_secrets_are_hidden_wherever_the_schema_says_so() {
 }
 
 #[test]
-fn what_no_schema_asks_for_is_hidden() {
+fn undeclared_properties_are_redacted() {
     let text = json!({"type": "string"});
     let closed =
         |fields: Value| json!({"type": "object", "properties": fields, "additionalProperties": false});
@@ -179,7 +179,7 @@ fn declared_secrets_are_found_under_all_names_of_a_field() {
 }
 
 #[test]
-fn a_union_that_holds_itself_many_times_is_walked_in_bounded_time() {
+fn recursive_union_is_walked_in_bounded_time() {
     let node = |name: &str| {
         object(json!({name: {"$ref": "#/$defs/N"}, "next": {"$ref": "#/$defs/N"}, "p": secret()}))
     };
@@ -196,7 +196,7 @@ fn a_union_that_holds_itself_many_times_is_walked_in_bounded_time() {
 }
 
 #[test]
-fn secrets_of_the_arguments_vanish_from_all_texts_of_the_call() {
+fn argument_secrets_are_redacted_in_all_messages_of_the_call() {
     let redactor = Redactor::new().for_tool(&tool(&object(json!({"pin": secret()})), &json!({})));
     let long = "correct horse battery staple and some more, so that a message cuts it off";
     let (_, secrets) =
@@ -218,7 +218,7 @@ fn secrets_of_the_arguments_vanish_from_all_texts_of_the_call() {
 }
 
 #[test]
-fn of_too_many_secrets_no_text_is_shown() {
+fn too_many_secrets_redact_the_whole_text() {
     let redactor = Redactor::new().for_unknown();
     let many: Vec<String> = (0..100).map(|n| format!("secret-{n:04}")).collect();
     let (_, secrets) = redactor.arguments(json!({"token": many}));
@@ -226,7 +226,7 @@ fn of_too_many_secrets_no_text_is_shown() {
 }
 
 #[test]
-fn a_text_that_is_json_is_read_as_json() {
+fn json_in_a_string_is_redacted_as_json() {
     let redactor = Redactor::new();
     assert_eq!(
         redactor.text(r#" {"n": 1.50, "auth": {"user": "me"}, "inner": "{\"token\":\"x\"}"}"#),
@@ -237,7 +237,7 @@ fn a_text_that_is_json_is_read_as_json() {
 }
 
 #[test]
-fn arguments_that_are_no_json_are_not_shown() {
+fn unparsed_arguments_are_not_shown() {
     let redactor = Redactor::new().for_unknown();
     assert_eq!(redactor.arguments(json!("{\"x\": \"secre")).0, json!("[UNPARSED: 12 bytes]"));
     assert_eq!(redactor.arguments(json!("{\"token\": \"s\"}")).0, json!({"token": "[REDACTED]"}));
@@ -245,7 +245,7 @@ fn arguments_that_are_no_json_are_not_shown() {
 }
 
 #[test]
-fn deep_values_are_cut() {
+fn deep_values_are_truncated() {
     let mut value = json!("x");
     for _ in 0..40 {
         value = json!([value]);
@@ -257,7 +257,7 @@ fn deep_values_are_cut() {
 }
 
 #[test]
-fn a_rule_that_panics_drops_the_text() {
+fn panicking_rule_drops_the_text() {
     let redactor = Redactor::builder()
         .rule(|key, text| {
             assert!(key != "bad", "cannot look at this");
@@ -271,7 +271,7 @@ fn a_rule_that_panics_drops_the_text() {
 }
 
 #[test]
-fn a_program_sets_the_rules() {
+fn program_can_set_redaction_rules() {
     let redactor =
         Redactor::builder().key("iban").without_key("cookie").token_prefix("acme_", 3).max_depth(9).build();
     assert_eq!(
@@ -312,7 +312,7 @@ fn results_are_redacted_in_content_and_details() {
 
 proptest! {
     #[test]
-    fn a_declared_secret_never_shows(secret_text in "[ -~äß€]{4,40}", around in ".{0,20}") {
+    fn declared_secret_is_never_shown(secret_text in "[ -~äß€]{4,40}", around in ".{0,20}") {
         prop_assume!(secret_text.trim().chars().count() >= 4);
         prop_assume!(!"[REDACTED]".contains(secret_text.trim()) && !around.contains(secret_text.trim()));
         let redactor = Redactor::new().for_tool(&tool(&object(json!({"pin": secret()})), &json!({})));
@@ -325,7 +325,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_taken(text in ".*", more in "[-:/@=\"'{}\\[\\]\\\\ .a-zA-Z0-9é]{0,200}") {
+    fn redactor_accepts_any_text(text in ".*", more in "[-:/@=\"'{}\\[\\]\\\\ .a-zA-Z0-9é]{0,200}") {
         let redactor = Redactor::new();
         for text in [text, more] {
             let once = redactor.text(&text).into_owned();
@@ -335,7 +335,7 @@ proptest! {
 }
 
 #[test]
-fn only_arguments_that_may_hold_secrets_are_looked_at() {
+fn only_arguments_with_possible_secrets_are_scanned() {
     let closed = |fields: Value| json!({"type": "object", "properties": fields, "required": [], "additionalProperties": false});
     let text = json!({"type": "string"});
     let open = json!({"type": "object", "additionalProperties": {"type": "string"}});
@@ -359,7 +359,7 @@ fn only_arguments_that_may_hold_secrets_are_looked_at() {
 }
 
 #[test]
-fn most_functions_have_nothing_to_look_at() {
+fn most_functions_need_no_scan() {
     let plain = json!({"type": "object", "additionalProperties": false, "properties": {
         "text": {"type": "string"},
         "number": {"type": ["integer", "null"]},
@@ -370,7 +370,7 @@ fn most_functions_have_nothing_to_look_at() {
 }
 
 #[test]
-fn the_words_about_a_secret_argument_are_kept_and_values_in_them_are_not() {
+fn messages_about_a_secret_argument_lose_only_values() {
     let problem = |pointer: &str, message: &str| ArgumentProblem {
         pointer: pointer.to_owned(),
         kind: crate::schema::shape::decode::ArgumentProblemKind::Missing,

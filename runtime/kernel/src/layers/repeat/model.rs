@@ -24,7 +24,7 @@ fn guard(limit: u32, capacity: usize) -> Arc<RepeatGuard> {
 }
 
 #[test]
-fn no_failure_is_lost() {
+fn concurrent_failures_are_all_counted() {
     loom::model(|| {
         let guard = guard(3, 4);
         failing(&guard);
@@ -34,7 +34,7 @@ fn no_failure_is_lost() {
 }
 
 #[test]
-fn a_success_beside_a_failure_comes_before_or_after_it() {
+fn concurrent_success_and_failure_are_ordered() {
     loom::model(|| {
         let guard = guard(2, 4);
         failing(&guard);
@@ -48,7 +48,7 @@ fn a_success_beside_a_failure_comes_before_or_after_it() {
 }
 
 #[test]
-fn the_capacity_holds() {
+fn capacity_is_never_exceeded() {
     loom::model(|| {
         let guard = guard(1, 1);
         together(&guard, failing, |guard| assert!(guard.record("u", &json!({}), Some("no"))));
@@ -57,7 +57,7 @@ fn the_capacity_holds() {
 }
 
 #[test]
-fn a_check_beside_a_record_sees_the_row_before_or_after() {
+fn concurrent_check_sees_a_consistent_count() {
     loom::model(|| {
         let guard = guard(1, 4);
         together(&guard, failing, |guard| drop(guard.check("t", &json!({ "a": 1 }))));

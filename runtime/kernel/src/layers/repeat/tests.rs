@@ -24,12 +24,12 @@ fn make() -> Value {
 }
 
 #[test]
-fn a_call_that_never_failed_runs() {
+fn call_without_failures_runs() {
     assert!(!stops(&RepeatGuard::new(), "shell", &make()));
 }
 
 #[test]
-fn the_third_failure_in_a_row_stops_the_fourth_call_and_the_second_does_not() {
+fn fourth_call_is_blocked_after_three_failures() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 2);
     assert!(!stops(&guard, "shell", &make()));
@@ -38,7 +38,7 @@ fn the_third_failure_in_a_row_stops_the_fourth_call_and_the_second_does_not() {
 }
 
 #[test]
-fn the_text_is_exact_and_has_a_code() {
+fn message_and_code_are_stable() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 3);
     let error = guard.check("shell", &make()).unwrap_err();
@@ -51,7 +51,7 @@ fn the_text_is_exact_and_has_a_code() {
 }
 
 #[test]
-fn the_limit_can_be_set() {
+fn failure_limit_is_configurable() {
     let one = guard(1);
     fail(&one, "shell", &make(), "exit 1", 1);
     let text = one.check("shell", &make()).unwrap_err().to_string();
@@ -64,7 +64,7 @@ fn the_limit_can_be_set() {
 }
 
 #[test]
-fn another_error_begins_a_new_row() {
+fn different_error_restarts_the_count() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "line 42", 2);
     fail(&guard, "shell", &make(), "test failed", 1);
@@ -76,7 +76,7 @@ fn another_error_begins_a_new_row() {
 }
 
 #[test]
-fn an_error_that_comes_back_after_another_counts_from_one() {
+fn recurring_error_counts_from_one() {
     let guard = RepeatGuard::new();
     for error in ["a", "a", "b", "a"] {
         fail(&guard, "shell", &make(), error, 1);
@@ -87,7 +87,7 @@ fn an_error_that_comes_back_after_another_counts_from_one() {
 }
 
 #[test]
-fn a_success_ends_the_row() {
+fn success_resets_the_count() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 2);
     guard.record("shell", &make(), None);
@@ -97,7 +97,7 @@ fn a_success_ends_the_row() {
 }
 
 #[test]
-fn a_success_with_other_arguments_ends_nothing() {
+fn success_with_other_arguments_resets_nothing() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 2);
     guard.record("shell", &json!({ "command": "pwd" }), None);
@@ -106,7 +106,7 @@ fn a_success_with_other_arguments_ends_nothing() {
 }
 
 #[test]
-fn a_success_of_another_tool_ends_nothing() {
+fn success_of_another_tool_resets_nothing() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 3);
     guard.record("bash", &make(), None);
@@ -114,7 +114,7 @@ fn a_success_of_another_tool_ends_nothing() {
 }
 
 #[test]
-fn a_success_frees_even_a_call_that_was_stopped() {
+fn success_unblocks_a_blocked_call() {
     let guard = RepeatGuard::new();
     fail(&guard, "shell", &make(), "exit 1", 3);
     guard.record("shell", &make(), None);
@@ -122,7 +122,7 @@ fn a_success_frees_even_a_call_that_was_stopped() {
 }
 
 #[test]
-fn calls_in_between_do_not_break_a_row() {
+fn interleaved_calls_do_not_reset_the_count() {
     let guard = RepeatGuard::new();
     for at in 0..3 {
         fail(&guard, "shell", &make(), "exit 1", 1);
@@ -133,7 +133,7 @@ fn calls_in_between_do_not_break_a_row() {
 }
 
 #[test]
-fn tools_with_the_same_arguments_do_not_know_of_each_other() {
+fn tools_with_equal_arguments_are_counted_separately() {
     let guard = guard(2);
     fail(&guard, "file_edit", &make(), "not found", 2);
     assert!(stops(&guard, "file_edit", &make()));
@@ -141,7 +141,7 @@ fn tools_with_the_same_arguments_do_not_know_of_each_other() {
 }
 
 #[test]
-fn other_arguments_are_another_call() {
+fn calls_with_other_arguments_are_counted_separately() {
     let guard = guard(1);
     fail(&guard, "edit", &json!({ "path": "a", "old": "foo" }), "no", 1);
     assert!(!stops(&guard, "edit", &json!({ "path": "a", "old": "bar" })));
@@ -150,14 +150,14 @@ fn other_arguments_are_another_call() {
 }
 
 #[test]
-fn the_order_of_keys_does_not_matter_at_any_depth() {
+fn key_order_is_ignored_at_any_depth() {
     let guard = guard(1);
     fail(&guard, "t", &json!({ "a": 1, "b": { "c": [{ "x": 1, "y": 2 }], "d": null } }), "no", 1);
     assert!(stops(&guard, "t", &json!({ "b": { "d": null, "c": [{ "y": 2, "x": 1 }] }, "a": 1 })));
 }
 
 #[test]
-fn the_order_of_items_does() {
+fn item_order_is_significant() {
     let guard = guard(1);
     fail(&guard, "t", &json!({ "a": [1, 2] }), "no", 1);
     assert!(!stops(&guard, "t", &json!({ "a": [2, 1] })));
@@ -165,7 +165,7 @@ fn the_order_of_items_does() {
 }
 
 #[test]
-fn no_arguments_are_as_good_as_an_empty_object() {
+fn null_arguments_equal_an_empty_object() {
     let guard = guard(1);
     fail(&guard, "t", &Value::Null, "no", 1);
     assert!(stops(&guard, "t", &json!({})));
@@ -173,7 +173,7 @@ fn no_arguments_are_as_good_as_an_empty_object() {
 }
 
 #[test]
-fn one_number_written_in_two_ways_is_one_number() {
+fn equal_numbers_in_different_notation_are_equal() {
     let guard = guard(1);
     fail(&guard, "t", &json!({ "a": 1 }), "no", 1);
     assert!(stops(&guard, "t", &json!({ "a": 1.0 })));
@@ -186,7 +186,7 @@ fn one_number_written_in_two_ways_is_one_number() {
 }
 
 #[test]
-fn values_of_different_types_that_look_alike_are_different() {
+fn similar_values_of_different_types_are_distinct() {
     let values =
         [json!(null), json!(false), json!(0), json!(""), json!([]), json!({}), json!([null]), json!([[]])];
     for (at, one) in values.iter().enumerate() {
@@ -199,7 +199,7 @@ fn values_of_different_types_that_look_alike_are_different() {
 }
 
 #[test]
-fn recording_tells_when_a_call_is_stopped_and_only_then() {
+fn record_returns_true_only_for_the_failure_that_blocks() {
     let guard = RepeatGuard::new();
     let told: Vec<bool> = (0..5).map(|_| guard.record("t", &make(), Some("no"))).collect();
     assert_eq!(told, [false, false, true, false, false]);
@@ -207,7 +207,7 @@ fn recording_tells_when_a_call_is_stopped_and_only_then() {
 }
 
 #[test]
-fn a_stopped_call_stays_stopped_and_counts_no_further() {
+fn blocked_call_stays_blocked_without_counting() {
     let guard = RepeatGuard::new();
     fail(&guard, "t", &make(), "no", 3);
     for _ in 0..10 {
@@ -216,7 +216,7 @@ fn a_stopped_call_stays_stopped_and_counts_no_further() {
 }
 
 #[test]
-fn the_first_line_of_the_last_error_is_shown_and_no_more_than_fits() {
+fn message_shows_the_truncated_first_line_of_the_last_error() {
     let guard = guard(1);
     let last = |error: &str| {
         fail(&guard, "t", &make(), error, 1);
@@ -231,7 +231,7 @@ fn the_first_line_of_the_last_error_is_shown_and_no_more_than_fits() {
 }
 
 #[test]
-fn errors_that_differ_only_after_what_is_shown_are_different() {
+fn errors_are_compared_beyond_the_shown_part() {
     let guard = guard(2);
     fail(&guard, "t", &make(), &format!("{}a", "x".repeat(300)), 1);
     fail(&guard, "t", &make(), &format!("{}b", "x".repeat(300)), 1);
@@ -242,14 +242,14 @@ fn errors_that_differ_only_after_what_is_shown_are_different() {
 }
 
 #[test]
-fn an_empty_error_is_an_error() {
+fn empty_error_counts_as_an_error() {
     let guard = RepeatGuard::new();
     fail(&guard, "t", &make(), "", 3);
     assert!(stops(&guard, "t", &make()));
 }
 
 #[test]
-fn no_more_calls_are_remembered_than_the_capacity_and_the_oldest_goes_first() {
+fn oldest_call_is_evicted_at_capacity() {
     let guard = guard(2).with_capacity(NonZeroUsize::new(2).unwrap());
     let call = |at: usize| json!({ "at": at });
     fail(&guard, "t", &call(1), "no", 1);
@@ -264,7 +264,7 @@ fn no_more_calls_are_remembered_than_the_capacity_and_the_oldest_goes_first() {
 }
 
 #[test]
-fn memory_stays_within_its_bounds_whatever_is_sent() {
+fn memory_use_is_bounded() {
     let guard = RepeatGuard::new();
     for at in 0..10_000 {
         guard.record("t", &json!({ "at": at, "text": "x".repeat(100) }), Some(&"e".repeat(10_000)));
@@ -275,7 +275,7 @@ fn memory_stays_within_its_bounds_whatever_is_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_forgotten_ten_minutes_after_its_last_failure() {
+async fn call_expires_ten_minutes_after_its_last_failure() {
     let guard = RepeatGuard::new();
     fail(&guard, "t", &make(), "no", 2);
     advance(Duration::from_secs(599)).await;
@@ -288,7 +288,7 @@ async fn a_call_is_forgotten_ten_minutes_after_its_last_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn memory_can_last_for_ever() {
+async fn expiry_can_be_disabled() {
     let guard = RepeatGuard::new().with_memory(None);
     fail(&guard, "t", &make(), "no", 3);
     advance(Duration::from_secs(1_000_000)).await;
@@ -296,7 +296,7 @@ async fn memory_can_last_for_ever() {
 }
 
 #[test]
-fn everything_can_be_forgotten() {
+fn guard_can_be_cleared() {
     let guard = RepeatGuard::new();
     fail(&guard, "t", &make(), "no", 3);
     guard.clear();
@@ -304,7 +304,7 @@ fn everything_can_be_forgotten() {
 }
 
 #[test]
-fn failures_at_the_same_time_are_all_counted() {
+fn concurrent_failures_are_all_counted() {
     let guard = Arc::new(guard(800));
     let threads: Vec<_> = (0..8)
         .map(|_| {

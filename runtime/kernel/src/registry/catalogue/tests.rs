@@ -30,7 +30,7 @@ fn names(result: &ToolResult) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_search_finds_by_name_then_by_text_and_the_order_is_stable() {
+async fn search_ranks_names_before_descriptions() {
     let cases: [(&str, &[&str]); 8] = [
         ("read a file", &["read_file", "list_files", "write_file", "send_mail"]),
         ("FILE", &["write_file", "list_files", "read_file", "send_mail"]),
@@ -60,7 +60,7 @@ async fn a_search_finds_by_name_then_by_text_and_the_order_is_stable() {
 }
 
 #[tokio::test]
-async fn a_list_is_sorted_and_read_page_by_page() {
+async fn tool_list_is_sorted_and_paginated() {
     let list = ListTools::of(tools());
     let first = call(&list, json!({"limit": 3})).await.unwrap();
     let expected = "\
@@ -85,7 +85,7 @@ async fn a_list_is_sorted_and_read_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_principal_is_told_of_what_it_may_call() {
+async fn catalogue_shows_only_tools_the_principal_may_call() {
     let writing = ToolSpec { effects: Effects::UNDECLARED, ..tool("write_file", "Writes a file.", "files") };
     let specs = [writing, tool("read_file", "Reads a file.", "files"), tool("list_files", "Lists.", "files")];
     let reader = Principal::new("p").with_scopes(["read"]).with_tools(["read_file", "write_file"]);
@@ -97,7 +97,7 @@ async fn a_principal_is_told_of_what_it_may_call() {
 }
 
 #[tokio::test]
-async fn without_a_provider_there_is_nothing_to_tell_of() {
+async fn search_without_a_toolbox_is_an_error() {
     let error = call(&SearchTools::new(), json!({"query": "x"})).await.unwrap_err();
     assert_eq!(error.to_string(), "tools can be looked up only in calls through a provider");
 }

@@ -74,7 +74,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_signature_has_the_required_arguments_first_and_few_of_the_others() {
+    fn signature_lists_required_arguments_first() {
         let mut properties = json!({
             "mode": {"enum": ["a", "b"]}, "ids": {"type": "array", "items": {"type": "integer"}},
             "body": {"type": "object"}, "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},

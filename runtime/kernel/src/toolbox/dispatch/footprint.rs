@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_put_in_their_places() {
+    fn arguments_fill_their_placeholders() {
         let arguments = json!({ "path": "src/lib.rs", "id": 7, "on": true });
         assert_eq!(resolved("file:{path}", &arguments), ["file:src/lib.rs/"]);
         assert_eq!(resolved("row:{id}/{on}", &arguments), ["row:7/true/"]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_stands_for_each_of_its_items_and_an_empty_one_for_nothing() {
+    fn array_argument_gives_a_resource_per_item() {
         let arguments = json!({ "paths": ["a", "b"], "users": [1, 2], "none": [] });
         assert_eq!(resolved("file:{paths}", &arguments), ["file:a/", "file:b/"]);
         assert_eq!(resolved("{users}:{paths}", &arguments), ["1:a/", "1:b/", "2:a/", "2:b/"]);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_everything_that_begins_like_it() {
+    fn unknown_argument_widens_the_resource_to_its_prefix() {
         for arguments in [json!({}), json!({ "path": null }), json!({ "path": {} }), json!({ "path": [[]] })]
         {
             assert_eq!(resolved("file:{path}", &arguments), ["file:"], "{arguments}");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_covers_what_is_below_it_and_nothing_beside_it() {
+    fn resource_covers_its_descendants_but_not_its_siblings() {
         assert!(overlap("file:src", "file:src"));
         assert!(overlap("file:src", "file:src/lib.rs"));
         assert!(overlap("file:/", "file:/etc"));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn one_path_written_in_several_ways_is_one_resource() {
+    fn equivalent_paths_are_one_resource() {
         for same in ["file:./a/b", "file:a//b", "file:a/./b/", "file:x/../a/b", "file:a/b/c/.."] {
             assert_eq!(Resource::new(same, true, None).0, "file:a/b/", "{same}");
         }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_files_count_from_the_work_directory() {
+    fn relative_paths_resolve_against_the_work_directory() {
         let directory = Some(Path::new("/base"));
         let of = |text: &str, whole| Resource::new(text, whole, directory).0;
         assert_eq!(of("file:a", true), "file:/base/a/");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_agree_and_writers_do_not() {
+    fn readers_do_not_conflict_but_writers_do() {
         let read = Footprint::new(false, &["a"], &[]);
         let write = Footprint::new(false, &[], &["a"]);
         let elsewhere = Footprint::new(false, &["b"], &["c"]);

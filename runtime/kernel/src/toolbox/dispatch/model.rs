@@ -140,7 +140,7 @@ fn size(size: usize) -> NonZeroUsize {
 }
 
 #[test]
-fn nobody_who_is_woken_is_forgotten() {
+fn every_woken_future_is_polled() {
     model(|| {
         let ends: VecDeque<Arc<Elsewhere>> = (0..2).map(|_| Arc::default()).collect();
         let mut join = Join::new(2);
@@ -164,7 +164,7 @@ fn nobody_who_is_woken_is_forgotten() {
 }
 
 #[test]
-fn parallel_calls_are_answered_in_order_however_they_end() {
+fn parallel_calls_return_in_order() {
     model(|| {
         let (answers, interrupted) = block_on(drive(NonZeroUsize::MAX, Model::new(free(2))));
         assert_eq!(answers, [Answer::Ran(0), Answer::Ran(1)]);
@@ -173,7 +173,7 @@ fn parallel_calls_are_answered_in_order_however_they_end() {
 }
 
 #[test]
-fn calls_in_each_others_way_never_overlap_and_the_others_do_not_wait() {
+fn conflicting_calls_never_overlap_and_others_do_not_wait() {
     model(|| {
         let writes = || Footprint::new(false, &[], &["file:a"]);
         let model = Model::new(vec![writes(), writes(), Footprint::NONE]);
@@ -188,7 +188,7 @@ fn calls_in_each_others_way_never_overlap_and_the_others_do_not_wait() {
 }
 
 #[test]
-fn a_batch_begins_when_the_one_before_is_answered() {
+fn next_batch_starts_after_the_previous_one_ends() {
     model(|| {
         let model = Model::new(free(3));
         let log = Arc::clone(&model.log);
@@ -200,7 +200,7 @@ fn a_batch_begins_when_the_one_before_is_answered() {
 }
 
 #[test]
-fn a_message_that_comes_at_any_time_skips_what_did_not_begin() {
+fn message_at_any_time_skips_calls_not_started() {
     model(|| {
         let model = Model::new(free(2));
         let (log, interrupted) = (Arc::clone(&model.log), Arc::clone(&model.interrupted));
@@ -220,7 +220,7 @@ fn a_message_that_comes_at_any_time_skips_what_did_not_begin() {
 }
 
 #[test]
-fn a_cancel_that_comes_at_any_time_answers_what_did_not_begin() {
+fn cancel_at_any_time_cancels_calls_not_started() {
     model(|| {
         let writes = || Footprint::new(false, &[], &["file:a"]);
         let model = Model::new(vec![writes(), writes()]);

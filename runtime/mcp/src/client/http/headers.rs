@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn marked_parameters_are_found_through_properties() {
+    fn header_parameters_are_found_through_properties() {
         let arguments =
             json!({"region": "us-west1", "n": -7, "f": 42.0, "on": false, "none": null, "o": {"in": "x"}});
         let properties = json!({
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_breaks_a_rule_is_refused() {
+    fn invalid_header_annotation_is_rejected() {
         let mark = |mark: Value| json!({"a": {"type": "string", "x-mcp-header": mark}});
         let kind = |kind: Value| json!({"a": {"type": kind, "x-mcp-header": "A"}});
         let one = json!({"type": "string", "x-mcp-header": "A"});
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_no_header_can_carry_is_encoded() {
+    fn value_unsafe_for_a_header_is_encoded() {
         for (value, header) in [
             ("us-west1", "us-west1"),
             ("a b", "a b"),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_names_its_method_and_what_it_is_about() {
+    fn request_headers_name_method_and_tool() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let headers: Vec<_> = standard("tools/call", Some("é")).collect();
         assert_eq!(headers, [pair("Mcp-Method", "tools/call"), pair("Mcp-Name", "=?base64?w6k=?=")]);

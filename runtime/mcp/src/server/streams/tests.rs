@@ -25,7 +25,7 @@ async fn read(streams: &mut Piped, handled: &mut VecDeque<Received>) {
 }
 
 #[tokio::test]
-async fn no_more_is_read_while_many_messages_are_handled() {
+async fn reading_pauses_while_many_messages_are_handled() {
     let (mut ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(theirs);
     let mut streams = Streams::new(input, output, CancellationToken::new());

@@ -92,7 +92,7 @@ async fn confined() -> Vec<(Sandbox, LocalExecutor, ExecOptions)> {
 }
 
 #[tokio::test]
-async fn other_processes_of_the_user_stay_as_they_are() {
+async fn program_cannot_affect_other_processes_of_the_user() {
     if Command::new("python3").arg("-V").output().is_err() {
         return skip(Need::Python, "`python3` is not installed");
     }
@@ -129,7 +129,7 @@ async fn other_processes_of_the_user_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_program_sets_its_own_limits_and_priorities() {
+async fn program_can_set_its_own_limits_and_priorities() {
     if Command::new("prlimit").arg("--version").output().is_err() {
         return skip(Need::UtilLinux, "`prlimit` is not installed");
     }

@@ -104,7 +104,7 @@ mod tests {
     use super::started::started;
 
     #[test]
-    fn words_are_code_where_the_script_says() {
+    fn code_arguments_match_the_script() {
         let file =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frontend/manifest/command/code/tests/words.txt");
         script::replay(&file, || {

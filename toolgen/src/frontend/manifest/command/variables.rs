@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_mentioned_as_a_word() {
+    fn variable_name_is_matched_as_a_whole_word() {
         let text = |text: &str| Value::from(text);
         assert!(mentions(&text("grep \"$WORD\""), "WORD") && mentions(&text("ENVIRON[\"WORD\"]"), "WORD"));
         assert!(!mentions(&text("$WORDS $MY_WORD"), "WORD"));

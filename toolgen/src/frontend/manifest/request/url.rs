@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_told_from_other_texts() {
+    fn hosts_are_distinguished_from_other_strings() {
         for host in ["localhost", "api.example.com", "127.0.0.1:8080", "[::1]:80", "[::1]", "a_b"] {
             assert!(is_host(host), "{host}");
         }

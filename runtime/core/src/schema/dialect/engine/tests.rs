@@ -37,7 +37,7 @@ const CASES: &[(&str, Option<&str>, Option<&str>)] = &[
 ];
 
 #[test]
-fn each_engine_is_told_what_it_knows() {
+fn each_engine_gets_supported_patterns_only() {
     for (pattern, python, re2) in CASES {
         assert_eq!(OPENAI.pattern(pattern).as_deref(), *python, "{pattern}");
         assert_eq!(GEMINI.pattern(pattern).as_deref(), *re2, "{pattern}");
@@ -46,7 +46,7 @@ fn each_engine_is_told_what_it_knows() {
 }
 
 #[test]
-fn compilers_of_grammars_are_told_less() {
+fn grammar_compilers_get_simpler_patterns() {
     for pattern in [r"^(a)\1$", "^(?=a)a$", r"^\bx$", r"^\p{L}$"] {
         for dialect in [OPENAI_STRICT, BEDROCK_STRICT, LLAMA_CPP] {
             assert_eq!(dialect.pattern(pattern), None, "{pattern} in {}", dialect.name);

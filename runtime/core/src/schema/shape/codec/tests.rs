@@ -21,7 +21,7 @@ fn both(schema: &Value, dialect: &Dialect, arguments: &Value, written: &Value) {
 }
 
 #[test]
-fn schemas_that_are_too_deep_are_named() {
+fn too_deep_schema_is_split_into_named_parts() {
     let mut deep = json!({"type": "string"});
     for _ in 0..25 {
         deep = json!({"type": "object", "properties": {"a": deep}, "required": ["a"], "additionalProperties": false});
@@ -44,7 +44,7 @@ fn keys(names: &[&'static str], rule: KeyRule) -> Vec<String> {
 }
 
 #[test]
-fn keys_that_are_not_taken_are_changed_without_a_collision() {
+fn unsupported_keys_are_renamed_without_collisions() {
     let names = ["filter[x]", "filter_x", "$select", "größe", "page-size", "$", "[]", "filter{x}"];
     assert_eq!(keys(&names, JSON_SCHEMA.keys), names);
     let anthropic =

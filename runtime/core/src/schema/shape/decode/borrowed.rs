@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_what_serde_json_reads() {
+    fn borrowed_value_agrees_with_serde_json() {
         let texts = [
             "null",
             "[true, false, 0, -1, 18446744073709551615, 1.5, 1e300, -0.0]",
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_taken_in_any_order_and_the_last_of_a_name_counts() {
+    fn entries_are_taken_in_any_order_and_the_last_duplicate_wins() {
         let mut entries =
             Entries::new(BorrowedValue::read(r#"{"a": 1, "b": 2, "c": 3, "b": 4}"#).unwrap()).unwrap();
         assert_eq!(entries.take("c").map(BorrowedValue::into_value), Some(3.into()));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_copied_that_can_be_borrowed() {
+    fn unescaped_strings_are_borrowed() {
         let text = r#"{"key": "value"}"#;
         let Some(BorrowedValue::Object(entries)) = BorrowedValue::read(text) else { panic!("an object") };
         assert!(matches!(

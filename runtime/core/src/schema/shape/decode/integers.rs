@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_beyond_64_bits_are_found_where_they_stand() {
+    fn integers_beyond_64_bits_are_located() {
         let text = r#"{"a": [1, 18446744073709551616], "b": {"c/d": -9223372036854775809}, "t": "\"12345678901234567890123"}"#;
         let value = serde_json::from_str(text).unwrap();
         let problems = rounded_integers(text, &value);

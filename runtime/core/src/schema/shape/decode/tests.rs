@@ -30,7 +30,7 @@ fn object(properties: &Value) -> Value {
 }
 
 #[test]
-fn people_read_all_arguments_under_the_names_of_the_schema() {
+fn shown_arguments_use_schema_names() {
     let schema = object(&json!({
         "top": {"type": "integer", "x-wire": "$top", "default": 20},
         "to": {"type": "string", "x-aliases": ["recipient"]},
@@ -61,7 +61,7 @@ fn people_read_all_arguments_under_the_names_of_the_schema() {
 }
 
 #[test]
-fn circles_and_multiplied_unions_end() {
+fn cyclic_and_multiplied_unions_terminate() {
     let circle = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {
         "A": {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, "B": {"allOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}});
     let _ = decoded(&circle, &json!({"a": 5}), &JSON_SCHEMA);
@@ -84,7 +84,7 @@ fn circles_and_multiplied_unions_end() {
 }
 
 #[test]
-fn kinds_of_problems_are_told() {
+fn problems_have_a_kind() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}, "b": {"type": "string"}},
         "required": ["b"], "additionalProperties": false});
     let (shape, defs) = read_document(&schema, &mut Vec::new());
@@ -97,7 +97,7 @@ fn kinds_of_problems_are_told() {
 }
 
 #[test]
-fn what_is_wrong_with_a_result_is_no_advice_to_the_model() {
+fn result_problems_give_the_model_no_advice() {
     let schema = json!({
         "type": "object", "additionalProperties": false, "required": ["count", "name", "sort"],
         "properties": {

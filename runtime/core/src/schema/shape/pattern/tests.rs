@@ -5,7 +5,7 @@ pub(crate) mod corpus;
 use super::*;
 
 #[test]
-fn a_text_as_long_as_a_pattern_allows_is_held_against_it() {
+fn longest_allowed_string_is_checked_against_its_pattern() {
     let cases = [
         (r"^(\w|\.|-){1,255}$", "my-company-logs", true),
         (r"^(\w|\.|-){1,255}$", "my company logs", false),
@@ -32,7 +32,7 @@ fn a_text_as_long_as_a_pattern_allows_is_held_against_it() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn untried_patterns_are_detected() {
     for pattern in ["((((a{1,9}b){99}){99}){99}){99}", r"^(?=(a))\1$"] {
         assert!(is_pattern(pattern) && is_untried(pattern), "{pattern}");
         assert_eq!(trial(pattern, "a").found, None, "{pattern}");
@@ -42,7 +42,7 @@ fn what_is_not_known_is_said() {
 }
 
 #[test]
-fn patterns_of_many_branches_do_not_overflow_the_stack() {
+fn pattern_with_many_branches_does_not_overflow_the_stack() {
     let branches = |count: usize| "a|".repeat(count) + "b";
     let nested = format!("{}c{}", "(a|".repeat(90), ")".repeat(90));
     assert!(is_pattern(&branches(MAX_BRANCHES)) && is_pattern(&nested));
@@ -52,7 +52,7 @@ fn patterns_of_many_branches_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn hostile_texts_end_soon() {
+fn hostile_strings_are_matched_quickly() {
     let patterns = [
         "^(a+)+$",
         "^(a|aa)*$",
@@ -76,7 +76,7 @@ fn hostile_texts_end_soon() {
 }
 
 #[test]
-fn what_is_remembered_has_bounded_room_and_is_charged() {
+fn pattern_cache_is_bounded_and_charged() {
     let large = |at: usize| format!("^(([a-z])([0-9])){{{}}}x{at}$", 5_000 + at);
     let (small, long) = ("^a$".to_owned(), "a".repeat(MAX_CACHED_PATTERN_BYTES + 1));
     let mut room = Room::NONE;

@@ -233,7 +233,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_merged_shape_takes_what_all_parts_take(
+        fn merged_shape_accepts_the_intersection(
             parts in vec(oracle::shape(), 2..4),
             values in vec(oracle::value(), 1..12),
         ) {

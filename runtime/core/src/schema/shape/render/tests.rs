@@ -16,7 +16,7 @@ fn rendered(schema: &Value, dialect: &Dialect) -> Result<Value, Vec<String>> {
 }
 
 #[test]
-fn no_arguments_are_an_empty_object() {
+fn empty_arguments_render_as_an_empty_object() {
     for dialect in Dialect::ALL {
         let rendered = render_input(&Shape::NO_ARGUMENTS, &List::EMPTY, dialect).unwrap();
         let expected = match dialect.name {
@@ -32,7 +32,7 @@ fn no_arguments_are_an_empty_object() {
 }
 
 #[test]
-fn sizes_are_checked() {
+fn schema_size_limits_are_checked() {
     let many: Value =
         (0..5_001).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect::<Map<_, _>>().into();
     let (wide, _) = read_document(&json!({"type": "object", "properties": many}), &mut Vec::new());
@@ -65,7 +65,7 @@ fn inlining_is_bounded() {
 }
 
 #[test]
-fn results_keep_what_arguments_leave_out() {
+fn write_only_and_read_only_fields_are_separated() {
     let schema = json!({"type": "object", "properties": {
         "id": {"type": "string", "readOnly": true}, "password": {"type": "string", "writeOnly": true}}});
     let (shape, defs) = read_document(&schema, &mut Vec::new());
@@ -79,7 +79,7 @@ fn results_keep_what_arguments_leave_out() {
 }
 
 #[test]
-fn what_may_not_be_given_is_left_out_where_nothing_can_say_so() {
+fn impossible_optional_fields_are_omitted() {
     let never = [
         json!({"not": {}}),
         json!(false),

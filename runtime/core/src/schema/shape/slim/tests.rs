@@ -34,7 +34,7 @@ fn trimmed(schema: &Value, named: &Value, levers: &str) -> (Value, Vec<String>) 
 }
 
 #[test]
-fn levers_are_read_as_they_are_written() {
+fn slim_options_round_trip_as_text() {
     for text in ["default", "none", "compact", "compact, optional=a+b, depth=3, ceiling=off", "parameters=80"]
     {
         let slim: Slim = text.parse().unwrap();
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_full_shape_accepts_the_slim_one_accepts(
+    fn slim_shape_accepts_everything_the_full_shape_accepts(
         shape in arbitrary::shape(),
         named in prop::collection::vec(arbitrary::shape(), 3),
         levers in levers(),
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn named_shapes_by_the_thousand_are_written_in_place_only_so_deep() {
+fn inlining_of_named_shapes_is_limited_in_depth() {
     let link = |to: usize| json!({"$ref": format!("#/$defs/N{to}")});
     let field = |to: usize| json!({"type": "object", "properties": {"next": link(to)}});
     let choice = |to: usize| json!({"anyOf": [link(to), {"type": "integer"}]});

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_a_text_is_its_beginning() {
+    fn description_is_truncated_to_its_beginning() {
         let text = "Gets a run. Needs the scope `repo`.";
         assert_eq!(DescriptionLimit::All.of(text), text);
         assert_eq!(DescriptionLimit::Sentence(80).of(text), "Gets a run.");

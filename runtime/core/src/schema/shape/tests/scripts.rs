@@ -156,41 +156,41 @@ fn replay(name: &str) {
 }
 
 #[test]
-fn arguments_are_decoded_as_the_script_says() {
+fn decoding_matches_the_script() {
     replay("decode.txt");
 }
 
 #[test]
-fn unions_are_decoded_as_the_script_says() {
+fn unions_match_the_script() {
     replay("unions.txt");
 }
 
 #[test]
-fn texts_are_decoded_as_the_script_says() {
+fn string_coercion_matches_the_script() {
     replay("texts.txt");
 }
 
 #[test]
-fn arguments_are_written_as_the_script_says() {
+fn encoding_matches_the_script() {
     replay("codec.txt");
 }
 
 #[test]
-fn schemas_are_read_as_the_script_says() {
+fn parsing_matches_the_script() {
     replay("read.txt");
 }
 
 #[test]
-fn schemas_are_shown_as_the_script_says() {
+fn rendering_matches_the_script() {
     replay("render.txt");
 }
 
 #[test]
-fn levers_leave_what_the_script_says() {
+fn slimming_matches_the_script() {
     replay("slim.txt");
 }
 
 #[test]
-fn prose_is_read_as_the_script_says() {
+fn markdown_removal_matches_the_script() {
     replay("plain.txt");
 }

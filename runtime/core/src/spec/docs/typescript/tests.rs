@@ -20,7 +20,7 @@ fn types(schema: &Value, named: &Value) -> String {
 }
 
 #[test]
-fn every_kind_has_a_type() {
+fn every_kind_has_a_typescript_type() {
     let none = json!({});
     for (schema, expected) in [
         (json!({}), "unknown"),
@@ -54,7 +54,7 @@ fn every_kind_has_a_type() {
 }
 
 #[test]
-fn what_is_named_is_declared_unless_it_is_used_once_or_short() {
+fn named_type_is_declared_unless_short_or_used_once() {
     let refer = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
     let both = |name: &str| json!({"type": "array", "prefixItems": [refer(name), refer(name)], "items": false, "minItems": 2});
     let named = json!({

@@ -27,7 +27,7 @@ fn every_change_has_its_class() {
 }
 
 #[test]
-fn tools_come_and_go() {
+fn added_and_removed_tools_are_reported() {
     let tool = json!({"name": "find", "inputSchema": {}, "description": "Finds orders."});
     let other = json!({"name": "other", "inputSchema": {}, "description": "<important>"});
     let told = |old: &[&Value], new: &[&Value]| {
@@ -52,7 +52,7 @@ fn an_output_schema_may_be_added() {
 }
 
 #[test]
-fn long_lists_of_alternatives_take_no_time() {
+fn long_lists_of_alternatives_are_compared_quickly() {
     let of = |from: i32| -> Value {
         let all: Vec<Value> = (from..from + 5000).map(|value| json!({"const": value})).collect();
         json!({"name": "t", "inputSchema": {"type": "object", "anyOf": all}})

@@ -36,7 +36,7 @@ fn read(text: &str) -> Result<Lock, Vec<LockProblem>> {
 }
 
 #[test]
-fn a_lock_is_read_as_it_was_written() {
+fn lock_round_trips() {
     let url = McpTransport::Http {
         url: "https://shop.example.com/mcp".into(),
         headers: vec![(Text::from("X-Key"), Text::from("SHOP_KEY"))].into(),
@@ -55,7 +55,7 @@ fn a_lock_is_read_as_it_was_written() {
 }
 
 #[test]
-fn neither_the_order_of_tools_nor_values_of_variables_are_in_it() {
+fn lock_ignores_tool_order_and_variable_values() {
     let first = lock(program());
     let mut second = first.clone();
     second.tools.reverse();
@@ -67,7 +67,7 @@ fn neither_the_order_of_tools_nor_values_of_variables_are_in_it() {
 }
 
 #[test]
-fn a_lock_that_was_edited_is_refused() {
+fn edited_lock_is_rejected() {
     let text = lock(program()).text();
     for (from, to, place) in [
         ("\"z\": 1.5", "\"z\": 2", "/tools/0/digest"),

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_controller_is_looked_for_in_its_own_hierarchy() {
+    fn controllers_are_found_in_their_own_hierarchy() {
         let own = "9:name=systemd:/\n4:memory:/a/b\n2:cpu,cpuacct:/c\n0::/u\n";
         assert_eq!(version_1(own, "memory").unwrap(), Path::new("/sys/fs/cgroup/memory/a/b"));
         assert_eq!(version_1(own, "cpu").unwrap(), Path::new("/sys/fs/cgroup/cpu/c"));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_are_told_the_same_limits() {
+    fn cgroup_v1_and_v2_get_the_same_limits() {
         let limits = ResourceLimits::default().cpus(1.5).memory(1 << 20).pids(7);
         let told: Vec<_> = settings(&limits, 2).into_iter().flat_map(|setting| setting.v2).collect();
         let expected = [
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_made_where_a_group_above_passes_on_what_is_needed() {
+    fn control_group_needs_a_parent_with_delegated_controllers() {
         let root = std::env::temp_dir().join(unique_name());
         let nearest = root.join("user.slice/app.slice");
         fs::create_dir_all(nearest.join("own.scope")).unwrap();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_written_only_if_it_must_be() {
+    fn missing_optional_cgroup_files_are_ignored() {
         let dir = std::env::temp_dir().join(unique_name());
         let files = [("memory.max", "1".to_owned()), ("memory.swap.max", "0".to_owned())];
         let mut group = ControlGroup { dirs: Vec::new() };

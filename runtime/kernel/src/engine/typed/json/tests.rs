@@ -4,7 +4,7 @@ use super::*;
 use serde_json::json;
 
 #[test]
-fn null_and_absence_differ_where_they_must() {
+fn null_and_absence_stay_distinct() {
     type Nullable = Option<Option<i64>>;
     let value = json!({"a": null, "b": 1});
     let all: (Nullable, Nullable, Nullable, Option<i64>) =
@@ -20,7 +20,7 @@ fn null_and_absence_differ_where_they_must() {
 }
 
 #[test]
-fn an_error_says_where() {
+fn error_contains_the_json_pointer() {
     let error = BTreeMap::<String, Vec<i64>>::from_json(json!({"a/b": [1, "x"]})).unwrap_err();
     assert_eq!(error.to_string(), "expected an integer of 64 bits, got a text at /a~1b/1");
 }
@@ -35,7 +35,7 @@ fn integers_may_be_written_as_floats() {
 }
 
 #[test]
-fn an_integer_of_32_bits_is_no_larger() {
+fn i32_rejects_integers_out_of_range() {
     assert_eq!(i32::from_json(json!(-7.0)), Ok(-7));
     assert_eq!(
         i32::from_json(json!(i64::MAX)).unwrap_err().to_string(),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_runs_through_the_breaker_and_its_value_comes_back() {
+async fn breaker_returns_the_value_of_the_operation() {
     let breaker = CircuitBreaker::new();
     let value = breaker.run("db", async || Ok(7), async |_| panic!("not asked")).await;
     assert_eq!(value, Ok(7));
@@ -11,7 +11,7 @@ async fn a_tool_runs_through_the_breaker_and_its_value_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_fallback_answers_while_the_circuit_is_open_and_the_operation_does_not_run() {
+async fn fallback_replaces_the_operation_while_open() {
     let breaker = breaker(1);
     fail(&breaker, 1);
     let value = breaker
@@ -28,7 +28,7 @@ async fn the_fallback_answers_while_the_circuit_is_open_and_the_operation_does_n
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_fallback_answers_for_a_failure_the_caller_calls_recoverable_and_it_counts() {
+async fn fallback_handles_recoverable_failures_and_counts_them() {
     let breaker = breaker(2);
     let run = async |message: &str| {
         let recoverable = async |trouble| match trouble {
@@ -44,7 +44,7 @@ async fn the_fallback_answers_for_a_failure_the_caller_calls_recoverable_and_it_
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_fallback_the_refusal_is_the_error() {
+async fn refusal_is_the_error_without_a_fallback() {
     let breaker = breaker(1);
     let failed = breaker.guard("db", async || Err::<(), _>(ToolError::failed("no"))).await;
     assert_eq!(failed.unwrap_err().to_string(), "no");
@@ -53,7 +53,7 @@ async fn without_a_fallback_the_refusal_is_the_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_of_the_operation_counts_and_goes_on() {
+async fn panic_of_the_operation_counts_and_propagates() {
     let breaker = Arc::new(breaker(1));
     let inside = Arc::clone(&breaker);
     let task = tokio::spawn(async move {
@@ -65,7 +65,7 @@ async fn a_panic_of_the_operation_counts_and_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_is_dropped_counts_as_neither_and_frees_the_trial() {
+async fn dropped_operation_is_not_counted_and_frees_the_trial() {
     let breaker = half_open().await;
     let never = breaker.guard("db", async || -> Result<(), ToolError> { std::future::pending().await });
     assert!(tokio::time::timeout(seconds(1), never).await.is_err());
@@ -74,7 +74,7 @@ async fn an_operation_that_is_dropped_counts_as_neither_and_frees_the_trial() {
 }
 
 #[test]
-fn running_through_the_breaker_can_be_sent_between_threads() {
+fn run_future_is_send() {
     fn sent<T: Send>(value: T) -> T {
         value
     }

@@ -7,7 +7,7 @@ use crate::layers::redact::Redactor;
 use toolgen_test_support::cpu_time;
 
 #[test]
-fn tokens_are_known_by_their_form() {
+fn tokens_are_recognized_by_their_format() {
     let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----";
     let public = "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----";
     let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
@@ -47,7 +47,7 @@ fn tokens_are_known_by_their_form() {
 }
 
 #[test]
-fn what_is_assigned_to_the_name_of_a_secret_is_hidden() {
+fn values_assigned_to_secret_names_are_redacted() {
     let cases = [
         ("DB_PASSWORD=hunter2 DB=x", "DB_PASSWORD=[REDACTED] DB=x"),
         ("password: \"a b\", x: 1", "password: \"[REDACTED]\", x: 1"),

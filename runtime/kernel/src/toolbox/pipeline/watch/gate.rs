@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_comes_last_and_once() {
+    fn gate_yields_the_end_event_last_and_once() {
         let gate = Gate::default();
         assert!(gate.enter() && gate.enter());
         assert_eq!(gate.leave(), None);

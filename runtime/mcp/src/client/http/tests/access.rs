@@ -18,7 +18,7 @@ async fn unstarted(server: &McpServer, options: &McpOptions) -> String {
 const SET: &str = "CARGO_PKG_NAME";
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_told_before_anything_is() {
+async fn invalid_header_is_reported_before_sending() {
     let mut server = Server::start().await;
     for (headers, bearer, expected) in [
         (
@@ -46,7 +46,7 @@ async fn what_cannot_be_sent_is_told_before_anything_is() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_environment_are_sent_and_never_shown() {
+async fn environment_credentials_are_sent_and_never_shown() {
     let mut server = Server::start().await;
     let secret = std::env::var(SET).unwrap();
     let wire = Wire::to(&with(&server.url, &[("X-Key", SET)], SET), &open()).await.unwrap();
@@ -74,7 +74,7 @@ async fn credentials_of_the_environment_are_sent_and_never_shown() {
 }
 
 #[tokio::test]
-async fn private_addresses_are_reached_only_when_they_are_opened() {
+async fn private_addresses_must_be_allowed() {
     let mut server = Server::start().await;
     let wire = Wire::to(&server_at(&server.url), &McpOptions::new()).await.unwrap();
     let (_ticket, sending) = wire.ask("initialize");
@@ -106,7 +106,7 @@ fn nowhere() -> HttpEngineBuilder {
 }
 
 #[tokio::test]
-async fn a_redirect_stays_at_its_origin_and_keeps_the_request() {
+async fn same_origin_redirect_keeps_the_request() {
     let (mut server, mut other) = (Server::start().await, Server::start().await);
     let wire = Wire::speaking(MODERN, &server.url).await;
     for (status, to) in [
@@ -134,7 +134,7 @@ async fn a_redirect_stays_at_its_origin_and_keeps_the_request() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_has_not_received_the_request() {
+async fn unreachable_server_is_reported_as_not_received() {
     let wire = Wire::speaking(MODERN, &toolgen_test_support::http::nobody()).await;
     let (_ticket, sending) = wire.ask("tools/call");
     let broken = sending.await.unwrap_err();
@@ -158,7 +158,7 @@ impl TokenSource for Arc<Counting> {
 }
 
 #[tokio::test]
-async fn a_token_that_is_refused_is_replaced_once() {
+async fn rejected_token_is_replaced_once() {
     let mut server = Server::start().await;
     let source = Arc::new(Counting::default());
     let options = open().tokens("docs", Arc::clone(&source));

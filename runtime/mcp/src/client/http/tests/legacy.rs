@@ -36,7 +36,7 @@ async fn ready(server: &mut Server, wire: &Wire) -> Asked {
 }
 
 #[tokio::test]
-async fn a_session_is_named_by_every_request_and_ended_at_the_end() {
+async fn requests_carry_the_session_and_close_deletes_it() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, IN_SESSION).await;
     let listening = ready(&mut server, &wire).await;
@@ -59,7 +59,7 @@ async fn a_session_is_named_by_every_request_and_ended_at_the_end() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_session_is_not_told_of_its_end() {
+async fn close_without_a_session_sends_nothing() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, "").await;
     wire.transport.close().await;
@@ -67,7 +67,7 @@ async fn a_server_without_a_session_is_not_told_of_its_end() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_gone_ends_the_connection_and_its_request_was_not_made() {
+async fn lost_session_closes_the_connection_before_the_request() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, IN_SESSION).await;
     let (other, _other_sending) = wire.ask("tools/call");
@@ -81,7 +81,7 @@ async fn a_session_that_is_gone_ends_the_connection_and_its_request_was_not_made
 }
 
 #[tokio::test]
-async fn a_status_404_without_a_session_is_an_error_of_its_request() {
+async fn status_404_without_a_session_fails_only_its_request() {
     let mut server = Server::start().await;
     let wire = Wire::speaking("", &server.url).await;
     let (ticket, sending) = wire.ask("initialize");
@@ -93,7 +93,7 @@ async fn a_status_404_without_a_session_is_an_error_of_its_request() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_of_its_own_accord_is_heard_and_its_stream_is_taken_up_again() {
+async fn server_messages_arrive_and_their_stream_is_resumed() {
     let mut server = Server::start().await;
     let mut wire = shaken(&mut server, IN_SESSION).await;
     let mut listening = ready(&mut server, &wire).await.stream().await;
@@ -118,7 +118,7 @@ async fn what_a_server_says_of_its_own_accord_is_heard_and_its_stream_is_taken_u
 }
 
 #[tokio::test]
-async fn a_stream_that_broke_off_is_taken_up_after_its_last_event_and_the_pause_asked_for() {
+async fn interrupted_stream_resumes_after_the_retry_delay() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, IN_SESSION).await;
     let (count, on_progress) = counter();
@@ -146,7 +146,7 @@ async fn a_stream_that_broke_off_is_taken_up_after_its_last_event_and_the_pause_
 }
 
 #[tokio::test]
-async fn a_stream_that_is_not_taken_up_loses_its_request() {
+async fn unresumable_stream_fails_its_request() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, IN_SESSION).await;
     for (prime, expected) in [
@@ -168,7 +168,7 @@ async fn a_stream_that_is_not_taken_up_loses_its_request() {
 }
 
 #[tokio::test]
-async fn to_cancel_is_a_notice() {
+async fn cancel_sends_a_notification() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, IN_SESSION).await;
     let (ticket, sending) = wire.ask("tools/call");
@@ -184,7 +184,7 @@ async fn to_cancel_is_a_notice() {
 }
 
 #[tokio::test]
-async fn a_notice_that_is_refused_is_an_error() {
+async fn rejected_notification_is_an_error() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, "").await;
     let refuse = async { server.next().await.respond("400 Bad Request", "", "no").await };
@@ -195,7 +195,7 @@ async fn a_notice_that_is_refused_is_an_error() {
 }
 
 #[tokio::test]
-async fn answers_may_come_in_an_array() {
+async fn batched_responses_are_accepted() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, "").await;
     let (ticket, _sending) = wire.ask("tools/list");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_request_says_in_its_headers_what_it_is() {
+async fn request_headers_repeat_method_and_name() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (ticket, sending) = wire.ask("tools/call");
@@ -26,7 +26,7 @@ async fn a_request_says_in_its_headers_what_it_is() {
 }
 
 #[tokio::test]
-async fn notices_come_before_the_answer_and_one_byte_at_a_time() {
+async fn notifications_precede_the_response_in_any_chunks() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (count, on_progress) = counter();
@@ -52,7 +52,7 @@ async fn notices_come_before_the_answer_and_one_byte_at_a_time() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_only_where_it_was_asked_for() {
+async fn response_is_accepted_on_its_own_stream_only() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (first, _sending) = wire.ask("tools/call");
@@ -75,7 +75,7 @@ async fn an_answer_counts_only_where_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_loses_its_request_and_no_other() {
+async fn interrupted_stream_fails_only_its_request() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (other, _sending) = wire.ask("tools/call");
@@ -92,7 +92,7 @@ async fn a_stream_that_breaks_off_loses_its_request_and_no_other() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_says_what_it_is() {
+async fn invalid_response_error_describes_it() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     for (status, headers, body, expected) in [
@@ -121,7 +121,7 @@ async fn what_is_no_answer_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn an_error_with_a_status_is_the_answer_even_without_an_id() {
+async fn error_status_without_an_id_fails_its_request() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     for id in [json!(null), json!(1)] {
@@ -140,7 +140,7 @@ async fn an_error_with_a_status_is_the_answer_even_without_an_id() {
 }
 
 #[tokio::test]
-async fn an_answer_larger_than_the_limit_is_not_read() {
+async fn oversized_response_is_not_read() {
     let mut server = Server::start().await;
     let options = McpOptions { max_message: 1 << 10, ..open() };
     let wire = Wire::to(&server_at(&server.url), &options).await.unwrap();
@@ -157,7 +157,7 @@ async fn an_answer_larger_than_the_limit_is_not_read() {
 }
 
 #[tokio::test]
-async fn to_cancel_is_to_close_the_stream() {
+async fn cancel_closes_the_stream() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (ticket, sending) = wire.ask("tools/call");
@@ -174,7 +174,7 @@ async fn to_cancel_is_to_close_the_stream() {
 }
 
 #[tokio::test]
-async fn a_server_asks_nothing_on_a_stream() {
+async fn server_request_on_a_stream_fails_its_call() {
     let mut server = Server::start().await;
     let mut wire = Wire::speaking(MODERN, &server.url).await;
     let (ticket, sending) = wire.ask("tools/call");
@@ -187,7 +187,7 @@ async fn a_server_asks_nothing_on_a_stream() {
 }
 
 #[tokio::test]
-async fn a_subscription_hears_changes_for_as_long_as_its_stream_is_open() {
+async fn subscription_reports_changes_until_its_stream_closes() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (ticket, sending) = wire.ask("subscriptions/listen");
@@ -210,7 +210,7 @@ async fn a_subscription_hears_changes_for_as_long_as_its_stream_is_open() {
 }
 
 #[tokio::test]
-async fn what_goes_on_ends_with_the_transport() {
+async fn running_requests_end_with_the_transport() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let (_ticket, sending) = wire.ask("tools/call");
@@ -222,7 +222,7 @@ async fn what_goes_on_ends_with_the_transport() {
 }
 
 #[tokio::test]
-async fn marked_arguments_are_headers() {
+async fn annotated_arguments_are_sent_as_headers() {
     let mut server = Server::start().await;
     let wire = Wire::speaking(MODERN, &server.url).await;
     let schema =

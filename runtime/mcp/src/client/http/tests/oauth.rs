@@ -171,7 +171,7 @@ impl TokenStore for Drawer {
 }
 
 #[tokio::test]
-async fn a_person_allows_the_access_once_and_it_is_refreshed_and_kept() {
+async fn consent_is_requested_once_and_tokens_are_refreshed() {
     let (mut server, mut authority, drawer) =
         (Server::start().await, Authority::default(), Drawer::default());
     let wire = wire_with(&server, authority.person().store(drawer.clone())).await;
@@ -193,7 +193,7 @@ async fn a_person_allows_the_access_once_and_it_is_refreshed_and_kept() {
 }
 
 #[tokio::test]
-async fn requests_that_are_refused_at_the_same_time_get_one_new_token() {
+async fn concurrent_rejections_share_one_new_token() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
     let (first, one) = wire.ask("tools/call");
@@ -210,7 +210,7 @@ async fn requests_that_are_refused_at_the_same_time_get_one_new_token() {
 
 /// A call that is given up while its token is refreshed does not cost the person another consent.
 #[tokio::test]
-async fn a_refresh_that_is_given_up_loses_nothing() {
+async fn abandoned_refresh_loses_nothing() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
     let_in(&wire, &mut server, &mut authority).await;
@@ -228,7 +228,7 @@ async fn a_refresh_that_is_given_up_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_refresh_that_is_refused_asks_the_person_again() {
+async fn rejected_refresh_requests_consent_again() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
     let_in(&wire, &mut server, &mut authority).await;
@@ -238,7 +238,7 @@ async fn a_refresh_that_is_refused_asks_the_person_again() {
 }
 
 #[tokio::test]
-async fn a_token_that_allows_too_little_is_replaced_by_one_that_allows_more() {
+async fn insufficient_scope_requests_a_broader_token() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let wire = wire_with(&server, authority.person()).await;
     let_in(&wire, &mut server, &mut authority).await;
@@ -249,7 +249,7 @@ async fn a_token_that_allows_too_little_is_replaced_by_one_that_allows_more() {
 }
 
 #[tokio::test]
-async fn a_program_has_credentials_of_its_own() {
+async fn client_credentials_need_no_person() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let tokens = McpOAuth::credentials("robot", Secret::new("robot-secret"));
     let tokens = tokens.token_url(server.url.replace("/mcp", "/token"));
@@ -263,7 +263,7 @@ async fn a_program_has_credentials_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_secret_goes_only_where_the_program_says() {
+async fn client_secret_is_sent_to_the_configured_url_only() {
     let robot = || McpOAuth::credentials("robot", Secret::new("robot-secret"));
     let bound = robot().token_url("https://login.example.com/token");
     let person = Authority::default().person().client("robot", Some(Secret::new("robot-secret")));
@@ -285,7 +285,7 @@ async fn a_secret_goes_only_where_the_program_says() {
 }
 
 #[tokio::test]
-async fn nobody_who_allows_it_is_an_error_of_the_request() {
+async fn failed_consent_fails_the_request() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
     let nobody =
         McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("nobody is there".to_owned()) });
@@ -299,7 +299,7 @@ async fn nobody_who_allows_it_is_an_error_of_the_request() {
 }
 
 #[tokio::test]
-async fn the_guard_decides_where_tokens_are_asked_for() {
+async fn guard_applies_to_token_endpoints() {
     // A server of tokens that is private, and not opened.
     let (mut server, mut closed) = (Server::start().await, Server::start().await);
     let port = closed.url.rsplit_once(':').unwrap().1.strip_suffix("/mcp").unwrap().to_owned();

@@ -63,14 +63,14 @@ fn compiled<'p>(
 }
 
 #[test]
-fn engines_take_the_patterns_that_they_are_told() {
+fn real_engines_compile_the_converted_patterns() {
     let told = compiled(&CASES.iter().map(|(pattern, ..)| *pattern), &[Engine::Python, Engine::EcmaScript]);
     assert!(told.values().all(|told| *told > 15), "{told:?}");
 }
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn patterns_of_the_corpus_are_taken_by_the_engine_of_each_dialect() {
+fn patterns_of_the_corpus_compile_in_real_engines() {
     let patterns = corpus::patterns();
     let patterns = patterns.iter().map(String::as_str).chain(CASES.iter().map(|(pattern, ..)| *pattern));
     let told = compiled(&patterns, &[Engine::Python, Engine::EcmaScript, Engine::Re2]);

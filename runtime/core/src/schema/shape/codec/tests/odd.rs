@@ -15,7 +15,7 @@ use crate::schema::shape::{Field, Kind, ObjectRules, Shape, StringRules, UnionMo
 use toolgen_test_support::cpu_time;
 
 #[test]
-fn a_pattern_that_is_denied_does_not_deny_null() {
+fn deny_pattern_does_not_exclude_null() {
     let rules = StringRules { deny: "^b".into(), ..StringRules::ANY };
     let text = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
     let told = render_input(&arguments(text), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
@@ -36,7 +36,7 @@ fn nested(deep: usize, level: impl Fn(&Value) -> Value) -> Value {
 }
 
 #[test]
-fn unions_of_unions_take_no_time() {
+fn unions_of_unions_are_encoded_quickly() {
     let list = |of: &Value| json!({"type": "array", "items": of});
     let map = |of: &Value| json!({"type": "object", "additionalProperties": of});
     let shapes = [
@@ -65,7 +65,7 @@ fn unions_of_unions_take_no_time() {
 }
 
 #[test]
-fn null_is_a_text_where_any_value_is_one() {
+fn null_in_an_any_value_is_encoded_as_a_string() {
     let rule = Shape::of(Kind::Raw(r#"{"contains":{},"minContains":0}"#.into()));
     let all = Shape { nullable: true, ..Shape::of(Kind::All(vec![rule].into())) };
     let union = UnionRules { mode: UnionMode::Any, variants: vec![all.clone()].into(), discriminator: None };
@@ -82,7 +82,7 @@ fn null_is_a_text_where_any_value_is_one() {
 }
 
 #[test]
-fn null_under_a_key_that_nothing_lists_is_a_value() {
+fn null_of_an_undeclared_key_is_a_value() {
     let rule = Shape::of(Kind::Raw(r#"{"dependentRequired":{"a":["d"]}}"#.into()));
     let fields = vec![Field { name: "v".into(), shape: rule, ..Field::REQUIRED }];
     let shape = Shape::of(Kind::Object(ObjectRules { fields: fields.into(), ..ObjectRules::ANY }));

@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read_again(
+    fn encoded_values_round_trip(
         shape in oracle::shape(),
         optional in any::<bool>(),
         values in vec(oracle::value(), 1..12),

@@ -86,7 +86,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn every_keyword_is_checked_as_a_validator_checks_it() {
+fn every_keyword_agrees_with_a_validator() {
     for (keyword, schema, right, wrong) in cases() {
         let whole = json!({"type": "object", "properties": {"v": schema}, "required": ["v"],
             "$defs": {"Named": {"const": "name"}}});
@@ -118,7 +118,7 @@ fn every_keyword_is_checked_as_a_validator_checks_it() {
 }
 
 #[test]
-fn what_is_not_known_for_sure_refuses_nothing() {
+fn unknown_rules_reject_nothing() {
     let object = |rule: Value| super::object(&json!({ "v": rule }));
     let long = "b".repeat(5_000);
     let cases = [
@@ -145,7 +145,7 @@ fn what_is_not_known_for_sure_refuses_nothing() {
 }
 
 #[test]
-fn conditions_that_lead_to_themselves_end() {
+fn self_referential_conditions_terminate() {
     let schema = json!({"type": "object", "properties": {"v": {"$ref": "#/$defs/A"}}, "$defs": {
         "A": {"not": {"$ref": "#/$defs/A"}},
     }});

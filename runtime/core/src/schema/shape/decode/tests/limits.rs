@@ -10,7 +10,7 @@ use crate::schema::shape::decode::transform::{completed, under_wire_names};
 use crate::schema::shape::read::read_document;
 
 #[test]
-fn hostile_patterns_and_texts_are_bounded() {
+fn hostile_patterns_and_strings_are_bounded() {
     let schema = object(
         &json!({"a": {"type": "string", "pattern": "^(a+)+$"}, "b": {"type": "string", "pattern": "["}}),
     );
@@ -25,7 +25,7 @@ fn hostile_patterns_and_texts_are_bounded() {
 }
 
 #[test]
-fn long_texts_are_held_against_their_pattern_or_pass() {
+fn long_strings_are_matched_or_accepted() {
     let schema = object(&json!({
         "slug": {"type": "string", "pattern": "^[a-z0-9_-]+$"},
         "url": {"type": "string", "pattern": r"^https://([a-z]+\.)*corp\.example/"},
@@ -90,7 +90,7 @@ fn passed(schema: &Value, given: &Value) -> Vec<String> {
 }
 
 #[test]
-fn patterns_share_the_steps_of_a_call() {
+fn patterns_share_the_step_budget_of_a_call() {
     let pattern = "^(a*){300}b";
     let schema = object(&json!({"a": {"type": "array", "items": {"type": "string", "pattern": pattern}}}));
     let problems = decoded(&schema, &json!({"a": vec!["a".repeat(2_000); 30]}), &JSON_SCHEMA).unwrap_err();
@@ -111,7 +111,7 @@ fn patterns_share_the_steps_of_a_call() {
 }
 
 #[test]
-fn patterns_are_read_once_or_share_the_steps_of_a_call() {
+fn compiled_patterns_are_cached_or_use_the_step_budget() {
     let fields = |count: usize| -> serde_json::Map<String, Value> {
         (0..count)
             .map(|at| (format!("f{at}"), json!({"type": "string", "pattern": format!("^[a-z]{{{at},30}}x")})))
@@ -135,7 +135,7 @@ fn patterns_are_read_once_or_share_the_steps_of_a_call() {
 }
 
 #[test]
-fn lists_of_values_and_of_fields_share_the_steps_of_a_call() {
+fn enums_and_fields_share_the_step_budget_of_a_call() {
     let listed = |values: Vec<Value>| object(&json!({"a": {"type": "array", "items": {"enum": values}}}));
     let texts = |letter: char| (0..30_000).map(move |index| json!(format!("{letter}{index}")));
     let objects = |letter: char| (0..4_000).map(move |index| json!({"key": format!("{letter}{index}")}));
@@ -167,7 +167,7 @@ fn lists_of_values_and_of_fields_share_the_steps_of_a_call() {
 }
 
 #[test]
-fn guesses_are_limited() {
+fn suggestions_are_limited() {
     let names: Vec<String> = (0..600).map(|index| format!("value{index}")).collect();
     let schema = object(&json!({"a": {"type": "array", "items": {"type": "string", "enum": names}}}));
     let (shape, defs) = read_document(&schema, &mut Vec::new());
@@ -186,7 +186,7 @@ fn guesses_are_limited() {
 }
 
 #[test]
-fn arguments_that_take_too_many_steps_to_decode_are_refused() {
+fn arguments_needing_too_many_steps_are_rejected() {
     let mut shape = json!({"type": "object", "properties": {"v": {"type": "integer"}}});
     for _ in 0..20 {
         shape = json!({"anyOf": [{"type": "string"}, shape]});
@@ -206,7 +206,7 @@ fn arguments_that_take_too_many_steps_to_decode_are_refused() {
 }
 
 #[test]
-fn long_keys_are_cut_in_every_problem() {
+fn long_keys_are_truncated_in_every_problem() {
     let schema =
         json!({"type": "object", "additionalProperties": {"type": "object", "additionalProperties": false}});
     let fields: serde_json::Map<String, Value> =
@@ -227,7 +227,7 @@ fn long_keys_are_cut_in_every_problem() {
 }
 
 #[test]
-fn many_keys_and_many_variants_take_little_time() {
+fn many_keys_and_variants_decode_quickly() {
     let fields: serde_json::Map<String, Value> =
         (0..50).map(|field| (format!("f{field}"), json!({}))).collect();
     let required: Vec<&String> = fields.keys().collect();

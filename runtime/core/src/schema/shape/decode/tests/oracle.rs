@@ -149,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn decoding_agrees_with_a_validator(
+    fn decoder_agrees_with_a_validator(
         shape in shape(),
         named in (shape().prop_filter("acyclic", no_references), shape().prop_filter("acyclic", no_references)),
         values in vec(value(), 1..12),
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_dialect_cannot_say_it_does_not_forbid(
+    fn inexpressible_rules_do_not_restrict_the_schema(
         shape in shape(),
         named in (shape().prop_filter("acyclic", no_references), shape().prop_filter("acyclic", no_references)),
         values in vec(value(), 1..12),

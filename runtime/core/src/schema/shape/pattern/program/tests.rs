@@ -12,7 +12,7 @@ fn both(pattern: &str, text: &str) -> (Option<bool>, bool) {
 }
 
 #[test]
-fn patterns_in_use_are_followed_as_the_engine_does() {
+fn common_patterns_match_like_the_engine() {
     // None of these has a space.
     let patterns = r"^[a-z0-9_-]+$ ^https://([a-z]+\.)*corp\.example/ ^(a+)+$ .*\S.* [\s\S]* \bfoo\b
         ^(?:0|[1-9]\d{0,3})(\.\d+)?$ ^\u0041\x42\/[^/\]]*$ ^(?<year>[0-9]{4})-(0[1-9]|1[0-2])$ [^] [] a[^]
@@ -34,7 +34,7 @@ fn patterns_in_use_are_followed_as_the_engine_does() {
 }
 
 #[test]
-fn hostile_texts_take_steps_by_their_length() {
+fn hostile_strings_take_linear_steps() {
     for pattern in [
         "^(a+)+$",
         "^(a|aa)*$",
@@ -57,7 +57,7 @@ fn hostile_texts_take_steps_by_their_length() {
 }
 
 #[test]
-fn steps_are_counted_and_end() {
+fn steps_are_counted_and_limited() {
     let of = |pattern: &str| Program::of(&Syntax::of(pattern).unwrap());
     assert!(of("(((a{1,9}b){9}){9}){9}").is_some() && of("(((a{1,9}b){99}){99}){9}").is_none());
     let text = "a".repeat(3_000);
@@ -68,7 +68,7 @@ fn steps_are_counted_and_end() {
 }
 
 #[test]
-fn hostile_patterns_and_texts_take_bounded_steps_and_bytes() {
+fn hostile_patterns_take_bounded_steps_and_memory() {
     let looks =
         |count: usize| format!("{}b{}", "(?=a{0,60000}(?<=a{0,60000}".repeat(count), "))".repeat(count));
     let a = |count: usize| "a".repeat(count);
@@ -120,13 +120,13 @@ fn pattern() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn it_says_what_the_engine_says(pattern in pattern(), text in "[ab é\\n1-]{0,6}") {
+    fn program_agrees_with_the_engine(pattern in pattern(), text in "[ab é\\n1-]{0,6}") {
         let (found, engine) = both(&pattern, &text);
         prop_assert_eq!(found, Some(engine), "{} on {:?}", pattern, text);
     }
 
     #[test]
-    fn it_refers_to_groups_as_the_engine_does(
+    fn back_references_agree_with_the_engine(
         parts in prop::collection::vec(prop::sample::select(vec![
             "(a)", "(b|)", "(a|b)*", "(a(b)?)*", r"\1", r"\2", "a", "b*", "(?:a|(b))+",
         ]), 1..5),

@@ -106,7 +106,7 @@ fn member(set: &Set) -> Option<char> {
 
 #[test]
 #[ignore = "heavy: corpus"]
-fn patterns_of_the_corpus_take_the_longest_text_that_they_allow() {
+fn patterns_of_the_corpus_accept_their_longest_string() {
     let (mut sure, mut longest, mut in_vain) = (0, 0, Vec::new());
     let patterns = patterns();
     for pattern in &patterns {

@@ -269,7 +269,7 @@ mod tests {
     use crate::schema::shape::pattern::matches;
 
     #[test]
-    fn common_forms_are_rewritten() {
+    fn common_foreign_patterns_are_rewritten() {
         for (foreign, expected) in [
             ("(?i)^(all|none)$", "^([aA][lL][lL]|[nN][oO][nN][eE])$"),
             ("(?i)[a-f_x9-]", "[a-fA-F_xX9-]"),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ecma_262_would_take_for_something_else_is_known() {
+    fn patterns_misread_by_ecma_262_are_detected() {
         for pattern in ["/^abc$/", "/abc$/i", "^[[:alpha:]]+$", r"\A[a-z]+\z", r"\\\Ab", r"^\h$"] {
             assert!(is_misread(pattern), "{pattern}");
         }
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn rewritten_patterns_match_what_was_meant() {
+    fn rewritten_patterns_keep_their_meaning() {
         for (foreign, text, fits) in [
             ("(?i)^(all|none)$", "ALL", true),
             ("(?i)^(all|none)$", "some", false),

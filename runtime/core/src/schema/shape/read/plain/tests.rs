@@ -8,14 +8,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_has_a_plain_form(text in "([<>/&;`\\- \n\ta-c\u{200b}é]|</?(p|b|ul|ol|li|pre|a|code|td|br|note|table)>|&#[0-9]{1,3};){0,40}") {
+    fn any_text_can_be_converted_to_plain_text(text in "([<>/&;`\\- \n\ta-c\u{200b}é]|</?(p|b|ul|ol|li|pre|a|code|td|br|note|table)>|&#[0-9]{1,3};){0,40}") {
         let shown = plain_markdown(&text);
         prop_assert!(!shown.chars().any(|char| char == '\u{200b}'), "{shown:?}");
         prop_assert_eq!(shown.trim(), shown.as_ref());
     }
 
     #[test]
-    fn text_without_marks_stays(text in "[a-zA-Z0-9 .,:;()*_#|\n-]{0,80}") {
+    fn plain_text_is_unchanged(text in "[a-zA-Z0-9 .,:;()*_#|\n-]{0,80}") {
         prop_assert_eq!(plain_markdown(&text), text.trim());
     }
 }

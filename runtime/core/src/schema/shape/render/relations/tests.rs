@@ -58,7 +58,7 @@ proptest! {
 
     /// What the advertised schema allows is decoded, and what it refuses is refused.
     #[test]
-    fn a_validator_and_decoding_agree_on_rules_between_arguments(
+    fn validator_and_decoder_agree_on_relations(
         fields in vec((any::<bool>(), any::<bool>()), 4),
         relations in vec(relation(), 0..3),
         values in vec(given(), 24),
@@ -88,7 +88,7 @@ fn rule(kind: RelationKind) -> Relation {
 }
 
 #[test]
-fn rules_are_said_as_simply_as_they_can_be() {
+fn relations_render_in_their_simplest_form() {
     let exactly = schema_of(rule(RelationKind::ExactlyOne), false);
     let told = "(give exactly one of `a`, `b`)";
     assert_eq!(
@@ -107,7 +107,7 @@ fn rules_are_said_as_simply_as_they_can_be() {
 }
 
 #[test]
-fn providers_that_take_no_composition_at_the_root_read_it() {
+fn vendors_without_root_composition_get_relations_as_text() {
     let shape = arguments(&[(false, true); 4], vec![rule(RelationKind::AtMostOne)]);
     for dialect in [&OPENAI, &OPENAI_STRICT, &ANTHROPIC, &GEMINI] {
         let schema = render_input(&shape, &List::EMPTY, dialect).unwrap().schema;

@@ -272,7 +272,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_rendered_passes_the_gates(shape in arbitrary::shape(), others in vec(arbitrary::shape(), 3)) {
+    fn rendered_schemas_satisfy_vendor_rules(shape in arbitrary::shape(), others in vec(arbitrary::shape(), 3)) {
         let defs = named(others);
         for dialect in Dialect::ALL {
             for shape in [arguments(shape.clone()), shape.clone()] {
@@ -289,7 +289,7 @@ proptest! {
 }
 
 #[test]
-fn a_list_without_items_cannot_be_rendered() {
+fn array_without_items_cannot_be_rendered() {
     let lost = json!({"type": "object", "properties": {"requirements": {"type": "array"}}});
     let complaint = arrays_have_items(&lost).unwrap_err();
     assert!(complaint.ends_with("array schema missing items."), "{complaint}");
@@ -302,7 +302,7 @@ fn a_list_without_items_cannot_be_rendered() {
 }
 
 #[test]
-fn the_property_that_tells_variants_apart_has_the_key_of_the_dialect() {
+fn discriminator_uses_the_renamed_key() {
     let cat = |schema: &Value| {
         let variant = Shape::of(Kind::Ref("Cat".into()));
         let discriminator = Discriminator {
