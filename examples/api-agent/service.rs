@@ -45,7 +45,7 @@ async fn answer(request: Request<Incoming>, issues: &Mutex<Vec<Value>>) -> Respo
     let mut issues = issues.lock().unwrap_or_else(PoisonError::into_inner);
     let number = head.uri.path().strip_prefix("/repository/issues/").and_then(|number| number.parse().ok());
     let issue = issues.iter_mut().find(|issue| number.is_some_and(|number: u64| issue["number"] == number));
-    let (status, answer) = match (&head.method, issue) {
+    let (status, reply) = match (&head.method, issue) {
         _ if head.headers.get(AUTHORIZATION).is_none_or(|sent| *sent != format!("Bearer {TOKEN}")) => {
             (StatusCode::UNAUTHORIZED, json!({ "error": "a token is needed" }))
         }
@@ -60,7 +60,7 @@ async fn answer(request: Request<Incoming>, issues: &Mutex<Vec<Value>>) -> Respo
         }
         _ => (StatusCode::NOT_FOUND, json!({ "error": "there is nothing here" })),
     };
-    let mut response = Response::new(Full::from(answer.to_string()));
+    let mut response = Response::new(Full::from(reply.to_string()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

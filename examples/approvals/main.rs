@@ -41,16 +41,18 @@ async fn at_the_terminal(request: ApprovalRequest) -> Approval {
         let _turn = turn;
         print!("{} {}: {} [y/n] ", request.name, request.redacted_arguments, request.reasons.join(" "));
         io::stdout().flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
+        let mut text = String::new();
+        io::stdin().read_line(&mut text)?;
         println!();
-        Ok::<_, io::Error>(answer)
+        Ok::<_, io::Error>(text)
     });
-    let Ok(Ok(answer)) = asked.await else { return Approval::Later };
-    match answer.trim().split_once(' ').unwrap_or((answer.trim(), "")) {
+    let Ok(Ok(text)) = asked.await else { return Approval::Later };
+    match text.trim().split_once(' ').unwrap_or((text.trim(), "")) {
         ("y", _) => Approval::ApprovedBy("the person at the terminal".into()),
         ("n", "") => Approval::Rejected("The person at the terminal does not want this.".to_owned()),
-        ("n", why) => Approval::Rejected(format!("The person at the terminal does not want this: {why}")),
+        ("n", reason) => {
+            Approval::Rejected(format!("The person at the terminal does not want this: {reason}"))
+        }
         _ => Approval::Later,
     }
 }

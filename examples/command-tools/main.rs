@@ -18,8 +18,8 @@ use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolboxContext};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new(Engines::new().tools(texts::TOOLS)?)?;
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/command-tools/texts");
-    let toolbox = registry.toolbox(ToolboxContext::new().with_work_dir(folder));
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/command-tools/texts");
+    let toolbox = registry.toolbox(ToolboxContext::new().with_work_dir(dir));
     println!("{}", docs::summary(toolbox.specs()).trim_end());
 
     let calls = [

@@ -9,12 +9,12 @@ use toolgen_runtime::agent::agent_loop::{Entry, Transcript};
 /// Returns a function that stands for a request to a toolbox of models: it gives the replies of a JSON list, one after
 /// the other. In a program it sends the request: see docs/conversation.md.
 pub fn recorded(replies: &str) -> impl FnMut(Value) -> Ready<Result<Value, String>> + Send + use<> {
-    let replies = serde_json::from_str::<Vec<Value>>(replies).map_err(|why| why.to_string());
+    let replies = serde_json::from_str::<Vec<Value>>(replies).map_err(|error| error.to_string());
     let mut replies = replies.map(Vec::into_iter);
     move |_| {
         ready(match &mut replies {
             Ok(replies) => replies.next().ok_or_else(|| "nothing more was recorded".to_owned()),
-            Err(why) => Err(why.clone()),
+            Err(error) => Err(error.clone()),
         })
     }
 }

@@ -81,7 +81,9 @@ async fn test_tool_with_progress(ctx: &ToolContext) -> &'static str {
 /// Asks, and says what it was answered.
 fn asks(ctx: &ToolContext, message: &str, title: &str, properties: &Value, required: &[&str]) -> ToolResult {
     match ctx.input() {
-        Some(answer) => ToolResult::text(format!("Elicitation completed: action=accept, content={answer}")),
+        Some(response) => {
+            ToolResult::text(format!("Elicitation completed: action=accept, content={response}"))
+        }
         None => need(message, title, properties, required),
     }
 }
@@ -143,7 +145,9 @@ fn test_elicitation_sep1330_enums(ctx: &ToolContext) -> ToolResult {
 #[tool]
 fn test_input_required_result_elicitation(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
-        Some(answer) => ToolResult::text(format!("Hello, {}!", answer["name"].as_str().unwrap_or_default())),
+        Some(response) => {
+            ToolResult::text(format!("Hello, {}!", response["name"].as_str().unwrap_or_default()))
+        }
         None => need("What is your name?", "user_name", &json!({ "name": { "type": "string" } }), &["name"]),
     }
 }
@@ -212,7 +216,7 @@ struct Served(OnceLock<Tools>);
 fn test_trigger_tool_change(served: Service<Served>) -> Result<&'static str, ToolError> {
     let served = Service::into_inner(served);
     let tools = served.0.get().ok_or_else(|| ToolError::failed("nothing is served"))?;
-    tools.replace(toolbox(Arc::clone(&served)).map_err(|why| ToolError::failed(why.to_string()))?);
+    tools.replace(toolbox(Arc::clone(&served)).map_err(|error| ToolError::failed(error.to_string()))?);
     Ok("changed")
 }
 

@@ -32,8 +32,8 @@ async fn main() {
         .connect_timeout(Duration::from_secs(20))
         .elicitation(move |asked| async move { Ok(accept(&asked.params)) })
         .tokens("tested", tokens(&context));
-    if let Err(why) = talk(server, options, &context).await {
-        println!("{why}");
+    if let Err(error) = talk(server, options, &context).await {
+        println!("{error}");
         std::process::exit(1);
     }
 }
@@ -51,7 +51,7 @@ async fn talk(server: McpServer, options: McpOptions, context: &Value) -> Result
         let arguments: Map<String, Value> = call["arguments"].as_object().cloned().unwrap_or_default();
         match client.call(name, arguments).await {
             Ok(result) => println!("{name}: {result}"),
-            Err(why) => println!("{name}: {why}"),
+            Err(error) => println!("{name}: {error}"),
         }
     }
     client.close().await;
@@ -79,17 +79,17 @@ fn tokens(context: &Value) -> McpOAuth {
 
 /// Follows the browser's first redirect.
 async fn agree(url: String) -> Result<String, String> {
-    let told = |why: std::io::Error| why.to_string();
+    let message = |error: std::io::Error| error.to_string();
     let parts = url.strip_prefix("http://").and_then(|rest| rest.split_once('/'));
     let (host, path) = parts.ok_or("no path in the URL")?;
-    let mut stream = TcpStream::connect(host).await.map_err(told)?;
+    let mut stream = TcpStream::connect(host).await.map_err(message)?;
     let request = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.map_err(told)?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.map_err(told)?;
-    let mut headers = answer.lines().filter_map(|line| line.split_once(": "));
+    stream.write_all(request.as_bytes()).await.map_err(message)?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.map_err(message)?;
+    let mut headers = text.lines().filter_map(|line| line.split_once(": "));
     let location = headers.find(|(name, _)| name.eq_ignore_ascii_case("location"));
-    location.map(|(_, url)| url.to_owned()).ok_or_else(|| answer.clone())
+    location.map(|(_, url)| url.to_owned()).ok_or_else(|| text.clone())
 }
 
 /// Arguments of the kinds that a schema asks for.

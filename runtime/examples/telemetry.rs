@@ -101,9 +101,9 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
     let context = ToolboxContext::new().with_agent_id("forecaster");
     let toolbox = Toolbox::builder(&Registry::new(tools)?).context(context).layer(Otel::new()).build()?;
     let mut agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, model)?.with_model("a-model");
-    let said = agent.run("How warm is it?").await.text()?;
+    let message = agent.run("How warm is it?").await.text()?;
     client.close().await;
-    if said == "68 °F" { Ok(()) } else { Err(format!("the agent said {said:?}").into()) }
+    if message == "68 °F" { Ok(()) } else { Err(format!("the agent said {message:?}").into()) }
 }
 
 #[tokio::main]
@@ -114,6 +114,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some("serve") => serve().await?,
         Some(service) => ask(service).await?,
     }
-    tokio::task::spawn_blocking(move || exporting.end().map_err(|why| why.to_string())).await??;
+    tokio::task::spawn_blocking(move || exporting.end().map_err(|error| error.to_string())).await??;
     Ok(())
 }

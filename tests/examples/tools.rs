@@ -6,11 +6,11 @@ use toolgen_runtime::{tool, toolset};
 #[tool(pure)]
 fn add(
     /// The first.
-    left: i64,
+    remaining: i64,
     /// The second.
     right: i64,
 ) -> i64 {
-    left + right
+    remaining + right
 }
 
 toolgen_runtime::export!(toolset![add]);

@@ -32,8 +32,8 @@ fn main() {
     let module =
         |path: &&str| toolgen::Build::new("words").document(format!("../../{path}")).compile().module;
     let modules: Vec<String> = documents.iter().filter_map(module).collect();
-    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    let documents = names::documents(&modules, &folder);
+    let dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let documents = names::documents(&modules, &dir);
     for (name, modules) in
         [("names", toolgen::emit::Modules::One), ("names_by_tag", toolgen::emit::Modules::ByTag)]
     {
@@ -44,6 +44,6 @@ fn main() {
             documents.iter().filter(of_tags).fold(build, |build, path| build.document(path)).compile();
         // What is odd about such documents is not of interest.
         let module = built.module.expect("the documents of names compile");
-        std::fs::write(folder.join(name).with_extension("rs"), module).expect("a module");
+        std::fs::write(dir.join(name).with_extension("rs"), module).expect("a module");
     }
 }

@@ -63,7 +63,7 @@ fn of(text: &str) -> BTreeSet<String> {
 
 /// Writes the documents, and returns their paths: one for each kind of type that a name can have, for each direction,
 /// and those whose tools have the names.
-pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn documents(modules: &[String], dir: &Path) -> Vec<PathBuf> {
     let words = words(modules);
     let all =
         |what: &dyn Fn(&str) -> String| words.iter().map(|word| what(word)).collect::<Vec<_>>().join(", ");
@@ -92,7 +92,7 @@ pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
     ];
     let mut written = Vec::new();
     let mut write = |name: &str, text: String| {
-        let path = folder.join(name);
+        let path = dir.join(name);
         fs::write(&path, text).expect("a document");
         written.push(path);
     };
@@ -100,7 +100,7 @@ pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
     let numbers: Vec<String> = (0..count).map(|number| number.to_string()).collect();
     for (kind, of_word) in types {
         // What answers hold is open; only structs are the same in both.
-        for answers in if kind == "structs" { &[true][..] } else { &[false, true] } {
+        for replies in if kind == "structs" { &[true][..] } else { &[false, true] } {
             let defs = each(&|word| format!("\"{word}\": {}", of_word(word)));
             let fields = each(&|word| format!("\"{word}\": {{\"$ref\": \"#/components/schemas/{word}\"}}"));
             let variants = each(&|word| {
@@ -124,14 +124,14 @@ pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
             let schema =
                 format!(r#"{{"type": "object", "required": [{required}], "properties": {{{listed}}}}}"#);
             let content = format!(r#""content": {{"application/json": {{"schema": {schema}}}}}"#);
-            let answer = if *answers { format!(", {content}") } else { String::new() };
+            let reply = if *replies { format!(", {content}") } else { String::new() };
             let text = format!(
                 r#"{{"openapi": "3.1.0", "info": {{"title": "t", "version": "1"}}, "servers": [{{"url": "https://a.example"}}],
                 "paths": {{"/x": {{"post": {{"operationId": "send", "requestBody": {{"required": true, {content}}},
-                "responses": {{"200": {{"description": "d"{answer}}}}}}}}}}},
+                "responses": {{"200": {{"description": "d"{reply}}}}}}}}}}},
                 "components": {{"schemas": {{{defs}}}}}}}"#
             );
-            write(&format!("{kind}_{}.json", if *answers { "answered" } else { "given" }), text);
+            write(&format!("{kind}_{}.json", if *replies { "answered" } else { "given" }), text);
         }
     }
     let tools = all(&|word| {

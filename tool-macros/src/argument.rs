@@ -37,17 +37,18 @@ fn default_expr(argument: &Argument) -> Option<TokenStream> {
 pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     let name = &argument.name;
     let ty = decoded(argument);
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     if let Some(description) = description(argument) {
-        said.push(quote!(description: #description));
+        messages.push(quote!(description: #description));
     }
     if let Some(Fallback::Value(expr)) = &argument.attr.default
         && let Some(literal) = rules::literal(expr)
     {
-        said.push(quote!(default: __toolgen::Some(#literal)));
+        messages.push(quote!(default: __toolgen::Some(#literal)));
     }
     let rules = argument.attr.rules.to_expr(&shape(argument, span));
-    let rules = if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) };
+    let rules =
+        if messages.is_empty() { rules } else { quote!(__toolgen::Rules { #(#messages,)* ..#rules }) };
     let has_default = argument.attr.default.is_some();
     let aliases = aliases(argument);
     let of = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
@@ -108,10 +109,10 @@ pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -
         Source::Model(argument) => {
             let name = &argument.name;
             let ty = decoded(argument);
-            let place = at(argument.attr.path.as_ref().map_or(span, |path| path.span));
+            let location = at(argument.attr.path.as_ref().map_or(span, |path| path.span));
             let taken = match default_expr(argument) {
-                Some(default) => quote_spanned!(place=> #args.take_or::<#ty>(#name, || #default)?),
-                None => quote_spanned!(place=> #args.take::<#ty>(#name)?),
+                Some(default) => quote_spanned!(location=> #args.take_or::<#ty>(#name, || #default)?),
+                None => quote_spanned!(location=> #args.take::<#ty>(#name)?),
             };
             let foreign = of_foreign(argument);
             let taken = foreign.map_or_else(|| taken.clone(), |foreign| foreign.unwrapped(&taken));
@@ -120,7 +121,7 @@ pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -
                     let within = path.within.iter();
                     let within = quote!(#(__toolgen::Some(#within))*);
                     let within = if within.is_empty() { quote!(__toolgen::None) } else { within };
-                    quote_spanned!(place=> __toolgen::inside::<#ty>(#taken, #name, #within, #ctx)?)
+                    quote_spanned!(location=> __toolgen::inside::<#ty>(#taken, #name, #within, #ctx)?)
                 }
                 None => taken,
             };

@@ -121,8 +121,8 @@ impl Tool {
         let span = self.docs.span.unwrap_or_else(Span::call_site);
         for example in &self.docs.examples {
             match json::object_keys(&example.arguments) {
-                Err(why) => {
-                    errors.push(syn::Error::new(span, format!("an example is not JSON object: {why}")));
+                Err(error) => {
+                    errors.push(syn::Error::new(span, format!("an example is not JSON object: {error}")));
                 }
                 Ok(keys) => {
                     for key in

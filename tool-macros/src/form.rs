@@ -21,7 +21,7 @@ pub(crate) enum Form {
 /// Returns the form of a parameter's type, or why it cannot be a parameter.
 pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
     let refuse =
-        |tokens: &dyn ToTokens, why: &str| Err(syn::Error::new_spanned(tokens.to_token_stream(), why));
+        |tokens: &dyn ToTokens, reason: &str| Err(syn::Error::new_spanned(tokens.to_token_stream(), reason));
     let pointee = pointee(ty);
     if has_word(&pointee.to_token_stream(), "dyn") {
         let given = display_tokens(pointee);

@@ -122,8 +122,8 @@ fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) 
                 suggest(&[&key.name], what, word, errors);
                 false
             }
-            Some(ForeignKey::Otherwise(remedy)) => {
-                errors.at(&key.name, format!("{what} knows no `{name}`; {remedy}"));
+            Some(ForeignKey::Otherwise(help)) => {
+                errors.at(&key.name, format!("{what} knows no `{name}`; {help}"));
                 false
             }
             _ => true,
@@ -138,14 +138,14 @@ fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) 
 }
 
 /// Reports keys, at the first of them, with what was probably meant.
-fn suggest(keys: &[&Ident], what: &str, meant: &str, errors: &mut Errors) {
+fn suggest(keys: &[&Ident], what: &str, suggestion: &str, errors: &mut Errors) {
     let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     let Some(first) = keys.first() else { return };
-    let known = meant.split([' ', '(']).next().is_some_and(|word| *first == word);
+    let known = suggestion.split([' ', '(']).next().is_some_and(|word| *first == word);
     let message = if known {
-        format!("write `{meant}`")
+        format!("write `{suggestion}`")
     } else {
-        format!("{what} knows no {}; did you mean `{meant}`?", names.join(" and no "))
+        format!("{what} knows no {}; did you mean `{suggestion}`?", names.join(" and no "))
     };
     errors.at(first, message);
 }

@@ -52,7 +52,7 @@ impl Reader<'_> {
         }
     }
 
-    fn members(&mut self, end: char, named: bool) -> Result<(), String> {
+    fn members(&mut self, end: char, is_named: bool) -> Result<(), String> {
         self.rest = &self.rest[1..];
         self.depth += 1;
         if self.depth > 100 {
@@ -70,7 +70,7 @@ impl Reader<'_> {
                 return Err(format!("`,` or `{end}` is missing before `{}`", short(self.rest)));
             }
             self.space();
-            if named {
+            if is_named {
                 let key = self.string()?;
                 if self.depth == 1 {
                     self.keys.push(key);

@@ -3,7 +3,7 @@
 /// Returns why a text is not a tool name, by the rule of `toolgen_runtime::ToolName`, or `None` if it is one.
 pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
     let rule = "a tool name starts with an ASCII letter, goes on with letters, digits, `_` and `-`, and has at most 64 characters";
-    let why = if name.is_empty() {
+    let reason = if name.is_empty() {
         "it is empty".to_owned()
     } else if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
         "it does not start with a letter".to_owned()
@@ -14,7 +14,7 @@ pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("`{name}` is not a tool name: {why}; {rule}"))
+    Some(format!("`{name}` is not a tool name: {reason}; {rule}"))
 }
 
 /// Returns a title for people: `get_weather` becomes `Get Weather`.

@@ -106,14 +106,14 @@ fn check_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
         if known.iter().any(|name| path.is_ident(name)) {
             return true;
         }
-        let remedy = if path.is_ident("serde") || path.is_ident("schemars") {
+        let help = if path.is_ident("serde") || path.is_ident("schemars") {
             "; on an argument of a tool, write `#[arg(…)]`: `default`, `rename`, `alias`, `range`, `len`, `pattern` and others"
         } else {
             "; arguments of a tool take `#[arg(…)]` and `#[inject]`"
         };
         let name =
             path.get_ident().map_or_else(|| "this attribute".to_owned(), |name| format!("`#[{name}]`"));
-        errors.at(path, format!("{name} means nothing here{remedy}"));
+        errors.at(path, format!("{name} means nothing here{help}"));
         false
     });
 }

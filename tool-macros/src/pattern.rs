@@ -202,8 +202,8 @@ mod tests {
             ("a\\", "ends in"),
             ("{a", "stands alone"),
         ];
-        for (bad, why) in cases {
-            assert!(problem(bad).is_some_and(|text| text.contains(why)), "{bad}: {:?}", problem(bad));
+        for (bad, reason) in cases {
+            assert!(problem(bad).is_some_and(|text| text.contains(reason)), "{bad}: {:?}", problem(bad));
         }
     }
 }

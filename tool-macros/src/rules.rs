@@ -88,12 +88,13 @@ impl ArgumentRules {
     /// Reads a rule by one of the [`keys`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
         let name = key.as_str();
-        let (ident, text, place, known) = (key.name.clone(), key.written(), key.place(), self.fields.len());
+        let (ident, text, location, known) =
+            (key.name.clone(), key.written(), key.place(), self.fields.len());
         if let Some((_, read)) = RULES.iter().find(|(known, _)| *known == name) {
             read(self, key, errors);
         }
         let fields = self.fields.get(known..).unwrap_or_default().to_vec();
-        self.keys.push(Written { name: ident, text, place, fields });
+        self.keys.push(Written { name: ident, text, place: location, fields });
     }
 
     /// Checks the rules against each other.
@@ -173,7 +174,7 @@ impl ArgumentRules {
     }
 
     fn items(&mut self, key: Key, errors: &mut Errors) {
-        let place = key.place();
+        let location = key.place();
         let Value::List(tokens) = key.value else {
             key.refuse::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
             return;
@@ -184,7 +185,7 @@ impl ArgumentRules {
             rules.take(key, errors);
         }
         rules.check(errors);
-        self.items = Some((Box::new(rules), place));
+        self.items = Some((Box::new(rules), location));
     }
 
     /// Whether there are no rules.
@@ -214,11 +215,12 @@ impl ArgumentRules {
     /// the default and the examples both. `ty` is the type as it is written, or nothing.
     pub(crate) fn checks(&self, shape: &TokenStream, ty: &str, default: Option<&Expr>) -> Vec<TokenStream> {
         let mut checks = Vec::new();
-        for Written { text, place, fields, .. } in &self.keys {
+        for Written { text, place: location, fields, .. } in &self.keys {
             if !fields.is_empty() {
                 let rules = quote!(__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE });
-                checks
-                    .push(quote_spanned!(at(*place)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)));
+                checks.push(
+                    quote_spanned!(at(*location)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)),
+                );
             }
         }
         let default = default.and_then(|expr| Some(("default", expr, literal(expr)?)));
@@ -226,8 +228,8 @@ impl ArgumentRules {
         for (what, expr, lit) in default.into_iter().chain(examples) {
             checks.push(self.value_check(shape, ty, what, expr, &lit));
         }
-        if let Some((items, place)) = &self.items {
-            checks.push(quote_spanned!(at(*place)=> __toolgen::checks::items(#shape)));
+        if let Some((items, location)) = &self.items {
+            checks.push(quote_spanned!(at(*location)=> __toolgen::checks::items(#shape)));
             checks.extend(items.checks(&quote!(__toolgen::items_of(#shape)), "", None));
         }
         checks
@@ -270,8 +272,8 @@ impl ArgumentRules {
 /// Returns the regular expression of a key.
 fn expression(key: Key, errors: &mut Errors) -> Option<LitStr> {
     let text = key.text(errors)?;
-    if let Some(why) = pattern::problem(&text.value()) {
-        errors.at(&text, format!("this is not a regular expression (ECMA-262): {why}"));
+    if let Some(reason) = pattern::problem(&text.value()) {
+        errors.at(&text, format!("this is not a regular expression (ECMA-262): {reason}"));
     }
     Some(text)
 }
@@ -352,27 +354,27 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
 /// Returns the expression of a default. Literals are converted, so that a text in quotes fits every type of text, and
 /// what fits none is reported with the type of the argument.
 pub(crate) fn converted(expr: &Expr) -> TokenStream {
-    let place = at(expr.span());
+    let location = at(expr.span());
     match ungroup(expr) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
             Lit::Str(_) => quote!(__toolgen::DefaultOf::default_of(#expr)),
-            Lit::Int(number) => quote_spanned!(place=> __toolgen::of_integer(#number as __toolgen::i128)),
-            Lit::Float(number) => quote_spanned!(place=> __toolgen::of_decimal(#number as __toolgen::f64)),
-            Lit::Bool(value) => quote_spanned!(place=> __toolgen::of_bool(#value)),
+            Lit::Int(number) => quote_spanned!(location=> __toolgen::of_integer(#number as __toolgen::i128)),
+            Lit::Float(number) => quote_spanned!(location=> __toolgen::of_decimal(#number as __toolgen::f64)),
+            Lit::Bool(value) => quote_spanned!(location=> __toolgen::of_bool(#value)),
             _ => expr.to_token_stream(),
         },
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match ungroup(&unary.expr) {
             Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => {
-                quote_spanned!(place=> __toolgen::of_integer(-(#number as __toolgen::i128)))
+                quote_spanned!(location=> __toolgen::of_integer(-(#number as __toolgen::i128)))
             }
             Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => {
-                quote_spanned!(place=> __toolgen::of_decimal(-(#number as __toolgen::f64)))
+                quote_spanned!(location=> __toolgen::of_decimal(-(#number as __toolgen::f64)))
             }
             _ => expr.to_token_stream(),
         },
         Expr::Array(array) => {
             let items = array.elems.iter().map(converted);
-            quote_spanned!(place=> __toolgen::of_list([#(#items),*]))
+            quote_spanned!(location=> __toolgen::of_list([#(#items),*]))
         }
         _ => expr.to_token_stream(),
     }

@@ -18,20 +18,20 @@ pub(crate) fn path() -> TokenStream {
 fn name() -> String {
     static KNOWN: Mutex<Option<(String, String)>> = Mutex::new(None);
     // Only the location of the user's manifest depends on the environment.
-    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let dir = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     match &*known {
-        Some((of, name)) if *of == folder => name.clone(),
+        Some((of, name)) if *of == dir => name.clone(),
         _ => {
-            let name = find(Path::new(&folder)).unwrap_or_else(|| PACKAGE.replace('-', "_"));
-            *known = Some((folder, name.clone()));
+            let name = find(Path::new(&dir)).unwrap_or_else(|| PACKAGE.replace('-', "_"));
+            *known = Some((dir, name.clone()));
             name
         }
     }
 }
 
-fn find(folder: &Path) -> Option<String> {
-    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+fn find(dir: &Path) -> Option<String> {
+    let manifest = std::fs::read_to_string(dir.join("Cargo.toml")).ok()?;
     let mut inherited = Vec::new();
     if let Some(name) = renamed(&manifest, &mut inherited) {
         return Some(name);
@@ -40,10 +40,8 @@ fn find(folder: &Path) -> Option<String> {
         return None;
     }
     // `name = { workspace = true }`: the workspace manifest further up defines the name.
-    let above = folder
-        .ancestors()
-        .skip(1)
-        .filter_map(|folder| std::fs::read_to_string(folder.join("Cargo.toml")).ok());
+    let above =
+        dir.ancestors().skip(1).filter_map(|dir| std::fs::read_to_string(dir.join("Cargo.toml")).ok());
     let workspace = above.into_iter().find(|manifest| manifest.contains("[workspace"))?;
     let name = renamed(&workspace, &mut Vec::new())?;
     inherited.contains(&name).then_some(name)

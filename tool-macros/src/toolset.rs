@@ -25,10 +25,10 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
             Expr::Path(path) => {
                 let text = path.to_token_stream().to_string().replace(' ', "");
                 if let Some(first) = seen.iter().position(|known| *known == text) {
-                    let place = first + 1;
+                    let offset = first + 1;
                     errors.at(
                         path,
-                        format!("`{text}` is listed twice: it is function {place} of this list, too"),
+                        format!("`{text}` is listed twice: it is function {offset} of this list, too"),
                     );
                     continue;
                 }

@@ -207,8 +207,8 @@ impl Build {
         }
         let failed = match self.run(&mut script) {
             Ok(built) => script.report(&built, self.strict),
-            Err(why) => {
-                script.push_directive("error", &why.to_string());
+            Err(reason) => {
+                script.push_directive("error", &reason.to_string());
                 true
             }
         };
@@ -226,25 +226,25 @@ impl Build {
         if file_name != Some(OsStr::new(&self.name)) {
             return Err(BuildError::Name(self.name.clone()));
         }
-        let folder = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
-        self.run_in(Path::new(&folder), script)
+        let dir = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
+        self.run_in(Path::new(&dir), script)
     }
 
-    fn run_in(&self, folder: &Path, script: &mut Script) -> Result<BuildOutput, BuildError> {
+    fn run_in(&self, dir: &Path, script: &mut Script) -> Result<BuildOutput, BuildError> {
         let built = self.compile();
         for path in &built.sources {
             script.push_directive("rerun-if-changed", &path.display().to_string());
         }
         script.arguments = self.options.command_line() + &self.options.levels.command_line();
         if let Some(module) = &built.module {
-            let path = folder.join(format!("{}.rs", self.name));
+            let path = dir.join(format!("{}.rs", self.name));
             script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
             // `include_tools!` reads these: cargo forgets those of an earlier run, whose files may still be there.
             script.push_directive("rustc-env", &format!("TOOLGEN_MODULE_{}={}", self.name, path.display()));
             script.push_directive("rustc-env", &format!("TOOLGEN_MODULES={}", written(&self.name)));
         }
         for (name, text) in &built.docs {
-            write_if_changed(&folder.join(name), text).map_err(BuildError::Write)?;
+            write_if_changed(&dir.join(name), text).map_err(BuildError::Write)?;
         }
         Ok(built)
     }

@@ -73,16 +73,16 @@ mod tests {
     }
 
     /// Returns the texts of all files except tables of codes and tests.
-    fn rust_sources(folder: &std::path::Path) -> Vec<String> {
+    fn rust_sources(dir: &std::path::Path) -> Vec<String> {
         let mut texts = Vec::new();
-        for entry in std::fs::read_dir(folder).unwrap() {
+        for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 texts.extend(rust_sources(&path));
             } else if path.extension().is_some_and(|kind| kind == "rs")
                 && !path.ends_with("tests.rs")
                 && !path.ends_with("codes.rs")
-                && !folder.ends_with("codes")
+                && !dir.ends_with("codes")
             {
                 texts.push(std::fs::read_to_string(path).unwrap());
             }

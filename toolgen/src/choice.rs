@@ -89,7 +89,7 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
     let found: Vec<usize> = names.iter().enumerate().filter(is_meant).map(|(index, _)| index).collect();
     let is_free = |index: usize| names.iter().enumerate().all(|(other, name)| other == index || name != to);
     let problem = match (found.as_slice(), ToolName::parse(to.to_owned())) {
-        (_, Err(why)) => format!("`{from}` cannot be renamed to `{to}`: {why}"),
+        (_, Err(error)) => format!("`{from}` cannot be renamed to `{to}`: {error}"),
         ([], _) => format!("there is no operation `{from}` to rename to `{to}`"),
         (&[index], Ok(_)) if is_free(index) => {
             names[index] = to.to_owned();

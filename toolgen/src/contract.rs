@@ -67,9 +67,9 @@ fn compare(path: &Path, programs: &[&Program], deny: ChangeClass, problems: &mut
     let Some(locked) = load(path, problems) else { return };
     let now = match surface(programs) {
         Ok(now) => now,
-        Err(why) => {
+        Err(error) => {
             let help = "rename one of them; a lock knows tools by their names";
-            problems.report(codes::UNUSABLE, &Pointer::ROOT, why.to_string(), help);
+            problems.report(codes::UNUSABLE, &Pointer::ROOT, error.to_string(), help);
             return;
         }
     };

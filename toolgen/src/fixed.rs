@@ -121,8 +121,8 @@ impl<'f> ArgumentFixer<'f> {
         match &rule.value {
             Some(value) => match fixed(field, value, spec) {
                 Ok(text) => json = Some(text),
-                Err(why) => self.problems.push((
-                    format!("`{}` cannot be fixed as {value}: {why}", field.name),
+                Err(error) => self.problems.push((
+                    format!("`{}` cannot be fixed as {value}: {error}", field.name),
                     "give a value that the schema of the argument allows",
                 )),
             },
@@ -173,10 +173,10 @@ fn fixed(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, String> 
         let call = Value::Object(Map::from_iter([(field.name.to_string(), value.clone())]));
         decode(&coerce_arguments(&call, &input, &spec.defs), &input, &spec.defs, &JSON_SCHEMA)
     };
-    let decoded = read(value).or_else(|why| {
+    let decoded = read(value).or_else(|reason| {
         // Of a text that stands for a number, what is wrong with the number.
-        let meant = value.as_str().and_then(|text| serde_json::from_str(text).ok());
-        meant.map_or(Err(why), |meant| read(&meant))
+        let suggestion = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        suggestion.map_or(Err(reason), |suggestion| read(&suggestion))
     });
     match decoded {
         Ok(decoded) => Ok(decoded.get(field.wire_name()).map(Value::to_string).unwrap_or_default().into()),

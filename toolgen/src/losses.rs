@@ -138,39 +138,39 @@ components:
         let document = Document::parse(Path::new("api.yaml"), &text, &mut problems).unwrap();
         let program = crate::compile(&document, options, &mut problems).unwrap();
         let kept = check(&[program], options, &mut problems);
-        let told =
+        let reported =
             problems.as_slice().iter().map(|one| format!("{} {} | {}", one.code, one.message, one.help));
-        (kept, told.collect())
+        (kept, reported.collect())
     }
 
     #[test]
     fn denied_loss_is_an_error_with_location_and_help() {
         assert_eq!(checked(&Options::default()), (true, vec![]));
         assert_eq!(checked(&Options::default().deny_losses("anthropic")), (true, vec![]));
-        let (kept, told) = checked(&Options::default().deny_losses("openai-strict"));
+        let (kept, messages) = checked(&Options::default().deny_losses("openai-strict"));
         assert!(!kept);
         assert_eq!(
-            told,
+            messages,
             ["E0803 `add` in OpenAI strict: `items` at /$defs/Mixed is not said: lists end after \
               their last place in the dialect | say what follows the places, or that nothing does: `items: false`"]
         );
-        let (kept, told) = checked(&Options::default().deny_losses("latin"));
-        assert!(!kept && told[0].contains("`latin`; there are `json-schema`, `openai`"), "{told:?}");
+        let (kept, messages) = checked(&Options::default().deny_losses("latin"));
+        assert!(!kept && messages[0].contains("`latin`; there are `json-schema`, `openai`"), "{messages:?}");
     }
 
     #[test]
     fn exact_tool_is_rejected_if_a_rule_becomes_prose() {
         let exact = |selector: &str| Options::default().exact(selector).deny_losses("openai-strict");
-        let (kept, told) = checked(&exact("tag:reading"));
+        let (kept, messages) = checked(&exact("tag:reading"));
         assert!(!kept);
         assert!(
-            told[1].starts_with(
+            messages[1].starts_with(
                 "E0803 `find` cannot be expressed in OpenAI strict at /properties/q: the tool is `exact`, and in OpenAI strict \
                  `minLength` is only stated in the description: the dialect does not take the keyword"
             ),
-            "{told:?}"
+            "{messages:?}"
         );
-        let (_, told) = checked(&Options::default().exact("fnid"));
-        assert_eq!(told, ["W0330 as exact, `fnid` selects no operation | did you mean `find`?"]);
+        let (_, messages) = checked(&Options::default().exact("fnid"));
+        assert_eq!(messages, ["W0330 as exact, `fnid` selects no operation | did you mean `find`?"]);
     }
 }

@@ -315,8 +315,8 @@ impl Options {
     /// path starts where those of documents do. References of a document that did not come from a file start in the
     /// first of these folders.
     #[must_use]
-    pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.roots.push(folder.into());
+    pub fn root(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.roots.push(dir.into());
         self
     }
 

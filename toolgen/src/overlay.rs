@@ -68,11 +68,11 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
     if let Some(info) = top.get("info") {
         cx.has_only(info, &Pointer::ROOT.child("info"), "`info`", &INFO);
     }
-    let place = Pointer::ROOT.child("actions");
+    let pointer = Pointer::ROOT.child("actions");
     match top.get("actions").and_then(Value::as_array) {
         Some(actions) if !actions.is_empty() => {
             for (index, action) in actions.iter().enumerate() {
-                let at = place.item(index);
+                let at = pointer.item(index);
                 if cx.is_action(action, &at) {
                     cx.action(root, action, &at);
                 }
@@ -80,7 +80,7 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
         }
         _ => {
             let help = "add a list of actions, such as `- {target: $.info, update: {title: Pets}}`";
-            cx.report(codes::OVERLAY, &place, "an overlay needs `actions`, a list with at least one", help);
+            cx.report(codes::OVERLAY, &pointer, "an overlay needs `actions`, a list with at least one", help);
         }
     }
 }
@@ -111,7 +111,7 @@ impl Context<'_> {
                 continue;
             }
             let help = match suggestion(key, keys.iter().copied()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
+                Some(closest) => format!("did you mean `{closest}`?"),
                 None => {
                     let known: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
                     format!("{what} has {}", known.join(", "))
@@ -221,9 +221,10 @@ impl Context<'_> {
         if deepest + levels > MAX_DEPTH {
             return Err(format!("the document would be nested deeper than {MAX_DEPTH} levels"));
         }
-        let left = values.checked_mul(found.len()).and_then(|added| self.remaining_values.checked_sub(added));
+        let remaining =
+            values.checked_mul(found.len()).and_then(|added| self.remaining_values.checked_sub(added));
         self.remaining_values =
-            left.ok_or_else(|| format!("the overlay would add more than {MAX_ADDED_VALUES} values"))?;
+            remaining.ok_or_else(|| format!("the overlay would add more than {MAX_ADDED_VALUES} values"))?;
         Ok(())
     }
 
@@ -237,8 +238,13 @@ impl Context<'_> {
         };
         match JsonPath::parse(text) {
             Ok(path) => Some(path),
-            Err(why) => {
-                self.report(codes::ACTION, &at.child(key), format!("`{key}` is not a JSONPath: {why}"), help);
+            Err(error) => {
+                self.report(
+                    codes::ACTION,
+                    &at.child(key),
+                    format!("`{key}` is not a JSONPath: {error}"),
+                    help,
+                );
                 None
             }
         }
@@ -291,7 +297,7 @@ fn merge(target: &mut Value, update: &Value) -> Result<(), String> {
 fn merge_members(members: &mut Map<String, Value>, updates: &Map<String, Value>) -> Result<(), String> {
     for (name, update) in updates {
         match members.get_mut(name) {
-            Some(member) => merge(member, update).map_err(|why| format!("`{name}`: {why}"))?,
+            Some(member) => merge(member, update).map_err(|error| format!("`{name}`: {error}"))?,
             None => {
                 members.insert(name.clone(), update.clone());
             }

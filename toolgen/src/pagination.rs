@@ -27,11 +27,11 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
     let rules = rules(options, problems);
     let mut used = vec![false; rules.len()];
     for tool in &mut program.tools {
-        let said = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
-        let said = said.inspect(|(at, _)| used[*at] = true).last().map(|(_, (_, pages))| pages.clone());
+        let stated = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
+        let text = stated.inspect(|(at, _)| used[*at] = true).last().map(|(_, (_, pages))| pages.clone());
         let Tool { spec, call: Call::Http(plan), .. } = tool else { continue };
-        plan.pagination = match said {
-            Some(said) => said,
+        plan.pagination = match text {
+            Some(text) => text,
             // What a front end says of lists is known; what a header says may be of something else.
             None if plan
                 .pagination
@@ -65,9 +65,14 @@ fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
             "none" => rules.push((selector, None)),
             text => match text.parse() {
                 Ok(pages) => rules.push((selector, Some(pages))),
-                Err(why) => {
+                Err(error) => {
                     let message = format!("the pagination setting for `{selector}` is not understood");
-                    problems.report(codes::PAGINATION, &Pointer::ROOT, message, format!("{why}; or `none`"));
+                    problems.report(
+                        codes::PAGINATION,
+                        &Pointer::ROOT,
+                        message,
+                        format!("{error}; or `none`"),
+                    );
                 }
             },
         }

@@ -66,12 +66,12 @@ pub fn check_ceiling(program: &Program, problems: &mut Problems) {
 fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     let ceiling = spec.slim.ceiling?;
     // An exact tool is shown as it is.
-    let (shown, whole) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
+    let (visible, whole) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
     let bytes = whole? + spec.name.as_str().len();
     Some((
         bytes,
         ceiling,
-        format!("a model is shown {} bytes, with {}", shown.bytes(), Trim::summed(&shown.trims)),
+        format!("a model is shown {} bytes, with {}", visible.bytes(), Trim::summed(&visible.trims)),
     ))
 }
 

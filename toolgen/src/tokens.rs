@@ -234,27 +234,27 @@ impl Report {
         };
         let mut wrong = Vec::new();
         let total = self.total();
-        if let Some(most) = budget.total.filter(|most| total > *most) {
+        if let Some(max) = budget.total.filter(|max| total > *max) {
             let largest: Vec<&ToolTokens> = self.tools.iter().collect();
             let parts = self.parts();
             let mut parts: Vec<(usize, &str)> = parts.numbers().into_iter().zip(Parts::NAMES).collect();
-            parts.sort_by(|left, right| right.cmp(left));
+            parts.sort_by(|remaining, right| right.cmp(remaining));
             let parts: Vec<String> =
                 parts.iter().take(3).map(|(tokens, name)| format!("{name} {tokens}")).collect();
             wrong.push(format!(
-                "the tools take {total} tokens in `{}`, more than the budget of {most}; the largest are {}; the tokens go \
+                "the tools take {total} tokens in `{}`, more than the budget of {max}; the largest are {}; the tokens go \
                  to {}",
                 self.dialect,
                 named(&largest),
                 parts.join(", ")
             ));
         }
-        if let Some(most) = budget.tool {
-            let over: Vec<&ToolTokens> = self.tools.iter().filter(|tool| tool.tokens > most).collect();
+        if let Some(max) = budget.tool {
+            let over: Vec<&ToolTokens> = self.tools.iter().filter(|tool| tool.tokens > max).collect();
             if !over.is_empty() {
                 let verb = if over.len() == 1 { "tool takes" } else { "tools take" };
                 wrong.push(format!(
-                    "{} {verb} more than the budget of {most} tokens for one in `{}`: {}",
+                    "{} {verb} more than the budget of {max} tokens for one in `{}`: {}",
                     over.len(),
                     self.dialect,
                     named(&over)
@@ -301,7 +301,7 @@ fn count(
         refused: None,
     };
     let text = match rendering.prompt_text(spec) {
-        Some(told) => told,
+        Some(message) => message,
         None if rendering == Rendering::Compact => {
             let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
             return in_request(&spec, &Forms::of(&spec), dialect, counter, empty);
@@ -321,31 +321,31 @@ fn in_request(
     counter: &Counter,
     empty: ToolTokens,
 ) -> (ToolTokens, bool) {
-    let (told, above) = match forms.measured(dialect) {
+    let (message, above) = match forms.measured(dialect) {
         Ok(measured) => measured,
         Err(reasons) => {
-            let told = |Refusal { pointer, reason }: &Refusal| format!("{}{pointer}: {reason}", spec.name);
-            let reasons: Vec<String> = reasons.iter().map(told).collect();
+            let message = |Refusal { pointer, reason }: &Refusal| format!("{}{pointer}: {reason}", spec.name);
+            let reasons: Vec<String> = reasons.iter().map(message).collect();
             return (ToolTokens { refused: Some(reasons.join("\n")), ..empty }, false);
         }
     };
     let mut parts = Parts {
         name: counter.count(spec.name.as_str()),
-        description: counter.count(&told.description),
+        description: counter.count(&message.description),
         ..Parts::default()
     };
-    divide(&told.schema, counter, &mut parts);
-    let trims = told.trims.clone();
-    let tokens = counter.count(&written(spec, dialect, told));
+    divide(&message.schema, counter, &mut parts);
+    let trims = message.trims.clone();
+    let tokens = counter.count(&written(spec, dialect, message));
     let known: usize = parts.numbers().iter().sum();
     parts.structure = tokens.saturating_sub(known);
     (ToolTokens { tokens, parts, trims, ..empty }, above.is_some())
 }
 
 /// Returns a tool as it goes into a request, without the list around it.
-fn written(spec: &ToolSpec, dialect: &Dialect, told: ToolSchema<'_>) -> String {
+fn written(spec: &ToolSpec, dialect: &Dialect, message: ToolSchema<'_>) -> String {
     let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
-    own.unwrap_or(WireFormat::OpenAiChat).tool(dialect, spec, told).to_string()
+    own.unwrap_or(WireFormat::OpenAiChat).tool(dialect, spec, message).to_string()
 }
 
 /// Adds the tokens of a schema's texts, examples and named shapes.

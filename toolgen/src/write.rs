@@ -66,10 +66,10 @@ impl Files {
     /// # Errors
     ///
     /// Returns the first file that cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn write(&self, dir: &Path) -> Result<Vec<PathBuf>, WriteError> {
         let mut written = Vec::new();
         for (path, text) in &self.texts {
-            let path = folder.join(path);
+            let path = dir.join(path);
             if write_if_changed(&path, text)? {
                 written.push(path);
             }
@@ -80,8 +80,8 @@ impl Files {
     /// Returns the paths of files that would be replaced although they were not generated: overwriting them would lose
     /// work done by hand.
     #[must_use]
-    pub fn not_generated(&self, folder: &Path) -> Vec<PathBuf> {
-        let differing = self.differing(folder).into_iter();
+    pub fn not_generated(&self, dir: &Path) -> Vec<PathBuf> {
+        let differing = self.differing(dir).into_iter();
         differing.filter(|path| path.symlink_metadata().is_ok() && !is_generated(path)).collect()
     }
 
@@ -89,14 +89,14 @@ impl Files {
     /// that have become smaller, and modules of documents that are gone. They include only files marked as generated,
     /// in the places where such pieces and modules are. Call it before the crate is written.
     #[must_use]
-    pub fn stale(&self, folder: &Path) -> Vec<PathBuf> {
-        left::over(&self.texts, folder)
+    pub fn stale(&self, dir: &Path) -> Vec<PathBuf> {
+        left::over(&self.texts, dir)
     }
 
     /// Returns the paths of files that are missing or differ.
     #[must_use]
-    pub fn differing(&self, folder: &Path) -> Vec<PathBuf> {
-        let paths = self.texts.iter().map(|(path, text)| (folder.join(path), text));
+    pub fn differing(&self, dir: &Path) -> Vec<PathBuf> {
+        let paths = self.texts.iter().map(|(path, text)| (dir.join(path), text));
         paths.filter(|(path, text)| !holds(path, text)).map(|(path, _)| path).collect()
     }
 }
@@ -109,9 +109,9 @@ impl Files {
 pub fn remove(paths: &[PathBuf]) -> Result<(), WriteError> {
     for path in paths {
         std::fs::remove_file(path).map_err(|error| WriteError { path: path.clone(), error })?;
-        if let Some(folder) = path.parent() {
+        if let Some(dir) = path.parent() {
             // It fails where something is left, which is meant.
-            let _ = std::fs::remove_dir(folder);
+            let _ = std::fs::remove_dir(dir);
         }
     }
     Ok(())
@@ -127,8 +127,8 @@ pub fn write_if_changed(path: &Path, text: &str) -> Result<bool, WriteError> {
         return Ok(false);
     }
     let fail = |error| WriteError { path: path.to_path_buf(), error };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(fail)?;
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).map_err(fail)?;
     }
     let mut draft = path.as_os_str().to_owned();
     draft.push(format!(".{}.tmp", std::process::id()));
@@ -152,38 +152,38 @@ mod tests {
 
     #[test]
     fn only_changed_files_are_written() {
-        let folder = std::env::temp_dir().join(format!("toolgen-write-{}", std::process::id()));
+        let dir = std::env::temp_dir().join(format!("toolgen-write-{}", std::process::id()));
         let mut files = Files::default();
         files.insert("src/a.rs", "a".to_owned());
         files.insert("b.toml", "b".to_owned());
-        assert_eq!(files.differing(&folder).len(), 2);
-        assert_eq!(files.write(&folder).unwrap().len(), 2);
-        assert_eq!(files.write(&folder).unwrap().len(), 0);
+        assert_eq!(files.differing(&dir).len(), 2);
+        assert_eq!(files.write(&dir).unwrap().len(), 2);
+        assert_eq!(files.write(&dir).unwrap().len(), 0);
         files.insert("b.toml", "c".to_owned());
-        assert_eq!(files.differing(&folder), [folder.join("b.toml")]);
-        assert_eq!(files.write(&folder).unwrap(), [folder.join("b.toml")]);
-        assert!(files.differing(&folder).is_empty());
+        assert_eq!(files.differing(&dir), [dir.join("b.toml")]);
+        assert_eq!(files.write(&dir).unwrap(), [dir.join("b.toml")]);
+        assert!(files.differing(&dir).is_empty());
         let names: Vec<_> =
-            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names.len(), 2, "no draft is left behind: {names:?}");
-        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]
     fn file_without_the_marker_is_foreign() {
-        let folder = std::env::temp_dir().join(format!("toolgen-foreign-{}", std::process::id()));
+        let dir = std::env::temp_dir().join(format!("toolgen-foreign-{}", std::process::id()));
         let mut files = Files::default();
         let text = |version: &str| format!("//! Doc.\n\n// Generated by toolgen {version}. {MARK}\n");
         files.insert("mine.rs", text("2"));
         files.insert("old.rs", text("2"));
         files.insert("new.rs", text("2"));
         files.insert("equal", "as it was".to_owned());
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("mine.rs"), "// Uses what is generated by toolgen.\n").unwrap();
-        std::fs::write(folder.join("old.rs"), text("1")).unwrap();
-        std::fs::write(folder.join("equal"), "as it was").unwrap();
-        assert_eq!(files.not_generated(&folder), [folder.join("mine.rs")]);
-        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("mine.rs"), "// Uses what is generated by toolgen.\n").unwrap();
+        std::fs::write(dir.join("old.rs"), text("1")).unwrap();
+        std::fs::write(dir.join("equal"), "as it was").unwrap();
+        assert_eq!(files.not_generated(&dir), [dir.join("mine.rs")]);
+        std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]

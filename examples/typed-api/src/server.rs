@@ -93,8 +93,8 @@ fn problem(status: StatusCode, message: &str) -> Answer {
 }
 
 fn answer(status: StatusCode, value: &Value) -> Answer {
-    let mut answer = Response::new(Full::from(value.to_string()));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    answer
+    let mut response = Response::new(Full::from(value.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }

@@ -141,11 +141,11 @@ impl<E> LoopError<E> {
     ) -> fmt::Result {
         match self {
             LoopError::NoToolCalls => f.write_str("the model made no tool call twice in a row"),
-            LoopError::MaxIterations(most) => write!(f, "maximum tool iterations ({most}) exceeded"),
-            LoopError::MaxTokens(most) => write!(f, "maximum tokens ({most}) exceeded"),
-            LoopError::MaxTime(most) => write!(f, "maximum time ({most:?}) exceeded"),
+            LoopError::MaxIterations(max) => write!(f, "maximum tool iterations ({max}) exceeded"),
+            LoopError::MaxTokens(max) => write!(f, "maximum tokens ({max}) exceeded"),
+            LoopError::MaxTime(max) => write!(f, "maximum time ({max:?}) exceeded"),
             LoopError::Cancelled => f.write_str("Cancelled"),
-            LoopError::Model(why) => model(why, f),
+            LoopError::Model(reason) => model(reason, f),
         }
     }
 }
@@ -238,17 +238,17 @@ impl Running<'_> {
         info: &ModelInfo,
         span: &AgentSpan,
     ) -> Result<LoopEnd, LoopError<M::Error>> {
-        let Some(most) = self.options.max_time else { return self.finish(model, info, span).await };
+        let Some(max) = self.options.max_time else { return self.finish(model, info, span).await };
         let caller = self.turn.cancel().clone();
         let token = caller.child_token();
         self.turn = self.turn.clone().with_cancel(token.clone());
         let mut run = pin!(self.finish(model, info, span));
-        if let Ok(outcome) = tokio::time::timeout(most, &mut run).await {
+        if let Ok(outcome) = tokio::time::timeout(max, &mut run).await {
             return outcome;
         }
         token.cancel();
         match run.await {
-            Err(LoopError::Cancelled) if !caller.is_cancelled() => Err(LoopError::MaxTime(most)),
+            Err(LoopError::Cancelled) if !caller.is_cancelled() => Err(LoopError::MaxTime(max)),
             outcome => outcome,
         }
     }
@@ -264,25 +264,25 @@ impl Running<'_> {
             if self.turn.is_cancelled() {
                 return Err(LoopError::Cancelled);
             }
-            if let Some(most) = self.options.max_tokens.filter(|most| self.tokens >= *most) {
-                return Err(LoopError::MaxTokens(most));
+            if let Some(max) = self.options.max_tokens.filter(|max| self.tokens >= *max) {
+                return Err(LoopError::MaxTokens(max));
             }
             for text in self.options.messages.iter().flat_map(SteeringMessages::take) {
                 self.transcript.push(Entry::User(text));
             }
             self.iterations += 1;
-            let said = request_turn(model, info, &self.transcript, span);
-            let mut said = match self.turn.cancel().run_until_cancelled(said).await {
+            let message = request_turn(model, info, &self.transcript, span);
+            let mut message = match self.turn.cancel().run_until_cancelled(message).await {
                 None => return Err(LoopError::Cancelled),
-                Some(said) => said.map_err(LoopError::Model)?,
+                Some(message) => message.map_err(LoopError::Model)?,
             };
-            self.tokens = self.tokens.saturating_add(said.usage.total());
-            said.calls.iter_mut().for_each(ToolCall::shallow);
-            if !said.raw.messages.iter().all(is_shallow) {
-                said.raw.messages = said.raw.messages.into_iter().filter_map(shallow).collect();
+            self.tokens = self.tokens.saturating_add(message.usage.total());
+            message.calls.iter_mut().for_each(ToolCall::shallow);
+            if !message.raw.messages.iter().all(is_shallow) {
+                message.raw.messages = message.raw.messages.into_iter().filter_map(shallow).collect();
             }
-            let (text, calls, stop) = (said.text.clone(), said.calls.clone(), said.stop);
-            self.transcript.push(Entry::Model(said));
+            let (text, calls, stop) = (message.text.clone(), message.calls.clone(), message.stop);
+            self.transcript.push(Entry::Model(message));
             if !calls.is_empty() {
                 nudged = false;
                 if let Some(end) = self.answer(calls).await {

@@ -155,32 +155,30 @@ pub enum AgentFailure {
 impl AgentFailure {
     fn of(self, name: &str) -> ToolError {
         let failed = |code, what: String| ToolError::failed_with(code, format!("Sub-agent '{name}' {what}"));
-        let waits = |code, why: &str, remedy| {
-            let text = format!("was aborted: {why}");
+        let waits = |code, reason: &str, help| {
+            let text = format!("was aborted: {reason}");
             let detail = format!(
-                "Sub-agent '{name}' {text}\nA sub-agent cannot be resumed: set {remedy} that decides while it runs."
+                "Sub-agent '{name}' {text}\nA sub-agent cannot be resumed: set {help} that decides while it runs."
             );
             failed(code, text).with_operator_detail(detail)
         };
         match self {
-            AgentFailure::Aborted(why) => failed("AGENT_ABORTED", format!("was aborted: {why}")),
-            AgentFailure::ApprovalRequired(why) => {
-                waits("APPROVAL_REQUIRED", &why, "an approver (`ToolboxBuilder::approver`)")
+            AgentFailure::Aborted(reason) => failed("AGENT_ABORTED", format!("was aborted: {reason}")),
+            AgentFailure::ApprovalRequired(reason) => {
+                waits("APPROVAL_REQUIRED", &reason, "an approver (`ToolboxBuilder::approver`)")
             }
-            AgentFailure::InputRequired(why) => {
-                waits("INPUT_REQUIRED", &why, "an input handler (`ToolboxBuilder::input_handler`)")
+            AgentFailure::InputRequired(reason) => {
+                waits("INPUT_REQUIRED", &reason, "an input handler (`ToolboxBuilder::input_handler`)")
             }
             AgentFailure::Looped => {
                 failed("AGENT_LOOPED", "was stopped because it went in circles".to_owned())
             }
-            AgentFailure::MaxTurns(most) => {
-                failed("AGENT_LIMIT", format!("reached its limit of {most} turns"))
-            }
-            AgentFailure::MaxTokens(most) => {
-                failed("AGENT_LIMIT", format!("reached its limit of {most} tokens"))
+            AgentFailure::MaxTurns(max) => failed("AGENT_LIMIT", format!("reached its limit of {max} turns")),
+            AgentFailure::MaxTokens(max) => {
+                failed("AGENT_LIMIT", format!("reached its limit of {max} tokens"))
             }
             AgentFailure::Cancelled => ToolError::Cancelled,
-            AgentFailure::Failed(why) => failed("EXECUTION_ERROR", format!("failed: {why}")),
+            AgentFailure::Failed(reason) => failed("EXECUTION_ERROR", format!("failed: {reason}")),
         }
     }
 }
@@ -188,13 +186,13 @@ impl AgentFailure {
 impl fmt::Display for AgentFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AgentFailure::Aborted(why)
-            | AgentFailure::ApprovalRequired(why)
-            | AgentFailure::InputRequired(why)
-            | AgentFailure::Failed(why) => f.write_str(why),
+            AgentFailure::Aborted(reason)
+            | AgentFailure::ApprovalRequired(reason)
+            | AgentFailure::InputRequired(reason)
+            | AgentFailure::Failed(reason) => f.write_str(reason),
             AgentFailure::Looped => f.write_str("it went in circles"),
-            AgentFailure::MaxTurns(most) => write!(f, "it reached its limit of {most} turns"),
-            AgentFailure::MaxTokens(most) => write!(f, "it reached its limit of {most} tokens"),
+            AgentFailure::MaxTurns(max) => write!(f, "it reached its limit of {max} turns"),
+            AgentFailure::MaxTokens(max) => write!(f, "it reached its limit of {max} tokens"),
             AgentFailure::Cancelled => f.write_str("Cancelled"),
         }
     }
@@ -299,7 +297,7 @@ impl SubAgentTool {
             // A text that the agent produces while being stopped is not a result.
             Ok(_) if ctx.is_cancelled() => return Err(ToolError::Cancelled),
             Ok(None) => return Err(ToolError::Cancelled),
-            Ok(Some(ended)) => ended.map_err(|why| why.of(&name))?,
+            Ok(Some(ended)) => ended.map_err(|error| error.of(&name))?,
         };
         let text = if text.trim().is_empty() { NO_TEXT.to_owned() } else { text };
         let details = json!({ "sub_agent": name.as_str(), "turns": monitor.turns() });

@@ -130,11 +130,11 @@ impl Bash {
         self.check(&command).await?;
         let options = ExecOptions::default().timeout(self.timeout).max_output(self.max_output);
         let argv = ["bash".to_owned(), "-c".to_owned(), command];
-        let output = executor.run(&argv, &options, ctx.cancel()).await.map_err(|why| match why {
+        let output = executor.run(&argv, &options, ctx.cancel()).await.map_err(|error| match error {
             ExecError::Timeout { duration, .. } => {
                 ToolError::failed_with("TIMEOUT", format!("Command timed out after {duration:?}"))
             }
-            why => why.into(),
+            error => error.into(),
         })?;
         let marked =
             |text: String, dropped| if dropped > 0 { text + "\n... (output truncated)" } else { text };

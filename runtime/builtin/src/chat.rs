@@ -68,7 +68,7 @@ async fn chat_post(
     chat: Service<dyn ChatService>,
     ctx: &ToolContext,
 ) -> Result<Value, ToolError> {
-    chat.post(agent(ctx)?, &message).await.map_err(|why| failed("post chat message", &why))?;
+    chat.post(agent(ctx)?, &message).await.map_err(|error| failed("post chat message", &error))?;
     Ok(json!({ "success": true, "message": message }))
 }
 
@@ -79,7 +79,7 @@ async fn chat_post(
 /// success, message, count, and messages with timestamp, author and text.
 #[tool(destructive = false, open_world = false, spawns = false, files = "none")]
 async fn chat_read(chat: Service<dyn ChatService>, ctx: &ToolContext) -> Result<Value, ToolError> {
-    let messages = chat.read(agent(ctx)?).await.map_err(|why| failed("get new messages", &why))?;
+    let messages = chat.read(agent(ctx)?).await.map_err(|error| failed("get new messages", &error))?;
     let count = messages.len();
     if count == 0 {
         return Ok(json!({ "success": true, "message": "No new messages", "count": 0 }));
@@ -95,8 +95,8 @@ fn agent(ctx: &ToolContext) -> Result<&str, ToolError> {
     })
 }
 
-fn failed(what: &str, why: impl fmt::Display) -> ToolError {
-    ToolError::failed(format!("failed to {what}: {why}"))
+fn failed(what: &str, reason: impl fmt::Display) -> ToolError {
+    ToolError::failed(format!("failed to {what}: {reason}"))
 }
 
 /// The tools, which are not built without a chat.

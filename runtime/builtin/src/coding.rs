@@ -63,19 +63,19 @@ fn check_absolute(path: &str, argument: &str) -> Result<(), ToolError> {
 }
 
 /// The error of a tool whose file could not be used.
-fn unusable(why: &io::Error, path: &str, what: &str) -> ToolError {
-    match why.kind() {
+fn unusable(error: &io::Error, path: &str, what: &str) -> ToolError {
+    match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("File does not exist: {path}")),
         ErrorKind::IsADirectory => ToolError::failed(format!("{path} is a directory, not a file")),
-        _ => refused(why, "file_path", what, ""),
+        _ => refused(error, "file_path", what, ""),
     }
 }
 
 /// The error of a tool whose search did not start.
-fn no_start(why: &io::Error, path: &str, what: &str) -> ToolError {
-    match why.kind() {
+fn no_start(error: &io::Error, path: &str, what: &str) -> ToolError {
+    match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("Path does not exist: {path}")),
-        _ => refused(why, "path", what, ""),
+        _ => refused(error, "path", what, ""),
     }
 }
 

@@ -86,8 +86,8 @@ impl Line {
         let Some((program, arguments)) = words.split_first() else { return };
         if depth > 0 {
             let length = words.iter().map(|word| word.len() + 1).sum();
-            let Some(left) = self.remaining_depth.checked_sub(length) else { return };
-            self.remaining_depth = left;
+            let Some(remaining) = self.remaining_depth.checked_sub(length) else { return };
+            self.remaining_depth = remaining;
         }
         self.commands.push(words.to_vec());
         let program = name(program);

@@ -45,9 +45,9 @@ pub(super) fn read_file(
 ) -> Result<ToolResult, ToolError> {
     let place = WorkDir::of(ctx)?;
     let (mut file, metadata) =
-        place.file(&path).map_err(|why| refused(&why, "path", &format!("Cannot access {path}"), ""))?;
+        place.file(&path).map_err(|error| refused(&error, "path", &format!("Cannot access {path}"), ""))?;
     let size = metadata.len();
-    let unreadable = |why| refused(&why, "path", &format!("Cannot read {path}"), "");
+    let unreadable = |error| refused(&error, "path", &format!("Cannot read {path}"), "");
     let start = head(&mut file).map_err(unreadable)?;
     if let Some(mime_type) = image_type(&start, size) {
         if size > MAX_IMAGE {
@@ -65,9 +65,9 @@ pub(super) fn read_file(
             format!("File too large ({size} bytes, max {MAX_SHOWN}). Use offset/limit for partial reads.");
         return Err(ToolError::failed(text));
     }
-    let shown = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
+    let visible = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
     let first = offset.unwrap_or(1);
-    let range = Range { first, count: limit.unwrap_or(u64::MAX), bytes: shown, line: shown };
+    let range = Range { first, count: limit.unwrap_or(u64::MAX), bytes: visible, line: visible };
     let found = excerpt(file, range, ctx).map_err(unreadable)?;
     let (total, last) = (found.total, first - 1 + found.lines.len() as u64);
     if found.lines.is_empty() && first > 1 {
@@ -119,7 +119,7 @@ pub(super) fn write_file(
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
     let written = WorkDir::of(ctx)?.write(&path, content.as_bytes(), Missing::Create, ctx);
-    written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
+    written.map_err(|error| refused(&error, "path", &format!("Cannot write {path}"), ""))?;
     let bytes = content.len();
     let text = format!("Wrote {bytes} bytes to {path}");
     Ok(ToolResult::text(text).with_details(json!({ "path": path, "bytes": bytes })))
@@ -150,25 +150,25 @@ pub(super) fn edit_file(
     let place = WorkDir::of(ctx)?;
     let hint = ". Use write_file to create new files.";
     let bytes =
-        place.read(&path).map_err(|why| refused(&why, "path", &format!("Cannot read {path}"), hint))?;
+        place.read(&path).map_err(|error| refused(&error, "path", &format!("Cannot read {path}"), hint))?;
     let Ok(content) = String::from_utf8(bytes) else {
         return Err(ToolError::failed(format!("Cannot edit {path}: it is not a text in UTF-8")));
     };
     let (old_lines, new_lines) = (old_text.lines().count(), new_text.lines().count());
     let details = json!({ "path": path, "old_lines": old_lines, "new_lines": new_lines });
-    let edited = replaced(&content, &old_text, &new_text).map_err(|why| mismatch(why, &path))?;
+    let edited = replaced(&content, &old_text, &new_text).map_err(|error| mismatch(error, &path))?;
     if edited == content {
         return Ok(ToolResult::text("No changes (old_text == new_text)").with_details(details));
     }
     let written = place.write(&path, edited.as_bytes(), Missing::Refuse, ctx);
-    written.map_err(|why| refused(&why, "path", &format!("Cannot write {path}"), ""))?;
+    written.map_err(|error| refused(&error, "path", &format!("Cannot write {path}"), ""))?;
     let lines = |count| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
     let text = format!("Replaced {} with {} in {path}", lines(old_lines), lines(new_lines));
     Ok(ToolResult::text(text).with_details(details))
 }
 
-fn mismatch(why: Mismatch, path: &str) -> ToolError {
-    ToolError::failed(match why {
+fn mismatch(reason: Mismatch, path: &str) -> ToolError {
+    ToolError::failed(match reason {
         Mismatch::Missing(Some(similar)) => format!(
             "old_text not found in {path}.\n\nDid you mean:\n```\n{similar}\n```\nMake sure old_text matches exactly, \
              including whitespace and indentation."
@@ -218,11 +218,11 @@ pub(super) fn list_files(
         }
         ControlFlow::Continue(())
     });
-    let whole = visited.map_err(|why| match why.kind() {
+    let whole = visited.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             ToolError::failed(format!("Directory not found: {path}. Check the path and try again."))
         }
-        _ => refused(&why, "path", &format!("Cannot list {path}"), ""),
+        _ => refused(&error, "path", &format!("Cannot list {path}"), ""),
     })?;
     let truncated = total > MAX_LISTED || !whole;
     let count = if whole { format!("{total} files") } else { format!("more than {total} files") };
@@ -237,7 +237,7 @@ pub(super) fn list_files(
 /// Compiles a glob, by the rules of ignore files: without a `/` it is for names, and `!` before it excludes.
 pub(super) fn globs(pattern: Option<&str>, pointer: &str) -> Result<Override, ToolError> {
     let mut builder = OverrideBuilder::new(".");
-    let wrong = |why: ignore::Error| invalid(pointer, format!("this is not a glob: {why}"));
+    let wrong = |error: ignore::Error| invalid(pointer, format!("this is not a glob: {error}"));
     if let Some(pattern) = pattern {
         builder.add(pattern).map_err(wrong)?;
     }
@@ -278,13 +278,13 @@ pub(super) fn search(
     let place = WorkDir::of(ctx)?;
     let visited = walk(&place, &path, how, ctx, &mut |file| {
         // One more than is shown says that there are more.
-        let most = MAX_MATCHES + 1 - found.len();
-        let lines = search_file(file, &matcher, (0, most), &mut unread, ctx);
+        let max = MAX_MATCHES + 1 - found.len();
+        let lines = search_file(file, &matcher, (0, max), &mut unread, ctx);
         let path = file.path;
         found.extend(lines.iter().map(|Line { number, text, .. }| format!("{path}:{number}:{text}")));
         if found.len() > MAX_MATCHES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let whole = visited.map_err(|why| refused(&why, "path", &format!("Cannot search {path}"), ""))?;
+    let whole = visited.map_err(|reason| refused(&reason, "path", &format!("Cannot search {path}"), ""))?;
     let more = found.len() > MAX_MATCHES;
     found.truncate(MAX_MATCHES);
     let matches = found.len();

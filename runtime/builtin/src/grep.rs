@@ -39,7 +39,7 @@ pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Resul
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));
     builder.size_limit(MAX_PATTERN_MEMORY).dfa_size_limit(MAX_PATTERN_MEMORY).nest_limit(100);
-    builder.build(pattern).map_err(|why| invalid("/pattern", format!("{start}: {why}")))
+    builder.build(pattern).map_err(|error| invalid("/pattern", format!("{start}: {error}")))
 }
 
 /// The error of an argument.
@@ -58,9 +58,9 @@ pub(super) struct PartialFiles {
 
 impl PartialFiles {
     /// Notes a file.
-    fn add(&mut self, path: &str, why: &str) {
+    fn add(&mut self, path: &str, reason: &str) {
         if self.count == 0 {
-            self.first = format!("{path}: {why}");
+            self.first = format!("{path}: {reason}");
         }
         self.count += 1;
     }
@@ -82,7 +82,7 @@ impl PartialFiles {
 pub(super) fn search(
     found: &WalkedFile<'_>,
     matcher: &RegexMatcher,
-    (around, most): (usize, usize),
+    (around, max): (usize, usize),
     unread: &mut PartialFiles,
     ctx: &ToolContext,
 ) -> Vec<Line> {
@@ -90,11 +90,11 @@ pub(super) fn search(
     let mut builder = SearcherBuilder::new();
     builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(MAX_LINE_BYTES));
     builder.before_context(around).after_context(around);
-    let mut lines = Lines { lines: Vec::new(), remaining: most };
+    let mut lines = Lines { lines: Vec::new(), remaining: max };
     // What was found before an error counts.
     let searched = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut lines);
-    if let Err(why) = searched {
-        match why.kind() {
+    if let Err(reason) = searched {
+        match reason.kind() {
             // The searcher says nothing more of a line for which it may not take the memory.
             io::ErrorKind::Other => unread.add(found.path, "a line is longer than 8 MiB"),
             kind => unread.add(found.path, &kind.to_string()),

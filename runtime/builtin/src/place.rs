@@ -29,8 +29,8 @@ impl WorkDir {
 
     /// Opens a directory that the program names.
     pub(super) fn open(root: &Path) -> Result<WorkDir, ToolError> {
-        let dir = folder::open(root).map_err(|why| {
-            let text = format!("the working directory cannot be opened: {}", io_message(&why));
+        let dir = folder::open(root).map_err(|error| {
+            let text = format!("the working directory cannot be opened: {}", io_message(&error));
             ToolError::failed(text).with_operator_detail(root.display().to_string())
         })?;
         Ok(WorkDir { dir, root: root.to_owned() })
@@ -84,8 +84,8 @@ impl WorkDir {
         // A link to a file stays, and the file it leads to is replaced.
         let path = match self.dir.canonicalize(&path) {
             Ok(real) => real,
-            Err(why) if why.kind() == ErrorKind::NotFound => path,
-            Err(why) => return Err(why),
+            Err(error) if error.kind() == ErrorKind::NotFound => path,
+            Err(error) => return Err(error),
         };
         let name =
             path.file_name().ok_or_else(|| io::Error::new(ErrorKind::IsADirectory, "Is a directory"))?;
@@ -108,13 +108,13 @@ pub(super) enum Missing {
 }
 
 /// Replaces a file of a directory by way of a new one next to it.
-fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
-    let old = match folder.symlink_metadata(name) {
+fn replace(dir: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
+    let old = match dir.symlink_metadata(name) {
         Ok(old) => Some(replaceable(old)?),
-        Err(why) if why.kind() == ErrorKind::NotFound => None,
-        Err(why) => return Err(why),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
     };
-    let (temporary, mut file) = beside(folder, old.is_some())?;
+    let (temporary, mut file) = beside(dir, old.is_some())?;
     let written = (|| {
         file.write_all(bytes)?;
         if let Some(old) = &old {
@@ -123,11 +123,11 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::R
         }
         drop(file);
         check_cancelled(ctx)?;
-        folder.rename(&temporary, folder, name)
+        dir.rename(&temporary, dir, name)
     })();
     if written.is_err() {
         // The reason why it was not written matters more.
-        let _ = folder.remove_file(&temporary);
+        let _ = dir.remove_file(&temporary);
     }
     written.map(|()| old.is_some())
 }
@@ -139,7 +139,7 @@ fn check_cancelled(ctx: &ToolContext) -> io::Result<()> {
 
 /// Refuses what a write must not replace.
 fn replaceable(old: Metadata) -> io::Result<Metadata> {
-    let refuse = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
+    let refuse = |reason| Err(io::Error::new(ErrorKind::InvalidInput, reason));
     if old.is_symlink() {
         return refuse("it is a link that leads nowhere");
     }
@@ -190,9 +190,9 @@ pub(super) fn permissions(metadata: &Metadata) -> String {
     {
         use cap_std::fs::PermissionsExt as _;
         let mode = metadata.permissions().mode();
-        let shown =
+        let visible =
             |bit: u32| if mode & (1 << (8 - bit)) == 0 { '-' } else { ['r', 'w', 'x'][(bit % 3) as usize] };
-        std::iter::once('-').chain((0..9).map(shown)).collect()
+        std::iter::once('-').chain((0..9).map(visible)).collect()
     }
     #[cfg(not(unix))]
     if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
@@ -204,11 +204,11 @@ fn too_large(bytes: u64) -> io::Error {
 }
 
 /// The error of a tool whose argument names a file that gave an error: `{start}: {reason}{end}`.
-pub(super) fn refused(why: &io::Error, argument: &str, start: &str, end: &str) -> ToolError {
-    if is_escape(why) {
-        return traversal(argument, &way_out(why));
+pub(super) fn refused(error: &io::Error, argument: &str, start: &str, end: &str) -> ToolError {
+    if is_escape(error) {
+        return traversal(argument, &way_out(error));
     }
-    ToolError::failed(format!("{start}: {}{end}", io_message(why)))
+    ToolError::failed(format!("{start}: {}{end}", io_message(error)))
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(super) async fn shell(
         Err(
             ExecError::Invalid { message } | ExecError::Start { message, .. } | ExecError::Lost { message },
         ) => Err(ToolError::failed(format!("shell command failed: {cmd}")).with_operator_detail(message)),
-        Err(why) => Err(why.into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -57,5 +57,5 @@ pub(super) async fn shell(
 /// machine, so only its name can be checked: what a command may reach is up to the executor.
 fn directory(cwd: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = root_of("workdir", ctx).unwrap_or_default();
-    named_below(Path::new(cwd), Some(&root)).map_err(|why| traversal("cwd", why))
+    named_below(Path::new(cwd), Some(&root)).map_err(|error| traversal("cwd", error))
 }

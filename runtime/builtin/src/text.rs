@@ -50,8 +50,8 @@ pub(super) fn excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> i
         let count = match text.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => count,
-            Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
-            Err(why) => return Err(why),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
         };
         let mut rest = &buffer[..count];
         while let Some(end) = memchr::memchr(b'\n', rest) {

@@ -82,9 +82,9 @@ pub(super) fn walk(
             let mut walking = Walking { how, ctx, visit, remaining: MAX_ENTRIES };
             Ok(walking.enter(&dir, if path == "." { "" } else { &path }, 1, &rules).is_continue())
         }
-        Err(why) if why.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(how.excludes(&path, false)
             || visit(&WalkedFile { path: &path, dir: &place.dir, name: &start }).is_continue()),
-        Err(why) => Err(why),
+        Err(error) => Err(error),
     }
 }
 
@@ -124,10 +124,10 @@ impl Walking<'_, '_> {
         } else {
             outer
         };
-        for Entry { display_name: shown, name, is_dir } in entries {
-            let shown = shown.trim_end_matches('/');
-            let below = if path.is_empty() { shown.to_owned() } else { format!("{path}/{shown}") };
-            if self.leaves_out(shown, &below, is_dir) || rules.leave_out(&below, is_dir) {
+        for Entry { display_name: displayed, name, is_dir } in entries {
+            let displayed = displayed.trim_end_matches('/');
+            let below = if path.is_empty() { displayed.to_owned() } else { format!("{path}/{displayed}") };
+            if self.leaves_out(displayed, &below, is_dir) || rules.leave_out(&below, is_dir) {
                 continue;
             }
             let name = Path::new(&name);
@@ -157,8 +157,8 @@ impl Walking<'_, '_> {
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() || kind.is_file() {
                 let (name, is_dir) = (entry.file_name(), kind.is_dir());
-                let shown = display_name(&name) + if is_dir { "/" } else { "" };
-                listed.push(Entry { display_name: shown, name, is_dir });
+                let displayed = display_name(&name) + if is_dir { "/" } else { "" };
+                listed.push(Entry { display_name: displayed, name, is_dir });
             }
         }
         listed.sort();

@@ -108,7 +108,7 @@ impl Workspaces {
         path: String,
     ) -> Result<Value, ToolError> {
         let place = WorkDir::open(self.root(&coder_id)?)?;
-        let unreadable = |why| refused(&why, "path", &format!("Cannot read {path}"), "");
+        let unreadable = |error| refused(&error, "path", &format!("Cannot read {path}"), "");
         let (file, metadata) = place.file(&path).map_err(unreadable)?;
         let mut bytes = Vec::new();
         file.take(MAX_CONTENT).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -152,8 +152,8 @@ impl Workspaces {
             files.extend((!wanted.matched(found.path, false).is_ignore()).then(|| found.path.to_owned()));
             ControlFlow::Continue(())
         });
-        let whole = whole.map_err(|why: io::Error| {
-            ToolError::failed(format!("failed to list files: {}", io_message(&why)))
+        let whole = whole.map_err(|error: io::Error| {
+            ToolError::failed(format!("failed to list files: {}", io_message(&error)))
         })?;
         let count = files.len();
         Ok(
@@ -179,8 +179,8 @@ impl Workspaces {
         ctx: &ToolContext,
     ) -> Result<Value, ToolError> {
         let root = self.root(&coder_id)?;
-        if let Some(why) = fault(&path) {
-            return Err(traversal("path", why));
+        if let Some(reason) = fault(&path) {
+            return Err(traversal("path", reason));
         }
         let mut argv: Vec<String> = vec!["git".into()];
         argv.extend(HARMLESS.map(String::from));
@@ -195,12 +195,12 @@ impl Workspaces {
         if !output.success() {
             // Outside a repository it takes what it is given for two files, and complains of those.
             let outside = ["ot a git repository", "error: Could not access"];
-            let why = if outside.iter().any(|text| output.stderr.contains(text)) {
+            let reason = if outside.iter().any(|text| output.stderr.contains(text)) {
                 format!("workspace {coder_id} is not a git repository")
             } else {
                 format!("git diff failed: {}", output.stderr.trim())
             };
-            return Ok(json!({ "success": false, "error": why }));
+            return Ok(json!({ "success": false, "error": reason }));
         }
         let lines = output.stdout.lines().count();
         let diff: String = output.stdout.split_inclusive('\n').take(MAX_DIFF).collect();

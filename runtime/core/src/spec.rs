@@ -335,8 +335,8 @@ mod tests {
             ("größe", NameError::Character),
             (too_long.as_str(), NameError::TooLong),
         ];
-        for (bad, why) in cases {
-            assert_eq!(ToolName::parse(bad.to_owned()), Err(why), "{bad}");
+        for (bad, error) in cases {
+            assert_eq!(ToolName::parse(bad.to_owned()), Err(error), "{bad}");
         }
     }
 

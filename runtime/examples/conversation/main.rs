@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (name, base) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let key = env::var("API_KEY").unwrap_or_default();
     let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
-    let answer = match name.as_str() {
+    let text = match name.as_str() {
         "openai-chat" => openai_chat::ask(&toolbox, &base, &key).await?,
         "openai-responses" => openai_responses::ask(&toolbox, &base, &key).await?,
         "anthropic" => anthropic::ask(&toolbox, &base, &key).await?,
@@ -47,6 +47,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
             );
         }
     };
-    println!("{answer}");
+    println!("{text}");
     Ok(())
 }

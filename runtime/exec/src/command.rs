@@ -161,19 +161,19 @@ impl CommandTool {
         stream.iter().for_each(Stream::end);
         match ended {
             Ok(output) => output::outcome(&self.plan, &output),
-            Err(why) => Err(self.not_run(why, &argv, &*executor, ctx).await),
+            Err(error) => Err(self.not_run(error, &argv, &*executor, ctx).await),
         }
     }
 
     /// Returns the error of a program that did not run to its end.
     async fn not_run(
         &self,
-        why: ExecError,
+        error: ExecError,
         argv: &[String],
         executor: &dyn Executor,
         ctx: &ToolContext,
     ) -> ToolError {
-        if let (ExecError::Start { .. }, Some(program)) = (&why, argv.first()) {
+        if let (ExecError::Start { .. }, Some(program)) = (&error, argv.first()) {
             // A system starts nothing for other reasons, too, such as arguments that are too long.
             let options = self.within(ctx);
             let there = preflight(executor, &[program.as_str()], &options, ctx.cancel()).await;
@@ -183,7 +183,7 @@ impl CommandTool {
                 return not_installed(&there.message());
             }
         }
-        why.into()
+        error.into()
     }
 
     fn options(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> Result<ExecOptions, ToolError> {
@@ -257,11 +257,11 @@ impl CommandTool {
     }
 
     fn no_executor(&self) -> ToolError {
-        let why = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
-        let remedy = "give the provider's context one (`ToolboxContext::with_executor`), or the engine \
+        let reason = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
+        let help = "give the provider's context one (`ToolboxContext::with_executor`), or the engine \
                       (`CommandEngine::executor`), or turn on the feature `process`";
-        ToolError::failed_with("SERVICE_UNAVAILABLE", why.clone())
-            .with_operator_detail(format!("{why}: {remedy}"))
+        ToolError::failed_with("SERVICE_UNAVAILABLE", reason.clone())
+            .with_operator_detail(format!("{reason}: {help}"))
     }
 }
 
@@ -276,9 +276,9 @@ fn first_placeholder(template: &Template) -> String {
     if name.is_empty() { "cwd".to_owned() } else { name }
 }
 
-fn not_installed(why: &str) -> ToolError {
+fn not_installed(reason: &str) -> ToolError {
     let text = format!(
-        "{why}. Calling again will not help: it has to be installed where the tool runs its programs"
+        "{reason}. Calling again will not help: it has to be installed where the tool runs its programs"
     );
     ToolError::failed_with(PROGRAM_MISSING, text)
 }

@@ -14,10 +14,10 @@ use toolgen_kernel::base::const_text::ConstText;
 pub const fn host(text: &str) {
     if !is_host(text) {
         let message = ConstText::<300>::EMPTY.and("`").and(text).and("` is not a host; write `");
-        let told = match host_within(text) {
+        let described = match host_within(text) {
             Some(host) => message.and(host).and("`"),
             None => message.and("api.example.com`, `api.example.com:8443`, `none` or `any`"),
         };
-        panic!("{}", told.as_str());
+        panic!("{}", described.as_str());
     }
 }

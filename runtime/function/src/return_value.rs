@@ -175,7 +175,7 @@ impl AsJson {
     pub fn convert<T: Serialize>(&self, value: T) -> Result<ToolResult, ToolError> {
         serde_json::to_value(&value)
             .map(ToolResult::json)
-            .map_err(|why| ToolError::failed(format!("the result has no form in JSON: {why}")))
+            .map_err(|error| ToolError::failed(format!("the result has no form in JSON: {error}")))
     }
 }
 

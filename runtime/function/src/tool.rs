@@ -238,12 +238,13 @@ impl<S: Send + Sync + 'static> Function<S> {
                     let run =
                         || Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx));
                     // Caught in its own thread, which knows where it happened.
-                    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|why| Err(ToolError::panicked(why)))
+                    catch_unwind(AssertUnwindSafe(run))
+                        .unwrap_or_else(|reason| Err(ToolError::panicked(reason)))
                 });
                 Execution::Running(Box::pin(async {
-                    handle.await.unwrap_or_else(|why| {
+                    handle.await.unwrap_or_else(|error| {
                         // The task is never aborted, so it can only have panicked.
-                        let payload = why.try_into_panic().unwrap_or_else(|_| Box::new(()));
+                        let payload = error.try_into_panic().unwrap_or_else(|_| Box::new(()));
                         Err(ToolError::panicked(payload))
                     })
                 }))

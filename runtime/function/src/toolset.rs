@@ -52,8 +52,11 @@ pub const fn check_names(entries: &[Entry]) {
             if !second.name.is_empty() && same(first.name, second.name) {
                 let message =
                     ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
-                let told = message.and("`: `").and(first.path).and("` and `").and(second.path);
-                panic!("{}", told.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str());
+                let described = message.and("`: `").and(first.path).and("` and `").and(second.path);
+                panic!(
+                    "{}",
+                    described.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str()
+                );
             }
             other += 1;
         }
@@ -156,8 +159,8 @@ mod tests {
         const { check_cycles(&FINE) };
         const { check_cycles(&[]) };
         assert_eq!(refusal(FINE), None);
-        let told = "Circular dependency detected while validating [b]. The path is b -> c -> b.";
-        assert_eq!(refusal([("a", &["b"]), ("b", &["d", "c"]), ("c", &["b"]), ("d", &[])]).unwrap(), told);
+        let message = "Circular dependency detected while validating [b]. The path is b -> c -> b.";
+        assert_eq!(refusal([("a", &["b"]), ("b", &["d", "c"]), ("c", &["b"]), ("d", &[])]).unwrap(), message);
         let alone = "Circular dependency detected while validating [x]. The path is x -> x.";
         assert_eq!(refusal([("x", &["x"])]).unwrap(), alone);
     }

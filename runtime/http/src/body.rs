@@ -99,7 +99,7 @@ fn encode(
                 return Err(problem);
             }
             let text = charset::form(form(&fields, parts), media_type);
-            let text = text.map_err(|why| body_problem(argument, argument_message(argument, &why)))?;
+            let text = text.map_err(|error| body_problem(argument, argument_message(argument, &error)))?;
             Ok((media_type.to_owned(), Body::Text(text)))
         }
         Codec::Multipart(parts) => {
@@ -110,7 +110,7 @@ fn encode(
             Ok((media_type, Body::Bytes(multipart(&pieces, &boundary))))
         }
         Codec::Xml(hints) => {
-            let text = xml::write(value, hints).map_err(|why| body_problem(argument, why))?;
+            let text = xml::write(value, hints).map_err(|error| body_problem(argument, error))?;
             let media_type = with_charset(concrete(&plan.media_type, "application/xml"), &text);
             let body = in_charset(argument, &media_type, text)?;
             Ok((media_type, body))
@@ -166,13 +166,17 @@ fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, Re
     match charset::encode(&text, media_type) {
         None => Ok(Body::Text(text)),
         Some(Ok(bytes)) => Ok(Body::Bytes(bytes)),
-        Some(Err(why)) => Err(body_problem(argument, argument_message(argument, &why))),
+        Some(Err(error)) => Err(body_problem(argument, argument_message(argument, &error))),
     }
 }
 
 /// Says what is wrong with an argument, if the body is one.
-fn argument_message(argument: &str, why: &str) -> String {
-    if argument.is_empty() { format!("the request body: {why}") } else { format!("`{argument}`: {why}") }
+fn argument_message(argument: &str, reason: &str) -> String {
+    if argument.is_empty() {
+        format!("the request body: {reason}")
+    } else {
+        format!("`{argument}`: {reason}")
+    }
 }
 
 /// Returns the fields of a form; those that are XML as texts.
@@ -187,7 +191,7 @@ fn fields<'a>(
     })?;
     let encodings = parts.iter().filter_map(|part| Some((part.name.as_str(), part.encoding.as_ref()?)));
     let mut problem = None;
-    let fields = xml::texts(fields, encodings, |name, why| problem = Some(body_problem(name, why)));
+    let fields = xml::texts(fields, encodings, |name, reason| problem = Some(body_problem(name, reason)));
     problem.map_or(Ok(fields), Err)
 }
 
@@ -288,8 +292,8 @@ impl File {
         let name = self.filename.as_deref().unwrap_or_default();
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         let of_name = ending.as_deref().and_then(|ending| {
-            let named = |one: &str| one.split_once('/').is_some_and(|(_, subtype)| subtype == ending);
-            of_ending(ending).or_else(|| listed().find(|one| named(one)))
+            let is_named = |one: &str| one.split_once('/').is_some_and(|(_, subtype)| subtype == ending);
+            of_ending(ending).or_else(|| listed().find(|one| is_named(one)))
         });
         let of_content = of_content(&self.content);
         let fits = |kind: &&str| listed().any(|one| is_of(kind, one));

@@ -33,11 +33,11 @@ pub fn build(
     let arguments = &*derive(plan, arguments)?;
     let mut problems = Vec::new();
     let encodings = plan.parameters.iter().map(|one| (one.argument.as_str(), &one.encoding));
-    let arguments = &*xml::texts(arguments, encodings, |argument, why| {
+    let arguments = &*xml::texts(arguments, encodings, |argument, reason| {
         problems.push(RequestProblem::new(
             RequestProblemKind::Arguments,
             argument,
-            format!("`{argument}`: {why}"),
+            format!("`{argument}`: {reason}"),
         ));
     });
     let path = url::path(plan, arguments, &mut problems);

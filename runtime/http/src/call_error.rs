@@ -152,9 +152,9 @@ impl Answered {
     }
 
     /// Returns the error for an answer whose content is not what was expected.
-    pub(super) fn unfit(self, why: &str, body: &str) -> CallError {
+    pub(super) fn unfit(self, reason: &str, body: &str) -> CallError {
         let Answered { call, status, credentials } = self;
-        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(why)), MAX_BODY_SHOWN));
+        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(reason)), MAX_BODY_SHOWN));
         CallError::Decode { call, status, source, body: credentials.redact(body) }
     }
 
@@ -164,13 +164,13 @@ impl Answered {
 }
 
 /// Says why a text that should be JSON is not what was expected.
-pub(super) fn unlike_json(text: &str, why: impl fmt::Display) -> String {
+pub(super) fn unlike_json(text: &str, reason: impl fmt::Display) -> String {
     if text.trim().is_empty() {
-        format!("the body is empty ({why})")
+        format!("the body is empty ({reason})")
     } else if serde_json::from_str::<IgnoredAny>(text).is_err() {
-        format!("the body is not JSON ({why})")
+        format!("the body is not JSON ({reason})")
     } else {
-        format!("the body is not of the expected type ({why})")
+        format!("the body is not of the expected type ({reason})")
     }
 }
 
@@ -189,8 +189,8 @@ impl fmt::Display for CallError {
             }
             CallError::Status { call, status, redirect, operator, body } => {
                 write!(f, "{call} → {status}")?;
-                for said in [redirect, operator].into_iter().filter(|said| !said.is_empty()) {
-                    write!(f, " ({said})")?;
+                for text in [redirect, operator].into_iter().filter(|text| !text.is_empty()) {
+                    write!(f, " ({text})")?;
                 }
                 page =
                     html::page("", body).filter(|page| !page.is_empty()).map(|page| page.replace('\n', " "));

@@ -142,13 +142,13 @@ impl Credentials for StaticCredentials {
 
 /// Adds to a remedy which of the named schemes was probably meant.
 pub(super) fn with_suggestion<'a>(
-    remedy: String,
+    help: String,
     scheme: &str,
     named: impl IntoIterator<Item = &'a str>,
 ) -> String {
     match closest_match(scheme, named.into_iter().filter(|named| *named != scheme)) {
-        Some(near) => format!("{remedy}; one is set for `{near}`: was `{scheme}` meant?"),
-        None => remedy,
+        Some(near) => format!("{help}; one is set for `{near}`: was `{scheme}` meant?"),
+        None => help,
     }
 }
 
@@ -178,9 +178,9 @@ pub fn authorize(
 ) -> Result<(), Vec<Vec<MissingCredential>>> {
     let origin = origin(&request.url);
     for (scheme, secret) in choose(plan, &origin, credentials)? {
-        let told = (scheme.id.as_str().to_owned(), credentials.source(&wanted(scheme, &origin)));
-        request.credentials.sent.retain(|(known, _)| *known != told.0);
-        request.credentials.sent.push(told);
+        let message = (scheme.id.as_str().to_owned(), credentials.source(&wanted(scheme, &origin)));
+        request.credentials.sent.retain(|(known, _)| *known != message.0);
+        request.credentials.sent.push(message);
         if let Some(secret) = secret {
             apply(request, scheme, &secret);
         }

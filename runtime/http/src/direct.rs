@@ -36,7 +36,7 @@ impl HttpRequest {
         plain: Vec<(String, String)>,
         secret: impl IntoIterator<Item = (&'a str, &'a Secret)>,
     ) -> Result<HttpRequest, String> {
-        let url = Url::parse(url.trim()).map_err(|why| format!("this is not a URL: {why}"))?;
+        let url = Url::parse(url.trim()).map_err(|error| format!("this is not a URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err("this is not an http or https URL".to_owned());
         }

@@ -146,7 +146,7 @@ impl HttpEngine {
                 all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
             }
         }
-        all.into_iter().map(|(remedy, tools)| BlockedHost { tools, remedy }).collect()
+        all.into_iter().map(|(help, tools)| BlockedHost { tools, remedy: help }).collect()
     }
 
     /// Returns generated tools that this engine runs.
@@ -197,13 +197,13 @@ impl HttpEngine {
         redirects: Redirects,
     ) -> Result<Response, SendFailure> {
         let route = Route { redirects, at_home: false, ..self.inner.route(&Network::Any) };
-        let unanswered = |written, why| Err(SendFailure { written, why });
+        let unanswered = |written, reason| Err(SendFailure { written, why: reason });
         match transport::send(&route, request, &[]).await {
             Ok(reply) => match reply.refused {
                 None => Ok(reply.response),
-                Some(why) => unanswered(true, format!("the server redirects the request, and {why}")),
+                Some(reason) => unanswered(true, format!("the server redirects the request, and {reason}")),
             },
-            Err(SendError::Malformed(why) | SendError::Taped(why)) => unanswered(false, why),
+            Err(SendError::Malformed(reason) | SendError::Taped(reason)) => unanswered(false, reason),
             Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
             Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
         }
@@ -248,7 +248,7 @@ impl HttpEngineBuilder {
     /// If TLS or the system's proxy is unusable, or a certificate, its key, the `User-Agent`, a URL, a host or a header is
     /// invalid.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
-        self.check().map_err(|why| EngineError(why.into()))?;
+        self.check().map_err(|error| EngineError(error.into()))?;
         let urls = self.base_url.0.iter().chain(&self.document_url);
         let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
         let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
@@ -265,15 +265,15 @@ impl HttpEngineBuilder {
     fn check(&self) -> Result<(), String> {
         if let Some(base) = &self.base_url.0 {
             url::configured(base, "base_url")?;
-            url::anonymous(base).map_err(|why| format!("`base_url`: {why}"))?;
+            url::anonymous(base).map_err(|error| format!("`base_url`: {error}"))?;
         }
         for (scheme, oauth) in &self.oauth {
-            let told = |why| format!("the token URL of `{scheme}`: {why}");
-            url::configured(oauth.url(), "OAuth").map_err(told)?;
+            let message = |reason| format!("the token URL of `{scheme}`: {reason}");
+            url::configured(oauth.url(), "OAuth").map_err(message)?;
         }
         for host in &self.private_hosts {
-            if let Some(why) = hosts::wrong(host) {
-                return Err(format!("`private_host`: {why}"));
+            if let Some(reason) = hosts::wrong(host) {
+                return Err(format!("`private_host`: {reason}"));
             }
         }
         for (name, value) in &self.headers.0 {

@@ -61,8 +61,8 @@ impl EnvCredentials {
     /// write Rust. The function gets the scheme and a variable; the default sentence names
     /// [`variable`](Self::variable).
     #[must_use]
-    pub fn variable_help(mut self, remedy: fn(&str, &str) -> String) -> EnvCredentials {
-        self.remedy = remedy;
+    pub fn variable_help(mut self, help: fn(&str, &str) -> String) -> EnvCredentials {
+        self.remedy = help;
         self
     }
 
@@ -189,14 +189,14 @@ mod tests {
             ("key", "https://api.com.com", "COM_KEY"),
             ("key", "https://com.au", "KEY"),
         ] {
-            let told = told(&unset, scheme, origin);
+            let message = told(&unset, scheme, origin);
             assert!(
-                told.contains(&format!("`EnvCredentials::variable({scheme:?}, {variable:?})`")),
-                "{told}"
+                message.contains(&format!("`EnvCredentials::variable({scheme:?}, {variable:?})`")),
+                "{message}"
             );
             assert!(
-                told.starts_with(&format!("set an environment variable, such as {variable}, ")),
-                "{told}"
+                message.starts_with(&format!("set an environment variable, such as {variable}, ")),
+                "{message}"
             );
         }
         let set = EnvCredentials::new().prefix("toolgen test pets");
@@ -208,7 +208,10 @@ mod tests {
     #[test]
     fn misspelled_scheme_gets_a_suggestion() {
         let misspelt = EnvCredentials::new().variable("petstore_aut", "X").variable("other", "Y");
-        let told = told(&misspelt, "petstore_auth", "https://h.example");
-        assert!(told.ends_with("; one is set for `petstore_aut`: was `petstore_auth` meant?"), "{told}");
+        let message = told(&misspelt, "petstore_auth", "https://h.example");
+        assert!(
+            message.ends_with("; one is set for `petstore_aut`: was `petstore_auth` meant?"),
+            "{message}"
+        );
     }
 }

@@ -132,10 +132,10 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.url)?;
         match &self.kind {
-            FetchErrorKind::Network(why) => write!(f, "HTTP request failed: {why}"),
+            FetchErrorKind::Network(reason) => write!(f, "HTTP request failed: {reason}"),
             FetchErrorKind::Timeout(time) => write!(f, "no document within {time:?}"),
-            FetchErrorKind::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
-            FetchErrorKind::Malformed(why) | FetchErrorKind::Refused(why) => f.write_str(why),
+            FetchErrorKind::Redirect(reason) => write!(f, "the redirect is not followed: {reason}"),
+            FetchErrorKind::Malformed(reason) | FetchErrorKind::Refused(reason) => f.write_str(reason),
             FetchErrorKind::Status(status) => write!(f, "the server answered with status {status}"),
             FetchErrorKind::TooLarge(limit) => write!(f, "the document has more than {limit} bytes"),
         }
@@ -157,7 +157,7 @@ pub(super) async fn fetch(engine: &Inner, what: Fetch) -> Result<Fetched, FetchE
         Ok(request) => tokio::time::timeout(time, fetch_within(engine, &request, what.max_bytes))
             .await
             .unwrap_or(Err(FetchErrorKind::Timeout(time))),
-        Err(why) => Err(FetchErrorKind::Malformed(why)),
+        Err(error) => Err(FetchErrorKind::Malformed(error)),
     };
     fetched.map_err(|kind| FetchError { url: redact_url(&what.url.0), kind })
 }
@@ -171,12 +171,12 @@ async fn fetch_within(
     let route = transport::Route { at_home: false, ..engine.route(&Network::Any) };
     let sent = transport::send(&route, request, &[]).await;
     let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
-        SendError::Malformed(why) | SendError::Taped(why) => FetchErrorKind::Malformed(why),
+        SendError::Malformed(reason) | SendError::Taped(reason) => FetchErrorKind::Malformed(reason),
         SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),
         SendError::Network(error) => network(error),
     })?;
-    if let Some(why) = refused {
-        return Err(FetchErrorKind::Redirect(why));
+    if let Some(reason) = refused {
+        return Err(FetchErrorKind::Redirect(reason));
     }
     if !response.status().is_success() {
         return Err(FetchErrorKind::Status(response.status().as_u16()));

@@ -127,14 +127,14 @@ impl FilesRoot {
 
 impl Files for FilesRoot {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        let refused = |why: &str| format!("{REFUSED}: `{path}`: {why}");
+        let refused = |reason: &str| format!("{REFUSED}: `{path}`: {reason}");
         let wrong =
             if path.is_empty() { Some("it names nothing; write the path of a file") } else { climbs(path) };
-        if let Some(why) = wrong {
-            return Err(refused(why));
+        if let Some(reason) = wrong {
+            return Err(refused(reason));
         }
-        let read = |why: io::Error| match why.kind() {
-            _ if is_escape(&why) => refused(&way_out(&why)),
+        let read = |error: io::Error| match error.kind() {
+            _ if is_escape(&error) => refused(&way_out(&error)),
             io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => format!("`{path}` is not a file"),
             _ => format!("the file `{path}` cannot be read"),
         };
@@ -151,10 +151,10 @@ impl Files for FilesRoot {
 
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let dir = self.open()?;
-        let failed = |why: io::Error| format!("no file can be made: {}", io_message(&why));
+        let failed = |error: io::Error| format!("no file can be made: {}", io_message(&error));
         let held = held(&dir).map_err(failed)?;
-        let left = self.max_kept.saturating_sub(held);
-        if left == 0 {
+        let remaining = self.max_kept.saturating_sub(held);
+        if remaining == 0 {
             return Err(format!("the directory for files holds {held} bytes, and it is full"));
         }
         let (temporary, file) = folder::beside(&dir, true).map_err(failed)?;
@@ -164,8 +164,8 @@ impl Files for FilesRoot {
             name: filename::plain(name),
             dir,
             root: self.root.clone(),
-            remaining_bytes: left.min(self.max_bytes),
-            max_bytes: left.min(self.max_bytes),
+            remaining_bytes: remaining.min(self.max_bytes),
+            max_bytes: remaining.min(self.max_bytes),
             max_kept: self.max_kept,
         }))
     }
@@ -210,7 +210,7 @@ impl Writing {
                 number => filename::numbered(&self.name, &number.to_string()),
             };
             match self.name_if_free(&name) {
-                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 named => return named.map(|()| name),
             }
         }
@@ -225,15 +225,15 @@ impl Writing {
         match self.dir.hard_link(&self.temporary, &self.dir, name) {
             // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
             Ok(()) => drop(self.dir.remove_file(&self.temporary)),
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => return Err(why),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
             // Not every file system has links. Whoever makes the name owns it, so what is renamed replaces no other file.
             Err(_) => {
                 let mut options = cap_std::fs::OpenOptions::new();
                 self.dir.open_with(name, options.write(true).create_new(true))?;
-                if let Err(why) = self.dir.rename(&self.temporary, &self.dir, name) {
+                if let Err(error) = self.dir.rename(&self.temporary, &self.dir, name) {
                     // The reason why it has no name matters more.
                     let _ = self.dir.remove_file(name);
-                    return Err(why);
+                    return Err(error);
                 }
             }
         }
@@ -249,11 +249,11 @@ impl NewFile for Writing {
         }
         self.remaining_bytes -= size;
         let written = self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes));
-        written.map_err(|why| format!("it cannot be written: {}", io_message(&why)))
+        written.map_err(|error| format!("it cannot be written: {}", io_message(&error)))
     }
 
     fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
-        let failed = |why: io::Error| format!("it cannot be written: {}", io_message(&why));
+        let failed = |error: io::Error| format!("it cannot be written: {}", io_message(&error));
         // Others were written meanwhile. Of those that are too much together, none is kept before the next is measured.
         let held = held(&self.dir).map_err(failed)?;
         if held > self.max_kept {

@@ -68,16 +68,16 @@ impl Guard {
     pub(super) fn new(
         opened: impl IntoIterator<Item = String>,
         resolver: Arc<dyn Resolver>,
-        remedy: Remedy,
+        help: Remedy,
     ) -> Guard {
-        Guard { opened: opened.into_iter().map(Text::from).collect(), resolver, remedy }
+        Guard { opened: opened.into_iter().map(Text::from).collect(), resolver, remedy: help }
     }
 
     /// Checks where a request goes, and which host led it there, if any.
     pub(super) fn check(&self, url: &Url, from: Option<&Url>, allowed: &Network) -> Result<(), Refused> {
         Guard::allows(url, allowed)?;
         let (host, port) = target(url);
-        let refuse = |why| Err(Refused { host: host.to_owned(), reason: why, remedy: self.remedy });
+        let refuse = |cause| Err(Refused { host: host.to_owned(), reason: cause, remedy: self.remedy });
         let opened = hosts::covers(&self.opened, host, port);
         let range = match literal(host) {
             Some(address) => match (address, address::range(address)) {
@@ -108,8 +108,8 @@ impl Guard {
             return Ok(());
         }
         let address = IpAddr::from([127, 0, 0, 1]);
-        let why = Why::Range(address, address::range(address));
-        Err(Refused { host: host.to_owned(), reason: why, remedy: self.remedy })
+        let cause = Why::Range(address, address::range(address));
+        Err(Refused { host: host.to_owned(), reason: cause, remedy: self.remedy })
     }
 
     /// Checks only whether the call may reach the host.
@@ -118,8 +118,8 @@ impl Guard {
         if hosts::allows(allowed, host, port) {
             return Ok(());
         }
-        let why = Why::Hosts(hosts::describe_hosts(allowed));
-        Err(Refused { host: host.to_owned(), reason: why, remedy: by_the_program })
+        let cause = Why::Hosts(hosts::describe_hosts(allowed));
+        Err(Refused { host: host.to_owned(), reason: cause, remedy: by_the_program })
     }
 
     /// Returns the addresses of a name that a connection may be made to.
@@ -131,8 +131,8 @@ impl Guard {
             if range.access <= most {
                 passed.push(address);
             } else {
-                let (host, why) = (name.to_owned(), Why::Range(address, range));
-                refused = refused.or(Some(Refused { host, reason: why, remedy: self.remedy }));
+                let (host, cause) = (name.to_owned(), Why::Range(address, range));
+                refused = refused.or(Some(Refused { host, reason: cause, remedy: self.remedy }));
             }
         }
         match refused {

@@ -125,7 +125,7 @@ impl PagedItems {
     /// Reads the items of a list or of a sequence with arguments, those of the first page.
     pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> PagedItems {
         // What a model would ask for is a bound here.
-        let most = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
+        let max = take_max_items(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
         let ctx = ToolContext::new("", tool.spec.name.as_str());
         let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
         let from = if !in_pages && may_be_sequence(&tool) {
@@ -135,7 +135,7 @@ impl PagedItems {
         };
         let answered = Answered::default();
         let reading = Reading { engine, tool, ctx, from, answered, pages: 0, bytes: 0, time: Duration::ZERO };
-        let bounds = PageLimits { items: most, ..PageLimits::default() };
+        let bounds = PageLimits { items: max, ..PageLimits::default() };
         PagedItems {
             state: State::Idle(Box::new(reading)),
             ready: VecDeque::new(),
@@ -184,8 +184,8 @@ impl<T: DeserializeOwned> PagedItems<T> {
         self.read += 1;
         let number = self.read;
         T::deserialize(item).map_err(|source| {
-            let why = format!("item {number} of the list is not of the expected type ({source})");
-            self.answered.clone().unfit(&why, &item.to_string())
+            let reason = format!("item {number} of the list is not of the expected type ({source})");
+            self.answered.clone().unfit(&reason, &item.to_string())
         })
     }
 }
@@ -207,8 +207,8 @@ impl<T: DeserializeOwned> Stream for PagedItems<T> {
                 State::Over => return Poll::Ready(None),
                 State::Idle(reading) if reading.is_end() => return Poll::Ready(None),
                 State::Idle(reading) => match reading.reached(&this.bounds) {
-                    Some(why) => {
-                        return Poll::Ready(Some(Err(CallError::without_answer(&reading.tool)(why))));
+                    Some(error) => {
+                        return Poll::Ready(Some(Err(CallError::without_answer(&reading.tool)(error))));
                     }
                     None => this.state = State::Busy(Box::pin(reading.more(this.bounds.time))),
                 },
@@ -220,7 +220,7 @@ impl<T: DeserializeOwned> Stream for PagedItems<T> {
                     Poll::Ready((reading, items)) => {
                         this.ready = match items {
                             Ok(items) => items.into(),
-                            Err(why) => return Poll::Ready(Some(Err(why))),
+                            Err(error) => return Poll::Ready(Some(Err(error))),
                         };
                         this.answered = reading.answered.clone();
                         this.state = State::Idle(reading);
@@ -256,10 +256,10 @@ impl Reading {
         Some(ToolError::failed_with("LIST_TOO_LONG", text))
     }
 
-    async fn more(mut self: Box<Self>, most: Duration) -> (Box<Reading>, Result<Vec<Value>, CallError>) {
+    async fn more(mut self: Box<Self>, max: Duration) -> (Box<Reading>, Result<Vec<Value>, CallError>) {
         let began = Instant::now();
         let limit = self.engine.time_limit(&self.tool.spec, self.ctx.timeout());
-        let duration = limit.unwrap_or(most).min(most.saturating_sub(self.time));
+        let duration = limit.unwrap_or(max).min(max.saturating_sub(self.time));
         let ctx = self.ctx.clone();
         let read = ctx.cancel().run_until_cancelled(self.read(began + duration));
         let items = timeout(duration, read).await;
@@ -313,11 +313,11 @@ impl Reading {
         let body = page.request.credentials.redact_body(&page.bytes, &content_type, page.truncated);
         let answered = self.answered.clone();
         Err(if !page.status.is_success() {
-            let answer = (page.status, &page.headers);
-            let told =
-                refusal(&self.engine.settings, &self.tool, &page.request, answer, page.final_url.as_ref())
+            let response = (page.status, &page.headers);
+            let message =
+                refusal(&self.engine.settings, &self.tool, &page.request, response, page.final_url.as_ref())
                     .told;
-            answered.refusing(&page.request, &page.headers, (page.refused, told), body)
+            answered.refusing(&page.request, &page.headers, (page.refused, message), body)
         } else if page.truncated {
             answered.too_large(self.engine.settings.max_typed_bytes)
         } else {
@@ -389,15 +389,15 @@ impl ItemStream {
             }
             None => {
                 let read = response::read(&mut response, limit, None).await;
-                let read = read.map_err(|why| failed(network(&request, "READ_ERROR", why)))?;
+                let read = read.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
                 let body = request.credentials.redact_body(&read.bytes, &content_type, read.truncated);
                 if !status.is_success() {
-                    let answer = (status, response.headers());
-                    let told = refusal(&engine.settings, tool, &request, answer, final_url.as_ref()).told;
-                    return Err(answered.refusing(&request, response.headers(), (refused, told), body));
+                    let reply = (status, response.headers());
+                    let message = refusal(&engine.settings, tool, &request, reply, final_url.as_ref()).told;
+                    return Err(answered.refusing(&request, response.headers(), (refused, message), body));
                 }
-                let why = format!("the answer is not a sequence of items, but `{content_type}`");
-                Err(answered.unfit(&why, &body))
+                let reason = format!("the answer is not a sequence of items, but `{content_type}`");
+                Err(answered.unfit(&reason, &body))
             }
         }
     }
@@ -412,15 +412,15 @@ impl ItemStream {
         let mut batch = Batch { items: Vec::new(), bytes: 0, last: false };
         while batch.items.is_empty() && !batch.last {
             let chunk = self.response.chunk().await;
-            let chunk = chunk.map_err(|why| {
-                CallError::without_answer(&self.tool)(network(&self.request, "READ_ERROR", why))
+            let chunk = chunk.map_err(|error| {
+                CallError::without_answer(&self.tool)(network(&self.request, "READ_ERROR", error))
             })?;
             let bytes = chunk.as_deref().unwrap_or_default();
             let read = self.text.push(bytes, chunk.is_none()).and_then(|text| {
                 self.sequence.push(text.as_bytes(), &mut batch.items)?;
                 if chunk.is_none() { self.sequence.end(&mut batch.items) } else { Ok(()) }
             });
-            read.map_err(|why| self.answered.clone().unfit(&why, ""))?;
+            read.map_err(|error| self.answered.clone().unfit(&error, ""))?;
             if self.sequence.waiting() > self.limit {
                 return Err(self.answered.clone().too_large(self.limit));
             }

@@ -96,7 +96,7 @@ impl PageCursor {
     /// Returns what the service says about items that it did not give, where the list ends.
     fn short(&self) -> Option<&str> {
         match &self.next {
-            Next::Short(said) => Some(said),
+            Next::Short(text) => Some(text),
             _ => None,
         }
     }
@@ -147,8 +147,8 @@ impl Reader<'_> {
                 sending.led_by = Some((from, at_home));
                 if at_home { sending.authenticate(*request).await? } else { *request }
             }
-            Next::Refused(why) => return Err(why),
-            Next::Short(said) => return Err(total::ends_short(&said)),
+            Next::Refused(reason) => return Err(reason),
+            Next::Short(text) => return Err(total::ends_short(&text)),
             Next::Call | Next::Nothing => {
                 let request = self.engine.prepare(self.tool, place.arguments.clone()).await?;
                 sending.authenticate(request).await?
@@ -181,9 +181,9 @@ impl Reader<'_> {
             total::count(self.pages, place, body, items.len());
             place.next = self.next(place, &page, body, items).unwrap_or_else(Next::Refused);
             if place.is_end()
-                && let Some(said) = total::short(self.pages, place, body)
+                && let Some(text) = total::short(self.pages, place, body)
             {
-                place.next = Next::Short(said);
+                place.next = Next::Short(text);
             }
         }
         Ok(page)
@@ -240,8 +240,8 @@ impl Reader<'_> {
 /// Returns the request that a URL in a page leads to, and the URL of that page. Another origin than that of
 /// the page gets only what redirects would take there.
 fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
-    let refuse = |why: &str| {
-        ToolError::failed_with("UNUSABLE_NEXT_PAGE", format!("Error: the next page is not read: {why}"))
+    let refuse = |reason: &str| {
+        ToolError::failed_with("UNUSABLE_NEXT_PAGE", format!("Error: the next page is not read: {reason}"))
     };
     let from = match &page.final_url {
         Some(url) => url.clone(),
@@ -280,8 +280,8 @@ pub(super) fn take_max_items(tool: &Tool, arguments: &mut Value) -> Result<Optio
     let given = arguments.as_object_mut().filter(|_| !pages.offered.is_empty());
     let given = given.and_then(|all| all.remove(pages.offered.as_str())).filter(|given| !given.is_null());
     let Some(given) = given else { return Ok(None) };
-    match given.as_u64().and_then(|most| usize::try_from(most).ok()).filter(|most| *most > 0) {
-        Some(most) => Ok(Some(most)),
+    match given.as_u64().and_then(|max| usize::try_from(max).ok()).filter(|max| *max > 0) {
+        Some(max) => Ok(Some(max)),
         None => {
             Err(ToolError::invalid_args(format!("{}: expected a whole number of at least 1", pages.offered)))
         }

@@ -37,10 +37,10 @@ pub(super) struct VisibleResponse<'a> {
 /// Returns the first line of what a model reads: the method, the URL, the one that redirects led to, and the status.
 pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
     let (method, code) = (&request.method, status.as_u16());
-    let shown = |url: &str| request.credentials.redact(&self::url(url));
-    match final_url.map(|url| shown(&request.credentials.redact_url(url.as_str()))) {
-        None => format!("{method} {} → {code}", shown(&request.redacted_url())),
-        Some(last) => format!("{method} {} → {last} → {code}", shown(&request.redacted_url())),
+    let displayed = |url: &str| request.credentials.redact(&self::url(url));
+    match final_url.map(|url| displayed(&request.credentials.redact_url(url.as_str()))) {
+        None => format!("{method} {} → {code}", displayed(&request.redacted_url())),
+        Some(last) => format!("{method} {} → {last} → {code}", displayed(&request.redacted_url())),
     }
 }
 
@@ -110,14 +110,14 @@ fn json(text: String) -> String {
 /// Returns an answer that is a text, whose rest may not have been read.
 pub(super) fn text(
     request: &HttpRequest,
-    shown: VisibleResponse<'_>,
+    visible: VisibleResponse<'_>,
     decoded: &str,
     truncated: bool,
 ) -> String {
-    let VisibleResponse { head, content_type, .. } = shown;
+    let VisibleResponse { head, content_type, .. } = visible;
     let redact = |text: &str| request.credentials.redact(text);
     let essence = essence(content_type);
-    if let Some(page) = html::page(&essence, decoded).filter(|_| !shown.is_answer) {
+    if let Some(page) = html::page(&essence, decoded).filter(|_| !visible.is_answer) {
         // Without its entities, a page may show a credential that it did not show before.
         let page = match cut(&redact(&page), MAX_ERROR_PAGE_CHARS) {
             page if page.is_empty() => "[an HTML page without text]".to_owned(),
@@ -134,7 +134,7 @@ pub(super) fn text(
         body = json(body);
     }
     // Decoding may have made the text longer.
-    let is_cut = charset::cut(&mut body, shown.limit);
+    let is_cut = charset::cut(&mut body, visible.limit);
     let end = if truncated || is_cut { TRUNCATED } else { "" };
     format!("{head}{remark}\n\n{body}{end}")
 }
@@ -178,7 +178,7 @@ pub(super) fn append_headers(
 /// Says why a redirect is not the answer.
 fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
     match refused {
-        Some(why) => format!("The redirect was not followed: {why}."),
+        Some(reason) => format!("The redirect was not followed: {reason}."),
         None if status == StatusCode::NOT_MODIFIED => {
             "The service says that nothing was modified, and sends nothing.".to_owned()
         }

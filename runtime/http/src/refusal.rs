@@ -71,17 +71,17 @@ pub(super) fn refusal(
     final_url: Option<&Url>,
 ) -> Refusal {
     let answered = format!("{} → {}", request.target(final_url), status.as_u16());
-    let refusal = |code, told| Refusal { code, answered, told };
-    let said = |name: &str| {
-        let said = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
-        match said.split_once(' ') {
-            None if said.is_empty() => said,
-            None => format!(" (it asks for {said})"),
+    let refusal = |code, message| Refusal { code, answered, told: message };
+    let text = |name: &str| {
+        let text = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
+        match text.split_once(' ') {
+            None if text.is_empty() => text,
+            None => format!(" (it asks for {text})"),
             // Apart, since a word after `Bearer` is taken for a token, and hidden in records.
             Some((scheme, more)) => format!(" (it asks for {scheme}, with `{more}`)"),
         }
     };
-    let (code, remedy) = match status {
+    let (code, help) = match status {
         StatusCode::UNAUTHORIZED => (
             "CREDENTIAL_REFUSED",
             "it may have expired, been withdrawn, or be that of another service: give a valid one",
@@ -91,7 +91,7 @@ pub(super) fn refusal(
         }
         StatusCode::NOT_FOUND => ("NOT_FOUND", ""),
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-            let asked = said(PROXY_AUTHENTICATE.as_str());
+            let asked = text(PROXY_AUTHENTICATE.as_str());
             return refusal("PROXY_REFUSED", format!("the proxy asks for a credential{asked}: {PROXY}"));
         }
         StatusCode::TOO_MANY_REQUESTS => return refusal("RATE_LIMITED", String::new()),
@@ -103,14 +103,14 @@ pub(super) fn refusal(
     if sent.is_empty() {
         let code = if is_hidden { code } else { "MISSING_CREDENTIAL" };
         let is_about = !is_hidden || !plan.security.is_empty();
-        let told = if is_about { unsent(settings, plan, request) } else { String::new() };
-        return refusal(code, told);
+        let message = if is_about { unsent(settings, plan, request) } else { String::new() };
+        return refusal(code, message);
     }
     let named: Vec<String> = sent.iter().map(|(scheme, source)| format!("`{scheme}` ({source})")).collect();
     let named = named.join(" and ");
     let first = Url::parse(&request.url).ok();
     let elsewhere = first.zip(final_url).filter(|(first, last)| first.origin() != last.origin());
-    let told = match elsewhere {
+    let message = match elsewhere {
         Some((first, last)) => format!(
             "the redirect leads to {}, which is not sent the credential {named}: that is for {}",
             last.origin().ascii_serialization(),
@@ -120,11 +120,11 @@ pub(super) fn refusal(
             "if what is asked for exists, it may be hidden from the credential {named}: check what that may see"
         ),
         None => {
-            let asked = said(WWW_AUTHENTICATE.as_str());
-            format!("the credential {named} is refused{asked}: {remedy}{}", needs(plan))
+            let asked = text(WWW_AUTHENTICATE.as_str());
+            format!("the credential {named} is refused{asked}: {help}{}", needs(plan))
         }
     };
-    refusal(code, told)
+    refusal(code, message)
 }
 
 /// Says that a request which was refused had no credential, and how it gets one.
@@ -132,16 +132,16 @@ fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpReques
     let (tokens, at) = (Tokens::new(), origin(&request.url));
     let known = settings.call_credentials(&tokens);
     let schemes = plan.security.iter().flat_map(|one| &one.schemes);
-    let mut remedies: Vec<String> =
+    let mut helps: Vec<String> =
         schemes.map(|scheme| format!("for `{}`, {}", scheme.id, known.help(&wanted(scheme, &at)))).collect();
-    remedies.dedup();
-    if remedies.is_empty() {
+    helps.dedup();
+    if helps.is_empty() {
         return "no credential was sent, for the document names none for this operation. If it needs one, say so in \
                 the document, an overlay or a manifest, or send a header with every request \
                 (`HttpEngineBuilder::header`)"
             .to_owned();
     }
-    format!("no credential was sent: {}", remedies.join(", or "))
+    format!("no credential was sent: {}", helps.join(", or "))
 }
 
 /// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
@@ -149,18 +149,18 @@ fn unsent(settings: &HttpEngineBuilder, plan: &RequestPlan, request: &HttpReques
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     // Redirects may have led elsewhere.
     let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
-    let place = asked.and_then(|url| match url.port_or_known_default() {
+    let location = asked.and_then(|url| match url.port_or_known_default() {
         Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
         None => Some(format!("{}: ", url.host_str()?)),
     });
-    let place = request.credentials.redact(&place.unwrap_or_default());
+    let location = request.credentials.redact(&location.unwrap_or_default());
     let cause = request.credentials.redact(&transport::describe(error));
-    let (code, remedy) = match cause.contains("proxy authorization required") {
+    let (code, help) = match cause.contains("proxy authorization required") {
         true => ("PROXY_REFUSED", format!(": {PROXY}")),
         false => (code, String::new()),
     };
-    ToolError::failed_with(code, format!("Error: HTTP request failed: {place}{cause}"))
-        .with_operator_detail(format!("HTTP request failed: {}: {cause}{remedy}", request.target(None)))
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {location}{cause}"))
+        .with_operator_detail(format!("HTTP request failed: {}: {cause}{help}", request.target(None)))
 }
 
 /// Returns the scopes that an operation needs, if the document names some.

@@ -61,13 +61,13 @@ impl HttpRequest {
     /// Returns what it asks for as operators see it: the method, the URL, and the one that redirects led to, without their
     /// queries and without credentials.
     pub(super) fn target(&self, final_url: Option<&Url>) -> String {
-        let shown = |url: &Url| {
+        let displayed = |url: &Url| {
             self.credentials.redact(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
         };
-        let first = Url::parse(&self.url).map(|url| shown(&url)).unwrap_or_default();
+        let first = Url::parse(&self.url).map(|url| displayed(&url)).unwrap_or_default();
         match final_url {
             None => format!("{} {first}", self.method),
-            Some(last) => format!("{} {first} → {}", self.method, shown(last)),
+            Some(last) => format!("{} {first} → {}", self.method, displayed(last)),
         }
     }
 
@@ -80,8 +80,8 @@ impl HttpRequest {
     /// Returns the headers with credentials shown as `****`.
     #[must_use]
     pub fn redacted_headers(&self) -> Vec<(String, String)> {
-        let shown = |name: &str, value: &str| self.credentials.redact_header(name, value);
-        self.headers.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect()
+        let displayed = |name: &str, value: &str| self.credentials.redact_header(name, value);
+        self.headers.iter().map(|(name, value)| (name.clone(), displayed(name, value))).collect()
     }
 }
 

@@ -125,24 +125,29 @@ pub(super) async fn result(
     let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
     let declared =
         if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
-    let shown = VisibleResponse { head: &head, url: &url, content_type: &content_type, is_answer, limit };
+    let visible = VisibleResponse { head: &head, url: &url, content_type: &content_type, is_answer, limit };
     let mut unread = None;
     let mut result = match declared {
-        Ok(None) => content(request, shown, kind, read),
+        Ok(None) => content(request, visible, kind, read),
         Ok(Some(json)) => {
             let (json, cut) = fitting(json, limit);
             truncated |= cut;
             let read = BodyPrefix::of(json.to_string().into_bytes(), truncated);
-            content(request, VisibleResponse { content_type: "application/json", ..shown }, Kind::Text, read)
+            content(
+                request,
+                VisibleResponse { content_type: "application/json", ..visible },
+                Kind::Text,
+                read,
+            )
         }
-        Err(why) => {
-            unread = Some(format!("the answer is not read as the declared result: {why}"));
-            content(request, shown, kind, read)
+        Err(error) => {
+            unread = Some(format!("the answer is not read as the declared result: {error}"));
+            content(request, visible, kind, read)
         }
     };
     if limits.structured {
         result.structured = match &unread {
-            Some(why) => Structured::Missing(why.clone().into()),
+            Some(reason) => Structured::Missing(reason.clone().into()),
             None => structured(&result, &head, (!has_body).then_some(status)),
         };
     }
@@ -158,11 +163,11 @@ pub(super) async fn result(
     if let Some(url) = final_url {
         details["final_url"] = request.credentials.redact_url(url.as_str()).into();
     }
-    if let Some(why) = refused {
-        details["redirect_refused"] = why.into();
+    if let Some(reason) = refused {
+        details["redirect_refused"] = reason.into();
     }
-    if let Some(why) = unread {
-        details["unread"] = why.into();
+    if let Some(reason) = unread {
+        details["unread"] = reason.into();
     }
     result.details = details;
     if let Some(saved) = saved {
@@ -214,8 +219,8 @@ pub(super) fn as_json(
 ) -> Result<Option<Value>, String> {
     let essence = essence(content_type);
     let text = || charset::decode(&read.bytes, content_type, read.truncated);
-    if let Some(answer) = limits.answer.filter(|_| !read.truncated && is_xml(&essence)) {
-        return xml::read(&text(), answer).map(Some);
+    if let Some(response) = limits.answer.filter(|_| !read.truncated && is_xml(&essence)) {
+        return xml::read(&text(), response).map(Some);
     }
     let is_text = limits.events.is_none() && !is_json_lines(&essence);
     let data = limits.events.unwrap_or(EventData::Text);
@@ -301,8 +306,8 @@ fn is_text(kind: Kind, read: &BodyPrefix) -> bool {
     }
 }
 
-fn content(request: &HttpRequest, shown: VisibleResponse<'_>, kind: Kind, read: BodyPrefix) -> ToolResult {
-    let VisibleResponse { head, url, content_type, .. } = shown;
+fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read: BodyPrefix) -> ToolResult {
+    let VisibleResponse { head, url, content_type, .. } = visible;
     let is_text = is_text(kind, &read);
     let BodyPrefix { bytes, truncated, .. } = read;
     if is_text {
@@ -313,7 +318,7 @@ fn content(request: &HttpRequest, shown: VisibleResponse<'_>, kind: Kind, read: 
         if kind == Kind::Events {
             decoded = events(&decoded, truncated);
         }
-        return ToolResult::text(readable::text(request, shown, &decoded, truncated));
+        return ToolResult::text(readable::text(request, visible, &decoded, truncated));
     }
     let mime_type = content_type.split(';').next().unwrap_or_default().trim();
     let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();
@@ -351,11 +356,11 @@ pub(super) fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String,
     for name in headers.keys() {
         let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
         let joined = values.collect::<Vec<_>>().join(", ");
-        let shown = match name.as_str() {
+        let displayed = match name.as_str() {
             "set-cookie" => "****".to_owned(),
             _ => request.credentials.redact(&joined),
         };
-        out.insert(name.as_str().to_owned(), Value::String(shown));
+        out.insert(name.as_str().to_owned(), Value::String(displayed));
     }
     out
 }

@@ -49,8 +49,8 @@ impl RetryPolicy {
 
     /// Sets how often a request is repeated.
     #[must_use]
-    pub fn max_retries(mut self, most: u32) -> RetryPolicy {
-        self.max_retries = most;
+    pub fn max_retries(mut self, max: u32) -> RetryPolicy {
+        self.max_retries = max;
         self
     }
 
@@ -92,23 +92,29 @@ impl RetryState {
     /// Returns how long to wait before the request is repeated; `None` if it is not.
     ///
     /// `left` is the time that the call still has.
-    pub(super) fn next_delay(&mut self, why: &RetryReason, left: Option<Duration>) -> Option<Duration> {
-        let RetryPolicy { max_retries: most, initial_delay: first, max_delay: longest, total } = self.retries;
+    pub(super) fn next_delay(
+        &mut self,
+        reason: &RetryReason,
+        remaining: Option<Duration>,
+    ) -> Option<Duration> {
+        let RetryPolicy { max_retries: max, initial_delay: first, max_delay: longest, total } = self.retries;
         let done = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
-        if done >= most {
+        if done >= max {
             return None;
         }
         let usual = first.saturating_mul(1 << done.min(16)).min(longest);
-        let wait = why.retry_after.unwrap_or_else(|| usual.mul_f64(0.5 + 0.5 * random()));
-        let in_time = wait <= longest && self.waited + wait <= total && left.is_none_or(|left| wait < left);
+        let wait = reason.retry_after.unwrap_or_else(|| usual.mul_f64(0.5 + 0.5 * random()));
+        let in_time = wait <= longest
+            && self.waited + wait <= total
+            && remaining.is_none_or(|remaining| wait < remaining);
         if !in_time {
             return None;
         }
         self.waited += wait;
         let mut entry = Map::new();
-        match why.status {
+        match reason.status {
             Some(status) => entry.insert("status".to_owned(), status.as_u16().into()),
-            None => entry.insert("error".to_owned(), why.message.clone().into()),
+            None => entry.insert("error".to_owned(), reason.message.clone().into()),
         };
         entry.insert("waited_ms".to_owned(), whole_millis(wait).into());
         self.history.push(entry.into());
@@ -190,10 +196,10 @@ pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
 /// Three forms are read: `RateLimit-Limit` and the like, the same with the prefix `X-`, and `RateLimit` as one list
 /// (draft-ietf-httpapi-ratelimit-headers). `details.headers` holds all of them as they came.
 pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
-    let mut told = Map::new();
+    let mut reported = Map::new();
     let mut put = |key: &str, value: Option<u64>| {
-        if let Some(value) = value.filter(|_| !told.contains_key(key)) {
-            told.insert(key.to_owned(), value.into());
+        if let Some(value) = value.filter(|_| !reported.contains_key(key)) {
+            reported.insert(key.to_owned(), value.into());
         }
     };
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -219,7 +225,7 @@ pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
         put(key, number(value));
     }
     put("retry_after_ms", retry_after(headers, SystemTime::now()).map(whole_millis));
-    told
+    reported
 }
 
 fn number(text: &str) -> Option<u64> {
@@ -252,28 +258,28 @@ mod tests {
 
     #[test]
     fn delays_double_up_to_their_limits() {
-        let why = |wanted: Option<u64>| RetryReason {
+        let reason = |wanted: Option<u64>| RetryReason {
             status: Some(StatusCode::SERVICE_UNAVAILABLE),
             retry_after: wanted.map(Duration::from_secs),
             message: String::new(),
         };
         let mut attempts =
             RetryState::new(RetryPolicy::default().max_retries(9).max_delay(Duration::from_secs(1)));
-        for most in [250, 500, 1000, 1000] {
-            let wait = attempts.next_delay(&why(None), None).unwrap().as_millis();
-            assert!((most / 2..=most).contains(&wait), "{wait} of {most}");
+        for max in [250, 500, 1000, 1000] {
+            let wait = attempts.next_delay(&reason(None), None).unwrap().as_millis();
+            assert!((max / 2..=max).contains(&wait), "{wait} of {max}");
         }
         assert_eq!(attempts.history.len(), 4);
-        assert_eq!(attempts.next_delay(&why(Some(1)), None), Some(Duration::from_secs(1)));
+        assert_eq!(attempts.next_delay(&reason(Some(1)), None), Some(Duration::from_secs(1)));
         // More than a wait may take, than the call has, than all waits may take.
-        assert_eq!(attempts.next_delay(&why(Some(2)), None), None);
-        assert_eq!(attempts.next_delay(&why(Some(1)), Some(Duration::from_secs(1))), None);
+        assert_eq!(attempts.next_delay(&reason(Some(2)), None), None);
+        assert_eq!(attempts.next_delay(&reason(Some(1)), Some(Duration::from_secs(1))), None);
         assert_eq!(
             RetryState::new(RetryPolicy::default().max_total_delay(Duration::ZERO))
-                .next_delay(&why(None), None),
+                .next_delay(&reason(None), None),
             None
         );
-        assert_eq!(RetryState::new(RetryPolicy::NONE).next_delay(&why(Some(0)), None), None);
+        assert_eq!(RetryState::new(RetryPolicy::NONE).next_delay(&reason(Some(0)), None), None);
     }
 
     #[test]

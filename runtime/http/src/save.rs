@@ -73,9 +73,9 @@ pub(super) fn report_saved_file(
 ) {
     let saved = match saved {
         Ok(saved) => saved,
-        Err(why) => {
-            result.content.push(Content::Text(format!("[not saved: {why}]")));
-            result.details["not_saved"] = why.into();
+        Err(error) => {
+            result.content.push(Content::Text(format!("[not saved: {error}]")));
+            result.details["not_saved"] = error.into();
             return;
         }
     };

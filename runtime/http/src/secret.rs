@@ -196,14 +196,14 @@ mod tests {
         for secret in ["p", "t t", "long-enough"] {
             applied.hide(secret);
         }
-        for (url, shown) in [
+        for (url, displayed) in [
             ("http://p.example/p/t?key=p&page=p1&q=top", "http://p.example/p/t?key=****&page=p1&q=top"),
             ("http://h/p", "http://h/p"),
             ("http://h/long-enough?a=xlong-enoughx", "http://h/****?a=x****x"),
         ] {
-            assert_eq!(applied.redact_url(url), shown);
+            assert_eq!(applied.redact_url(url), displayed);
         }
-        for (name, value, shown) in [
+        for (name, value, displayed) in [
             ("authorization", "Bearer p", "Bearer ****"),
             ("Authorization", "Token t t", "Token ****"),
             ("Authorization", "p", "****"),
@@ -211,7 +211,7 @@ mod tests {
             ("Accept", "p", "p"),
             ("X-Echo", "long-enough", "****"),
         ] {
-            assert_eq!(applied.redact_header(name, value), shown);
+            assert_eq!(applied.redact_header(name, value), displayed);
         }
     }
 }

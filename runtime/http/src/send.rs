@@ -75,7 +75,7 @@ impl<'a> RequestSender<'a> {
         let key = self.plan.idempotency_key.as_str();
         if !key.is_empty() && request.header(key).is_none() {
             let made = idempotency_key();
-            let made = made.map_err(|why| ToolError::failed(format!("no idempotency key: {why}")))?;
+            let made = made.map_err(|error| ToolError::failed(format!("no idempotency key: {error}")))?;
             request.headers.push((key.to_owned(), made));
         }
         Ok(request)
@@ -129,14 +129,14 @@ impl<'a> RequestSender<'a> {
                 renewed = Some(self.with_new_tokens(request).await?);
                 continue;
             }
-            let why = match &sent {
+            let reason = match &sent {
                 Ok(reply) if !self.repeatable || reply.refused.is_some() => None,
                 Ok(reply) => RetryReason::answered(reply.response.status(), reply.response.headers()),
                 Err(error) => RetryReason::failed(error, self.repeatable),
             };
-            if let Some(why) = why {
-                let left = self.deadline.map(|until| until.saturating_duration_since(Instant::now()));
-                if let Some(wait) = self.attempts.next_delay(&why, left) {
+            if let Some(reason) = reason {
+                let remaining = self.deadline.map(|until| until.saturating_duration_since(Instant::now()));
+                if let Some(wait) = self.attempts.next_delay(&reason, remaining) {
                     drop(sent);
                     let millis = whole_millis(wait);
                     let number = |count| Attribute::Number(i64::try_from(count).unwrap_or(i64::MAX));
@@ -147,7 +147,7 @@ impl<'a> RequestSender<'a> {
                             ("toolgen.repeated.after_ms", number(millis)),
                         ],
                     );
-                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", why.message));
+                    self.ctx.progress(format!("{}; the request is repeated in {millis} ms", reason.message));
                     sleep(wait).await;
                     continue;
                 }
@@ -192,7 +192,7 @@ impl<'a> RequestSender<'a> {
             SendError::Malformed(message) => {
                 ToolError::failed_with("INVALID_REQUEST", format!("Error: {message}"))
             }
-            SendError::Taped(why) => ToolError::failed_with("CASSETTE_DIFFERENCE", why),
+            SendError::Taped(reason) => ToolError::failed_with("CASSETTE_DIFFERENCE", reason),
             SendError::Network(error) => network(request, "HTTP_ERROR", error),
         }
     }

@@ -148,7 +148,7 @@ impl Sequence {
 fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
     if !bytes.iter().all(|byte| byte.is_ascii_whitespace()) {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        items.push(serde_json::from_slice(bytes).map_err(|why| why.to_string())?);
+        items.push(serde_json::from_slice(bytes).map_err(|error| error.to_string())?);
     }
     Ok(())
 }

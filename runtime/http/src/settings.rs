@@ -302,8 +302,8 @@ impl HttpEngineBuilder {
     /// programs whose users do not write Rust. The function gets the host; the default sentence names
     /// [`private_host`](Self::private_host).
     #[must_use]
-    pub fn private_host_help(mut self, remedy: fn(&str) -> String) -> Self {
-        self.remedy = remedy;
+    pub fn private_host_help(mut self, help: fn(&str) -> String) -> Self {
+        self.remedy = help;
         self
     }
 

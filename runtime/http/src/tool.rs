@@ -47,10 +47,10 @@ impl HttpTool {
         ctx: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
         let HttpTool { engine, tool, .. } = self;
-        if let (Some(most), Some(pages)) =
+        if let (Some(max), Some(pages)) =
             (pages::take_max_items(tool, &mut arguments)?, &plan(tool)?.pagination)
         {
-            return several(engine, tool, pages, (arguments, most), limit, ctx).await;
+            return several(engine, tool, pages, (arguments, max), limit, ctx).await;
         }
         let started = Instant::now();
         let request = engine.prepare(tool, arguments).await?;
@@ -144,18 +144,18 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
     let Some(output) = spec.output.as_ref().filter(|_| spec.output_may_differ && !result.is_error()) else {
         return;
     };
-    let why = match result.structured() {
+    let reason = match result.structured() {
         Ok(value) => {
-            if let Some(told) =
+            if let Some(message) =
                 result_problems(&value, output.shape(), &spec.defs).first().map(ArgumentProblem::of_result)
             {
-                result.details["deviates"] = told.into();
+                result.details["deviates"] = message.into();
             }
             return;
         }
-        Err(why) => why.into_owned(),
+        Err(error) => error.into_owned(),
     };
-    if let Some(came) = not_json(tool, &result.details, &why) {
+    if let Some(came) = not_json(tool, &result.details, &reason) {
         let about = format!("{}: the document promises another result: {came}", spec.name);
         result.details["deviates"] = came.clone().into();
         result.details[OPERATOR] = about.into();
@@ -165,7 +165,7 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
 
 /// Says what came in place of JSON; `None` if that is no deviation: nothing follows such a status, the document has the
 /// media type, too, or the engine itself has not read, or not kept, the whole.
-fn not_json(tool: &Tool, details: &Value, why: &str) -> Option<String> {
+fn not_json(tool: &Tool, details: &Value, reason: &str) -> Option<String> {
     let plan = tool.call.http()?;
     let text = |name: &str| details.get(name).and_then(Value::as_str).unwrap_or_default();
     let is_whole = details.get("truncated") == Some(&Value::Bool(false)) && details.get("saved").is_none();
@@ -183,13 +183,13 @@ fn not_json(tool: &Tool, details: &Value, why: &str) -> Option<String> {
         return Some(format!("the result: {named} came, and {}", text("unread")));
     }
     let is_promised = |promised: &str| !media_type.is_empty() && essence(promised.trim()) == media_type;
-    if why == EMPTY {
+    if reason == EMPTY {
         return Some(format!("the result: {named} came, and the body is empty"));
     }
     if is_json(&media_type) {
-        return (why == NOT_JSON)
+        return (reason == NOT_JSON)
             .then(|| format!("the result: {named} came, and the body is not whole JSON"));
     }
-    let is_other = matches!(why, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
+    let is_other = matches!(reason, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
     is_other.then(|| format!("the result: {named} came, which is not JSON"))
 }

@@ -122,8 +122,8 @@ pub(super) async fn send(
             None => step.send(client).await?,
             Some(taped) if taped.tape.0.plays() => taped.play(request, &step)?,
             Some(taped) => {
-                let heard = taped.record(request, &step);
-                heard(step.send(client).await?)
+                let received = taped.record(request, &step);
+                received(step.send(client).await?)
             }
         };
         let is_answer = route.answers.contains(&response.status().as_u16());
@@ -141,7 +141,7 @@ pub(super) async fn send(
                 step = next;
                 continue;
             }
-            Some(Err(why)) => Some(why),
+            Some(Err(error)) => Some(error),
         };
         return Ok(Reply { response, final_url, refused });
     }
@@ -165,7 +165,8 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
         let length = request.url.len();
         return Err(malformed(format!("the URL has {length} bytes, and at most {MAX_URL} can be sent")));
     }
-    let url = Url::parse(&request.url).map_err(|why| malformed(format!("the URL is not usable: {why}")))?;
+    let url =
+        Url::parse(&request.url).map_err(|error| malformed(format!("the URL is not usable: {error}")))?;
     let mut headers = HeaderMap::new();
     let own = request.headers.iter();
     let extra = extra.iter().filter(|(name, _)| request.header(name).is_none());
@@ -306,13 +307,13 @@ impl Interception<'_> {
 
     /// Returns the recorded answer.
     pub(super) fn play(&self, request: &HttpRequest, step: &Step) -> Result<Response, SendError> {
-        let answer = self.tape.0.replay_response(self.request(request, step)).map_err(SendError::Taped)?;
-        let mut response = http::Response::builder().status(answer.status);
-        for (name, value) in &answer.headers {
+        let reply = self.tape.0.replay_response(self.request(request, step)).map_err(SendError::Taped)?;
+        let mut response = http::Response::builder().status(reply.status);
+        for (name, value) in &reply.headers {
             response = response.header(name, value);
         }
-        let response = response.body(answer.body).map(Response::from);
-        response.map_err(|why| SendError::Taped(format!("a recorded answer cannot be read: {why}")))
+        let response = response.body(reply.body).map(Response::from);
+        response.map_err(|error| SendError::Taped(format!("a recorded answer cannot be read: {error}")))
     }
 
     /// Records a request, and its answer while it is read.
@@ -326,13 +327,13 @@ impl Interception<'_> {
         move |response| {
             let (parts, body) = http::Response::<reqwest::Body>::from(response).into_parts();
             let (status, headers) = (parts.status.as_u16(), texts(&parts.headers));
-            let heard = RecordedBody {
+            let received = RecordedBody {
                 body,
                 tape,
                 number,
                 response: TapedAnswer { status, headers, body: Vec::new() },
             };
-            Response::from(http::Response::from_parts(parts, reqwest::Body::wrap(heard)))
+            Response::from(http::Response::from_parts(parts, reqwest::Body::wrap(received)))
         }
     }
 }

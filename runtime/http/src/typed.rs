@@ -117,18 +117,18 @@ async fn call_within<T: FromJson>(
     let limit = engine.settings.max_typed_bytes;
     let body = read(&mut response, limit, None).await;
     let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
-    let shown = || request.credentials.redact_body(&body.bytes, &content_type, body.truncated);
+    let displayed = || request.credentials.redact_body(&body.bytes, &content_type, body.truncated);
     let limits = engine.limits(&tool);
     if !limits.is_answer(status) {
-        let told =
+        let message =
             refusal(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref()).told;
-        return Err(answered.refusing(&request, response.headers(), (refused, told), shown()));
+        return Err(answered.refusing(&request, response.headers(), (refused, message), displayed()));
     }
     if body.truncated {
         return Err(answered.too_large(limit));
     }
     let value = value::<T>(&body, &content_type, &limits);
-    let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
+    let value = value.map_err(|reason| answered.unfit(&reason, &displayed()))?;
     Ok(TypedResponse::new(value, status.as_u16(), seen(&request, response.headers())))
 }
 /// Reads the body of an answer as the type of the result.
@@ -138,29 +138,29 @@ async fn call_within<T: FromJson>(
 /// Why it is not of that type.
 fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits<'_>) -> Result<T, String> {
     if T::ignores_body() {
-        return T::from_json(Value::Null).map_err(|why| why.to_string());
+        return T::from_json(Value::Null).map_err(|error| error.to_string());
     }
     let text = charset::decode(&body.bytes, content_type, body.truncated);
-    let unlike = |why: &dyn fmt::Display| unlike_json(&text, why);
+    let unlike = |reason: &dyn fmt::Display| unlike_json(&text, reason);
     if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-        return T::from_json(Value::Null).map_err(|why| unlike(&why));
+        return T::from_json(Value::Null).map_err(|error| unlike(&error));
     }
     if limits.structured
         && let Some(declared) = as_json(body, content_type, limits)?
     {
         let fit = T::from_json(declared);
-        return fit.map_err(|why| format!("the body is not of the expected type ({why})"));
+        return fit.map_err(|error| format!("the body is not of the expected type ({error})"));
     }
     let is_json = is_json(content_type) || content_type.is_empty();
     match serde_json::from_str(&text) {
         Ok(value) => match T::from_json(value) {
             // A text that happens to be JSON, such as `5`.
-            Err(why) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| unlike(&why)),
-            fit => fit.map_err(|why| unlike(&why)),
+            Err(error) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| unlike(&error)),
+            fit => fit.map_err(|error| unlike(&error)),
         },
         // Servers send JSON under other media types, and texts that are not JSON as JSON.
-        Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|why| unlike(&why)),
-        Err(why) => Err(unlike(&why)),
+        Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|error| unlike(&error)),
+        Err(error) => Err(unlike(&error)),
     }
 }
 
@@ -168,9 +168,9 @@ fn value<T: FromJson>(body: &BodyPrefix, content_type: &str, limits: &BodyLimits
 ///
 /// If the arguments cannot be written as JSON.
 fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
-    arguments.into_arguments().map_err(|why| {
-        let why = ToolError::invalid_args(format!("the arguments are not JSON: {why}"));
-        CallError::without_answer(A::tool())(why)
+    arguments.into_arguments().map_err(|error| {
+        let error = ToolError::invalid_args(format!("the arguments are not JSON: {error}"));
+        CallError::without_answer(A::tool())(error)
     })
 }
 
@@ -228,7 +228,7 @@ impl<T> TypedResponse<T> {
 
 /// Returns the headers of an answer that a program sees.
 pub(super) fn seen(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
-    let mut shown = response::headers(request, headers);
-    shown.retain(|name, _| !is_secret_header(name));
-    shown
+    let mut displayed = response::headers(request, headers);
+    displayed.retain(|name, _| !is_secret_header(name));
+    displayed
 }

@@ -31,15 +31,15 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
         with_host(base.trim()).map_err(problem)?;
         // Not shown, because the operator's URL may hold a key.
         let url = Url::parse(base.trim());
-        let url = url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?;
+        let url = url.map_err(|error| problem(format!("The configured base URL is not a URL: {error}")))?;
         return Ok(Base { configured: true, ..checked(&url).map_err(problem)? });
     }
     let server = match plan.servers.first() {
         Some(server) => substitute(server, options.server_variables)?,
         None => "/".to_owned(),
     };
-    let unfit = |why: &str| {
-        RequestProblem::new(RequestProblemKind::Server, "", format!("{why}, not `{}`", shown(&server)))
+    let unfit = |reason: &str| {
+        RequestProblem::new(RequestProblemKind::Server, "", format!("{reason}, not `{}`", shown(&server)))
     };
     with_host(server.trim()).map_err(unfit)?;
     let url = absolute(server.trim(), options.document_url)?;
@@ -110,7 +110,7 @@ fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProb
     let document = document_url.and_then(parse_http).ok_or_else(|| problem(NO_BASE_URL))?;
     document
         .join(server)
-        .map_err(|why| problem(format!("The server URL `{}` is not a URL: {why}", shown(server))))
+        .map_err(|error| problem(format!("The server URL `{}` is not a URL: {error}", shown(server))))
 }
 
 fn parse_http(text: &str) -> Option<Url> {
@@ -122,10 +122,10 @@ fn parse_http(text: &str) -> Option<Url> {
 fn looks_like_host(server: &str) -> bool {
     let host = server.split('/').next().unwrap_or_default();
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
-    let named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
+    let is_named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
     let dotted = name.contains('.') && !name.starts_with('.');
     let ported = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-    named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
+    is_named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn holds_user(url: &Url) -> bool {

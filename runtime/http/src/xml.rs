@@ -47,7 +47,7 @@ pub(super) fn texts<'v, 'p>(
         };
         match text {
             Ok(text) => drop(values.to_mut().insert(key.to_owned(), text)),
-            Err(why) => problem(key, why),
+            Err(error) => problem(key, error),
         }
     }
     values

@@ -88,8 +88,8 @@ discreet_debug!(ToolCall: id, name, blocked; arguments);
 impl serde_core::Serialize for ToolCall {
     fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
-        if let Some(why) = &self.blocked {
-            out["blocked"] = json!(why);
+        if let Some(reason) = &self.blocked {
+            out["blocked"] = json!(reason);
         }
         out.serialize(serializer)
     }
@@ -124,8 +124,8 @@ impl ToolCall {
 
     /// Marks the call as blocked: it is answered but never run.
     #[must_use]
-    pub fn blocked(mut self, why: Blocked) -> ToolCall {
-        self.blocked = Some(why);
+    pub fn blocked(mut self, reason: Blocked) -> ToolCall {
+        self.blocked = Some(reason);
         self
     }
 
@@ -141,8 +141,8 @@ impl ToolCall {
 
     /// Shortens the ID to what is recorded, and returns it as it was.
     pub(crate) fn shorten_id(&mut self) -> Text {
-        let shown = shown_id(&self.id);
-        std::mem::replace(&mut self.id, shown)
+        let visible = shown_id(&self.id);
+        std::mem::replace(&mut self.id, visible)
     }
 
     /// Blocks the call if its arguments are nested too deeply to be walked, and drops them.
@@ -150,8 +150,8 @@ impl ToolCall {
     pub fn shallow(&mut self) {
         if !is_shallow(&self.arguments) {
             drop(shallow(std::mem::take(&mut self.arguments)));
-            let why = format!("its arguments are nested more than {MAX_DEPTH} levels deep");
-            self.blocked = Some(Blocked::Malformed(why.into()));
+            let reason = format!("its arguments are nested more than {MAX_DEPTH} levels deep");
+            self.blocked = Some(Blocked::Malformed(reason.into()));
         }
     }
 
@@ -232,9 +232,9 @@ impl ToolResponse {
     }
 
     /// The answer to a call that is not run, with the reason the model sees.
-    pub fn skipped(call: &ToolCall, why: impl Into<String>) -> ToolResponse {
-        let why = ToolError::failed_with("SKIPPED", why);
-        ToolResponse { skipped: true, ..ToolResponse::new(call, Err(why)) }
+    pub fn skipped(call: &ToolCall, reason: impl Into<String>) -> ToolResponse {
+        let error = ToolError::failed_with("SKIPPED", reason);
+        ToolResponse { skipped: true, ..ToolResponse::new(call, Err(error)) }
     }
 
     /// Whether there is no result, or the tool itself reports a failure (see [`ToolResult::is_error`]).
@@ -249,7 +249,7 @@ impl ToolResponse {
     #[must_use]
     pub fn operator_text(&self) -> Option<Cow<'_, str>> {
         match &self.outcome {
-            Err(why) => Some(why.operator_text()),
+            Err(error) => Some(error.operator_text()),
             Ok(result) if result.is_error() => {
                 Some(result.operator_text().map_or_else(|| result.to_text().into(), Cow::Borrowed))
             }
@@ -273,7 +273,7 @@ impl ToolResponse {
     pub fn content(&self) -> Cow<'_, [Content]> {
         match &self.outcome {
             Ok(result) => Cow::Borrowed(&result.content),
-            Err(why) => Cow::Owned(vec![Content::Text(model_text(why))]),
+            Err(error) => Cow::Owned(vec![Content::Text(model_text(error))]),
         }
     }
 
@@ -282,7 +282,7 @@ impl ToolResponse {
     pub fn text(&self) -> String {
         match &self.outcome {
             Ok(result) => result.to_text(),
-            Err(why) => model_text(why),
+            Err(error) => model_text(error),
         }
     }
 
@@ -303,18 +303,20 @@ impl ToolResponse {
             "duration_ms": whole_millis(self.duration),
             "provenance": "tool-result",
         });
-        if let Err(why) = &self.outcome {
-            out["error_code"] = Value::from(why.code());
+        if let Err(error) = &self.outcome {
+            out["error_code"] = Value::from(error.code());
         }
         out
     }
 }
 
 /// Returns the text of an error for a model, with the name that the model probably meant.
-fn model_text(why: &ToolError) -> String {
-    match why {
-        ToolError::NotFound { suggestion: Some(meant), .. } => format!("{why}; did you mean '{meant}'?"),
-        why => why.to_string(),
+fn model_text(error: &ToolError) -> String {
+    match error {
+        ToolError::NotFound { suggestion: Some(closest), .. } => {
+            format!("{error}; did you mean '{closest}'?")
+        }
+        error => error.to_string(),
     }
 }
 
@@ -327,8 +329,8 @@ mod tests {
         let call = ToolCall::new("1", "t", json!({}));
         let good = ToolResponse::new(&call, Ok(ToolResult::text("done")));
         assert_eq!((good.text().as_str(), good.is_error()), ("done", false));
-        let told = ToolResponse::new(&call, Ok(ToolResult::json(json!({"success": false}))));
-        assert!(told.is_error());
+        let response = ToolResponse::new(&call, Ok(ToolResult::json(json!({"success": false}))));
+        assert!(response.is_error());
         let mut failed = ToolResponse::new(&call, Err(ToolError::failed("it broke")));
         failed.started = SystemTime::UNIX_EPOCH + Duration::from_millis(1500);
         assert_eq!(

@@ -152,8 +152,8 @@ impl RegistryBuilder {
     #[must_use]
     #[track_caller]
     pub fn add_all(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> RegistryBuilder {
-        let place = Location::caller();
-        self.added.extend(tools.into_iter().map(|tool| (tool.into_tool(), Some(place))));
+        let location = Location::caller();
+        self.added.extend(tools.into_iter().map(|tool| (tool.into_tool(), Some(location))));
         self
     }
 

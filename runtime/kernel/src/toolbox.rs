@@ -229,7 +229,7 @@ impl Toolbox {
         }
         match FactoryError::lacking(self.0.registry.at(index).spec(), &self.0.context.services) {
             None => self.0.tool(index).cloned(),
-            Some(why) => Err(ToolboxError::Create { name: name.to_owned(), source: why }),
+            Some(error) => Err(ToolboxError::Create { name: name.to_owned(), source: error }),
         }
     }
 
@@ -274,7 +274,7 @@ impl Inner {
             Some(_) if self.hide_forbidden => {
                 Err(ToolError::denied(ToolboxError::NotAllowed(name.to_owned()).to_string()))
             }
-            Some(why) => Err(why.clone()),
+            Some(error) => Err(error.clone()),
         }
     }
 
@@ -304,9 +304,9 @@ impl Inner {
 
     /// Returns the tool itself, building it first if necessary.
     pub(crate) fn build(&self, admitted: Admitted<'_>) -> Result<&Arc<dyn AgentTool>, ToolError> {
-        self.tool(admitted.index).map_err(|why| {
+        self.tool(admitted.index).map_err(|error| {
             // The reason names what the program lacks; a model can only report it.
-            ToolError::failed(why.to_string())
+            ToolError::failed(error.to_string())
         })
     }
 
@@ -328,16 +328,18 @@ impl Inner {
         }
         let tool = match registered.bind(&self.build_context()) {
             None => Arc::clone(registered),
-            Some(built) => built
-                .map_err(|why| ToolboxError::Create { name: registered.name().to_owned(), source: why })?,
+            Some(built) => built.map_err(|error| ToolboxError::Create {
+                name: registered.name().to_owned(),
+                source: error,
+            })?,
         };
         Ok(slot.tool.get_or_init(|| tool))
     }
 
     fn may_use(&self, index: usize) -> bool {
         let has_cut = || self.pages.as_ref().is_some_and(|pages| pages.has_cut());
-        let shown = |slot: &Slot| slot.listed && (!slot.on_demand || has_cut());
-        self.slots.get(index).is_some_and(shown) && self.refusal(index).is_none()
+        let visible = |slot: &Slot| slot.listed && (!slot.on_demand || has_cut());
+        self.slots.get(index).is_some_and(visible) && self.refusal(index).is_none()
     }
 
     fn refusal(&self, index: usize) -> Option<&ToolError> {

@@ -272,11 +272,11 @@ impl Server {
             Ok(running) => running,
             // The client only looked whether there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(why) => return Err(ServeError::new(format!("the client could not be served: {why}"))),
+            Err(error) => return Err(ServeError::new(format!("the client could not be served: {error}"))),
         };
         match running.waiting().await {
             Ok(_) => Ok(()),
-            Err(why) => Err(ServeError::new(format!("the server stopped: {why}"))),
+            Err(error) => Err(ServeError::new(format!("the server stopped: {error}"))),
         }
     }
 }

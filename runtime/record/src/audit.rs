@@ -325,7 +325,7 @@ toolgen_core::__readable_debug!(AuditError);
 impl std::error::Error for AuditError {}
 
 impl From<std::io::Error> for AuditError {
-    fn from(why: std::io::Error) -> Self {
-        AuditError::new(why.to_string())
+    fn from(error: std::io::Error) -> Self {
+        AuditError::new(error.to_string())
     }
 }

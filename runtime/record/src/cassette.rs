@@ -102,9 +102,9 @@ impl Cassette {
     /// If the file cannot be read, or is not a cassette, with the place of what is wrong.
     pub fn open(path: impl AsRef<Path>) -> Result<Cassette, CassetteError> {
         let path = path.as_ref();
-        let failed = |why: &dyn fmt::Display| CassetteError(format!("{}: {why}", path.display()));
-        let text = fs::read_to_string(path).map_err(|why| failed(&why))?;
-        Cassette::parse(&text).map_err(|why| failed(&why))
+        let failed = |reason: &dyn fmt::Display| CassetteError(format!("{}: {reason}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
+        Cassette::parse(&text).map_err(|error| failed(&error))
     }
 
     /// Reads the text of a cassette to be played.
@@ -134,9 +134,9 @@ impl Cassette {
         let entries: Vec<Entry> = state.entries.iter().map(hide).collect();
         let text = entry::text(&entries);
         if hiding.finds(&text) {
-            let why = "the cassette is not written, because a credential would stand in it; a `rule` of its redactor can \
+            let reason = "the cassette is not written, because a credential would stand in it; a `rule` of its redactor can \
                        hide it";
-            return Err(CassetteError(why.to_owned()));
+            return Err(CassetteError(reason.to_owned()));
         }
         Ok(text)
     }
@@ -148,7 +148,7 @@ impl Cassette {
     /// As [`text`](Self::text), and if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         let path = path.as_ref();
-        let failed = |why| CassetteError(format!("{} cannot be written: {why}", path.display()));
+        let failed = |error| CassetteError(format!("{} cannot be written: {error}", path.display()));
         let text = self.to_text()?;
         private::write(path, &text).map_err(failed)
     }
@@ -189,11 +189,11 @@ impl Cassette {
         found: &Value,
         among: impl Fn(&Entry) -> Option<Value>,
     ) -> Result<usize, String> {
-        let shown = hidden(found.clone(), &state.hidden.hiding(&self.0.redactor));
+        let visible = hidden(found.clone(), &state.hidden.hiding(&self.0.redactor));
         let open = state.entries.iter().enumerate().filter(|(index, _)| !state.played.contains(index));
         let rated = open.filter_map(|(index, entry)| {
             let recorded = among(entry)?;
-            Some((differences(&recorded, found, &shown).len(), index, recorded))
+            Some((differences(&recorded, found, &visible).len(), index, recorded))
         });
         // Of equals the first, so that the same request gets one answer after the other.
         let nearest = rated.min_by_key(|(differs, index, _)| (*differs, *index));
@@ -206,8 +206,9 @@ impl Cassette {
         if let Some((_, index, recorded)) = &nearest {
             message.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
         }
-        message.push_str(&format!("\n+ found    {}", brief(&shown)));
-        let places = nearest.map(|(.., recorded)| differences(&recorded, &shown, &shown)).unwrap_or_default();
+        message.push_str(&format!("\n+ found    {}", brief(&visible)));
+        let places =
+            nearest.map(|(.., recorded)| differences(&recorded, &visible, &visible)).unwrap_or_default();
         places.iter().take(MAX_DIFFERENCES_SHOWN).for_each(|place| message.push_str(&format!("\n  {place}")));
         state.difference.get_or_insert_with(|| message.clone());
         Err(message)
@@ -218,15 +219,15 @@ impl Cassette {
 fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
     // The number of a request, which only by its name looks like a secret.
     let tokens = ["/params/progressToken", "/params/_meta/progressToken"];
-    let kept = tokens.map(|place| value.pointer(place).filter(|token| token.is_u64()).cloned());
+    let kept = tokens.map(|location| value.pointer(location).filter(|token| token.is_u64()).cloned());
     let mut value = value;
     // In Base64, nothing would tell bytes that hold a secret from others.
     if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
         *body = serde_json::json!({ "text": toolgen_kernel::layers::redact::REDACTED });
     }
     value = hiding.value(value);
-    for (place, kept) in tokens.into_iter().zip(kept) {
-        if let (Some(token), Some(kept)) = (value.pointer_mut(place), kept) {
+    for (location, kept) in tokens.into_iter().zip(kept) {
+        if let (Some(token), Some(kept)) = (value.pointer_mut(location), kept) {
             *token = kept;
         }
     }

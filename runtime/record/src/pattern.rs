@@ -24,18 +24,18 @@ pub struct ValueDifference {
 
 impl fmt::Display for ValueDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the whole" } else { &self.pointer };
+        let location = if self.pointer.is_empty() { "the whole" } else { &self.pointer };
         match (&self.expected, &self.found) {
             (Some(expected), Some(found)) => {
-                write!(f, "{place}: expected {}, found {}", brief(expected), brief(found))?;
+                write!(f, "{location}: expected {}, found {}", brief(expected), brief(found))?;
                 match (expected, found) {
                     (Value::String(expected), Value::String(found)) => apart(f, expected, found),
                     _ => Ok(()),
                 }
             }
-            (Some(expected), None) => write!(f, "{place}: expected {}, found nothing", brief(expected)),
-            (None, Some(found)) => write!(f, "{place}: expected nothing, found {}", brief(found)),
-            (None, None) => write!(f, "{place}: nothing"),
+            (Some(expected), None) => write!(f, "{location}: expected {}, found nothing", brief(expected)),
+            (None, Some(found)) => write!(f, "{location}: expected nothing, found {}", brief(found)),
+            (None, None) => write!(f, "{location}: nothing"),
         }
     }
 }
@@ -66,10 +66,10 @@ pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Ve
     compare(expected, (found, Some(masked)), &mut String::new(), &mut all);
     // Where a name is masked, or bytes are left out, only the whole is the same.
     if !all.is_empty() && found != masked {
-        let mut shown = Vec::new();
-        compare(expected, (masked, None), &mut String::new(), &mut shown);
-        if shown.is_empty() {
-            return shown;
+        let mut visible = Vec::new();
+        compare(expected, (masked, None), &mut String::new(), &mut visible);
+        if visible.is_empty() {
+            return visible;
         }
     }
     all

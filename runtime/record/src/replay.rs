@@ -163,17 +163,18 @@ impl Replay {
     /// The first difference.
     pub fn finish(&self) -> Result<(), Box<Difference>> {
         let mut state = unpoisoned(self.state.lock());
-        let left = (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
-        self.left_out(&mut state, &left);
+        let remaining =
+            (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+        self.left_out(&mut state, &remaining);
         state.difference.clone().map_or(Ok(()), |difference| Err(Box::new(difference)))
     }
 
     /// Notes that calls were not made.
-    fn left_out(&self, state: &mut State, left: &[usize]) {
-        if left.is_empty() || state.difference.is_some() {
+    fn left_out(&self, state: &mut State, remaining: &[usize]) {
+        if remaining.is_empty() || state.difference.is_some() {
             return;
         }
-        let not_made = left.iter().filter_map(|index| Some(self.at(*index)?.to_string())).collect();
+        let not_made = remaining.iter().filter_map(|index| Some(self.at(*index)?.to_string())).collect();
         state.difference = Some(self.difference(state, DifferenceKind::NotMade(not_made), None, None));
     }
 
@@ -299,9 +300,9 @@ impl Replay {
             return;
         }
         let mut state = unpoisoned(self.state.lock());
-        let left =
+        let remaining =
             self.within(index).into_iter().filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
-        self.left_out(&mut state, &left);
+        self.left_out(&mut state, &remaining);
         let failed =
             |outcome: &Result<ToolResult, ToolError>| outcome.as_ref().map_or(true, ToolResult::is_error);
         let RecordedOutcome::Answered(recorded) = &call.outcome else { return };

@@ -121,7 +121,7 @@ impl Engines {
             None => lacking(&tool.call).into(),
             Some(engine) => match engine.make(tool, others) {
                 Ok(tool) => return made.push(tool),
-                Err(why) => Text::from(why.to_string()),
+                Err(error) => Text::from(error.to_string()),
             },
         };
         match problems.iter_mut().find(|problem| problem.message == message) {

@@ -27,10 +27,10 @@ const DATABASE: &[u8; 16] = b"SQLite format 3\0";
 /// If the file cannot be opened, or is a database without records of calls.
 pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
     let path = path.as_ref();
-    let named = |why: AuditError| AuditError::new(format!("{}: {why}", path.display()));
+    let named = |error: AuditError| AuditError::new(format!("{}: {error}", path.display()));
     let mut start = Vec::new();
-    let file = File::open(path).map_err(|why| named(why.into()))?;
-    file.take(16).read_to_end(&mut start).map_err(|why| named(why.into()))?;
+    let file = File::open(path).map_err(|error| named(error.into()))?;
+    file.take(16).read_to_end(&mut start).map_err(|error| named(error.into()))?;
     if start == DATABASE { database(path).map_err(named) } else { AuditReader::open(path) }
 }
 

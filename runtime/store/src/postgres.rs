@@ -143,8 +143,8 @@ impl PostgresBuilder {
     /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
     /// alarms. The request that noticed calls it, and waits for it.
     #[must_use]
-    pub fn on_change(mut self, told: impl Fn(&StoreChange) + Send + Sync + 'static) -> PostgresBuilder {
-        self.on_change = Some(Box::new(told));
+    pub fn on_change(mut self, message: impl Fn(&StoreChange) + Send + Sync + 'static) -> PostgresBuilder {
+        self.on_change = Some(Box::new(message));
         self
     }
 
@@ -182,7 +182,7 @@ impl Connect for Database {
             }
             Ok(Arc::new(client))
         };
-        opened.await.map_err(|why: Error| Failure::Lost(text(&why)))
+        opened.await.map_err(|error: Error| Failure::Lost(text(&error)))
     }
 
     fn is_open(client: &Arc<Client>) -> bool {
@@ -259,7 +259,7 @@ impl PostgresStore {
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
         self.0
             .request(async |client: Arc<Client>| {
-                client.query_typed(text, values).await.map_err(|why| failure(&why))
+                client.query_typed(text, values).await.map_err(|error| failure(&error))
             })
             .await
     }
@@ -273,15 +273,19 @@ impl PostgresStore {
         let found = self.run_query(&statement, &[(&table, Type::TEXT), (&key, Type::TEXT)]).await?;
         let row = |row: &tokio_postgres::Row| {
             let number = |index| Ok::<_, Error>(u64::try_from(row.try_get::<_, i64>(index)?).unwrap_or(0));
-            let left = Duration::from_millis(number(3)?);
-            Ok(Row { key: row.try_get(0)?, version: number(1)?, value: row.try_get(2)?, left })
+            let remaining = Duration::from_millis(number(3)?);
+            Ok(Row { key: row.try_get(0)?, version: number(1)?, value: row.try_get(2)?, left: remaining })
         };
-        found.iter().map(row).collect::<Result<_, Error>>().map_err(|why| self.0.error(&why.to_string()))
+        found
+            .iter()
+            .map(row)
+            .collect::<Result<_, Error>>()
+            .map_err(|reason| self.0.error(&reason.to_string()))
     }
 }
 
-fn failure(why: &Error) -> Failure {
-    if breaks(why) { Failure::Lost(text(why)) } else { Failure::Refused(text(why)) }
+fn failure(error: &Error) -> Failure {
+    if breaks(error) { Failure::Lost(text(error)) } else { Failure::Refused(text(error)) }
 }
 
 impl Store for PostgresStore {
@@ -333,7 +337,7 @@ impl Store for PostgresStore {
             ];
             let found = self.run_query(&format!("{PAST} {statement}"), &values).await?;
             let version = found.first().map(|row| row.try_get::<_, i64>(0)).transpose();
-            let version = version.map_err(|why| self.0.error(&why.to_string()))?;
+            let version = version.map_err(|reason| self.0.error(&reason.to_string()))?;
             Ok(version.map(i64::cast_unsigned))
         })
     }
@@ -369,12 +373,12 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let keys: Vec<&str> = counters.iter().map(|(key, _)| *key).collect();
-            let most: Vec<i64> = counters.iter().map(|(_, most)| i64::from(*most)).collect();
+            let max: Vec<i64> = counters.iter().map(|(_, max)| i64::from(*max)).collect();
             let length = part_of(window);
             let values: [(&(dyn ToSql + Sync), Type); 4] = [
                 (&table, Type::TEXT),
                 (&keys, Type::TEXT_ARRAY),
-                (&most, Type::INT8_ARRAY),
+                (&max, Type::INT8_ARRAY),
                 (&length, Type::INT8),
             ];
             let counted = self.run_query("SELECT toolgen_count($1, $2, $3, $4)", &values).await?;

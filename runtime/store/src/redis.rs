@@ -170,8 +170,8 @@ impl RedisBuilder {
     /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
     /// alarms. The request that noticed calls it, and waits for it.
     #[must_use]
-    pub fn on_change(mut self, told: impl Fn(&StoreChange) + Send + Sync + 'static) -> RedisBuilder {
-        self.on_change = Some(Box::new(told));
+    pub fn on_change(mut self, message: impl Fn(&StoreChange) + Send + Sync + 'static) -> RedisBuilder {
+        self.on_change = Some(Box::new(message));
         self
     }
 
@@ -203,12 +203,12 @@ impl Connect for Endpoint {
     type Connection = Open;
 
     async fn connect(&self) -> Result<Open, Failure> {
-        let lost = |why: String| Failure::Lost(format!("cannot connect: {why}"));
-        let stream = self.open().await.map_err(|why| lost(why.to_string()))?;
+        let lost = |reason: String| Failure::Lost(format!("cannot connect: {reason}"));
+        let stream = self.open().await.map_err(|error| lost(error.to_string()))?;
         // Our own clock limits the time.
         let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
         let made = MultiplexedConnection::new_with_config(&self.login, stream, config).await;
-        let (connection, driver) = made.map_err(|why| lost(why.to_string()))?;
+        let (connection, driver) = made.map_err(|error| lost(error.to_string()))?;
         Ok(Open { connection, driver: Arc::new(tokio::spawn(driver)) })
     }
 
@@ -268,13 +268,13 @@ impl RedisStore {
 
     async fn request(&self, command: &Cmd) -> Result<Value, StoreError> {
         let send = async |mut open: Open| match open.connection.send_packed_command(command).await {
-            Ok(Value::ServerError(why)) => Err(Failure::Refused(why.to_string())),
-            Ok(answer) => Ok(answer),
+            Ok(Value::ServerError(error)) => Err(Failure::Refused(error.to_string())),
+            Ok(response) => Ok(response),
             // A server that became a replica answers, too, but is no longer the one that is wanted.
-            Err(why) if why.is_io_error() || why.is_unrecoverable_error() => {
-                Err(Failure::Lost(why.to_string()))
+            Err(error) if error.is_io_error() || error.is_unrecoverable_error() => {
+                Err(Failure::Lost(error.to_string()))
             }
-            Err(why) => Err(Failure::Refused(why.to_string())),
+            Err(error) => Err(Failure::Refused(error.to_string())),
         };
         self.0.server.request(send).await
     }
@@ -289,21 +289,21 @@ impl RedisStore {
         let (most, prefix) = (AT_ONCE.to_string(), self.prefix(table));
         let mut args = vec![most.as_bytes(), prefix.as_bytes()];
         args.extend(keys.iter().map(|key| key.as_bytes()));
-        let answer = self.script(READ, index.as_slice(), &args).await?;
+        let response = self.script(READ, index.as_slice(), &args).await?;
         let parts = || {
-            let Value::Array(parts) = &answer else { return None };
+            let Value::Array(parts) = &response else { return None };
             let [Value::Array(found), Value::Array(rest)] = parts.as_slice() else { return None };
             let rows = found.iter().map(row).collect::<Option<_>>()?;
             let rest = rest.iter().map(|key| Some(String::from_utf8_lossy(bytes(key)?).into_owned()));
             Some((rows, rest.collect::<Option<_>>()?))
         };
-        parts().ok_or_else(|| self.unexpected(&answer))
+        parts().ok_or_else(|| self.unexpected(&response))
     }
 
     /// Returns the error for an unexpected answer.
-    fn unexpected(&self, answer: &Value) -> StoreError {
-        let shown: String = format!("{answer:?}").chars().take(100).collect();
-        self.0.server.error(&format!("an answer that was not expected: {shown}"))
+    fn unexpected(&self, response: &Value) -> StoreError {
+        let displayed: String = format!("{response:?}").chars().take(100).collect();
+        self.0.server.error(&format!("an answer that was not expected: {displayed}"))
     }
 }
 
@@ -317,14 +317,14 @@ fn bytes(value: &Value) -> Option<&[u8]> {
 
 fn row(found: &Value) -> Option<Row> {
     let Value::Array(fields) = found else { return None };
-    let [key, version, value, Value::Int(left)] = fields.as_slice() else { return None };
+    let [key, version, value, Value::Int(remaining)] = fields.as_slice() else { return None };
     let version = std::str::from_utf8(bytes(version)?).ok().and_then(|version| version.parse().ok());
     Some(Row {
         key: String::from_utf8_lossy(bytes(key)?).into_owned(),
         // Something else wrote it.
         version: version.unwrap_or(0),
         value: bytes(value)?.to_vec(),
-        left: Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
+        left: Duration::from_millis(u64::try_from(*remaining).unwrap_or(0)),
     })
 }
 
@@ -367,12 +367,12 @@ impl Store for RedisStore {
             let (expected, ttl) = (expectation(expected), millis(ttl).max(1).to_string());
             let keys = [self.key(table, key), self.key("index", table)];
             let args = [expected.as_bytes(), value, ttl.as_bytes(), key.as_bytes()];
-            let answer = self.script(PUT, &keys, &args).await?;
-            if answer == Value::Nil {
+            let response = self.script(PUT, &keys, &args).await?;
+            if response == Value::Nil {
                 return Ok(None);
             }
-            let version = bytes(&answer).and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-            version.map(Some).ok_or_else(|| self.unexpected(&answer))
+            let version = bytes(&response).and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+            version.map(Some).ok_or_else(|| self.unexpected(&response))
         })
     }
 
@@ -402,8 +402,8 @@ impl Store for RedisStore {
             // Longer than the last call counts.
             let (part, life) = (part_of(window), millis(window.saturating_mul(66) / 64).saturating_add(1));
             let numbers = [part.to_string(), life.to_string()];
-            let most = counters.iter().map(|(_, most)| most.to_string());
-            let args: Vec<String> = numbers.into_iter().chain(most).collect();
+            let max = counters.iter().map(|(_, max)| max.to_string());
+            let args: Vec<String> = numbers.into_iter().chain(max).collect();
             let args: Vec<&[u8]> = args.iter().map(String::as_bytes).collect();
             match self.script(COUNT, &keys, &args).await? {
                 Value::Int(counted) => Ok(counted == 1),

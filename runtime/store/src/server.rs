@@ -100,20 +100,20 @@ impl<C: Connect> Server<C> {
     ) -> Result<T, StoreError> {
         // The number of the connection that is used; 0 before there is one.
         let mut used = 0;
-        let answer = async {
+        let response = async {
             let (connection, number) = self.connection().await?;
             used = number;
             ask(connection).await
         };
-        let answer = tokio::time::timeout(self.timeout, answer).await;
-        let lost = match answer {
-            Ok(Ok(answer)) => {
+        let response = tokio::time::timeout(self.timeout, response).await;
+        let lost = match response {
+            Ok(Ok(response)) => {
                 self.tell(None);
-                return Ok(answer);
+                return Ok(response);
             }
-            Ok(Err(Failure::Paused(why))) => return Err(why),
-            Ok(Err(Failure::Refused(why))) => return Err(self.error(&why)),
-            Ok(Err(Failure::Lost(why))) => self.error(&why),
+            Ok(Err(Failure::Paused(reason))) => return Err(reason),
+            Ok(Err(Failure::Refused(reason))) => return Err(self.error(&reason)),
+            Ok(Err(Failure::Lost(reason))) => self.error(&reason),
             Err(_) => self.error(&format!("no answer within {:?}", self.timeout)),
         };
         let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,7 +148,7 @@ impl<C: Connect> Server<C> {
         link.open.take_if(|open| !C::is_open(open));
         match (&link.open, &link.pause) {
             (Some(open), _) => Ok(Some((open.clone(), link.number))),
-            (None, Some((until, why))) if *until > Instant::now() => Err(Failure::Paused(why.clone())),
+            (None, Some((until, error))) if *until > Instant::now() => Err(Failure::Paused(error.clone())),
             _ => Ok(None),
         }
     }
@@ -159,14 +159,14 @@ impl<C: Connect> Server<C> {
         if self.is_up() == is_up || self.is_up.swap(is_up, Ordering::AcqRel) == is_up {
             return;
         }
-        if let Some(told) = &self.on_change {
-            told(&lost.map_or(StoreChange::Up, |why| StoreChange::Down(why.clone())));
+        if let Some(message) = &self.on_change {
+            message(&lost.map_or(StoreChange::Up, |error| StoreChange::Down(error.clone())));
         }
     }
 
     /// Returns an error with the server it is about.
-    pub(super) fn error(&self, why: &str) -> StoreError {
-        StoreError::new(format!("shared state at {}: {why}", self.target.shown()))
+    pub(super) fn error(&self, reason: &str) -> StoreError {
+        StoreError::new(format!("shared state at {}: {reason}", self.target.shown()))
     }
 }
 

@@ -78,7 +78,9 @@ impl SqliteStore {
         let path = path.as_ref();
         private::database(path);
         let opened = || made(Connection::open(path)?);
-        opened().map(|connection| SqliteStore::of(path, connection)).map_err(|why| failed(&shown(path), &why))
+        opened()
+            .map(|connection| SqliteStore::of(path, connection))
+            .map_err(|error| failed(&shown(path), &error))
     }
 
     /// Opens the database at `path` if it is one with a store, and creates nothing: for those who decide about approvals
@@ -110,7 +112,7 @@ impl SqliteStore {
             }
             Ok(is_there.then(|| SqliteStore::of(path, connection)))
         };
-        opened().map_err(|why: rusqlite::Error| failed(&shown(path), &why))
+        opened().map_err(|error: rusqlite::Error| failed(&shown(path), &error))
     }
 
     fn of(path: &Path, connection: Connection) -> SqliteStore {
@@ -129,9 +131,9 @@ impl SqliteStore {
             let awaited = Awaited(Arc::clone(&given_up));
             let done = tokio::task::spawn_blocking(move || {
                 let connection = store.0.connection.lock().unwrap_or_else(PoisonError::into_inner);
-                run(&connection, &given_up).map_err(|why| failed(&store.0.shown, &why))
+                run(&connection, &given_up).map_err(|error| failed(&store.0.shown, &error))
             });
-            let done = done.await.unwrap_or_else(|why| Err(StoreError::new(why.to_string())));
+            let done = done.await.unwrap_or_else(|error| Err(StoreError::new(error.to_string())));
             drop(awaited);
             done
         })
@@ -151,8 +153,8 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn failed(shown: &str, why: &rusqlite::Error) -> StoreError {
-    StoreError::new(format!("shared state in {shown}: {why}"))
+fn failed(displayed: &str, error: &rusqlite::Error) -> StoreError {
+    StoreError::new(format!("shared state in {displayed}: {error}"))
 }
 
 fn made(connection: Connection) -> Result<Connection, rusqlite::Error> {
@@ -177,8 +179,8 @@ fn change<T>(
     transact(connection, |connection| {
         let done = run(connection)?;
         if given_up.load(Ordering::SeqCst) {
-            let why = "it was given up before it was stored".to_owned();
-            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(why)));
+            let reason = "it was given up before it was stored".to_owned();
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(reason)));
         }
         Ok(done)
     })
@@ -286,10 +288,10 @@ fn count(
     let part = i64::try_from(micros).unwrap_or(i64::MAX) / length;
     let parts = WINDOW_PARTS.cast_signed();
     let sum = "SELECT COALESCE(SUM(calls), 0) FROM toolgen_counts WHERE kind = ? AND key = ? AND part >= ?";
-    for (key, most) in counters {
+    for (key, max) in counters {
         let sum: i64 =
             connection.prepare_cached(sum)?.query_row(params![kind, key, part - parts], |row| row.get(0))?;
-        if sum >= i64::from(*most) {
+        if sum >= i64::from(*max) {
             return Ok(false);
         }
     }
@@ -358,7 +360,7 @@ impl Store for SqliteStore {
         window: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         let (table, length) = (table.to_owned(), part_of(window));
-        let counters: Vec<_> = counters.iter().map(|(key, most)| ((*key).to_owned(), *most)).collect();
+        let counters: Vec<_> = counters.iter().map(|(key, max)| ((*key).to_owned(), *max)).collect();
         self.aside(move |connection, given_up| {
             // Counts are many, and worth no wait for the disk.
             connection.pragma_update(None, "synchronous", "NORMAL")?;

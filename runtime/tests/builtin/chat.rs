@@ -15,13 +15,13 @@ struct Room(Mutex<(Vec<ChatMessage>, BTreeMap<String, usize>)>);
 
 impl ChatService for Room {
     fn post<'a>(&'a self, author: &'a str, text: &'a str) -> BoxFuture<'a, Result<(), String>> {
-        let told = if text == "spam" { Err("no spam".to_owned()) } else { Ok(()) };
-        if told.is_ok() {
+        let message = if text == "spam" { Err("no spam".to_owned()) } else { Ok(()) };
+        if message.is_ok() {
             let mut room = self.0.lock().unwrap();
             let time = format!("t{}", room.0.len());
             room.0.push(ChatMessage::new(time, author, text));
         }
-        Box::pin(std::future::ready(told))
+        Box::pin(std::future::ready(message))
     }
 
     fn read<'a>(&'a self, reader: &'a str) -> BoxFuture<'a, Result<Vec<ChatMessage>, String>> {

@@ -37,8 +37,8 @@ async fn long_large_and_image_files_are_reported() {
     let big = fs::File::create(bench.path("big")).unwrap();
     big.set_len((10 << 20) + 1).unwrap();
     let edit = r#"{"file_path": "/here/big", "old_string": "a", "new_string": "b"}"#;
-    let told = bench.text_here("Edit", edit).await;
-    assert_eq!(told, "Error reading file: the file is too large (10485761 bytes, max 10485760)");
+    let message = bench.text_here("Edit", edit).await;
+    assert_eq!(message, "Error reading file: the file is too large (10485761 bytes, max 10485760)");
 }
 
 #[tokio::test]
@@ -50,9 +50,9 @@ async fn read_only_context_allows_reading_only() {
         ("GrepTool", r#"{"pattern": "text"}"#),
         ("View", r#"{"file_path": "/here/a"}"#),
     ] {
-        let told = bench.text_here(name, arguments).await;
-        assert!(told.contains("/here") || told.contains("a"), "{name}: {told}");
-        assert!(!told.contains("allowed"), "{name}: {told}");
+        let message = bench.text_here(name, arguments).await;
+        assert!(message.contains("/here") || message.contains("a"), "{name}: {message}");
+        assert!(!message.contains("allowed"), "{name}: {message}");
     }
     for name in ["Edit", "Replace"] {
         let arguments = json!({"file_path": "/a", "old_string": "", "new_string": "", "content": ""});
@@ -85,6 +85,6 @@ async fn sub_agent_searches_with_the_reading_tools() {
     bench.tools = toolset![(agent)];
     let own: Vec<String> = bench.tools[0].own_tools().iter().map(|spec| spec.name.to_string()).collect();
     assert_eq!(own, ["GlobTool", "GrepTool", "LS", "View"]);
-    let told = bench.text("dispatch_agent", json!({"task": "find it"})).await;
-    assert_eq!(told, "find it: Found matches in 1 files for pattern: needle\n\n📄 hay\n▶ 1: a needle\n\n");
+    let message = bench.text("dispatch_agent", json!({"task": "find it"})).await;
+    assert_eq!(message, "find it: Found matches in 1 files for pattern: needle\n\n📄 hay\n▶ 1: a needle\n\n");
 }

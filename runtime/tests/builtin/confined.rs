@@ -62,11 +62,12 @@ async fn flipping_symlink_never_escapes_the_directory() {
         ];
         for (name, arguments) in calls {
             let call = ToolCall::new("1", name, arguments.clone());
-            let told = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
-            let escaped =
-                told.contains("secret\n") || told.contains("only") || told.contains("outside secret");
-            assert!(!escaped, "{name} {arguments}: {told}");
-            if told.contains("traversal") { refused += 1 } else { inside += 1 }
+            let message = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
+            let escaped = message.contains("secret\n")
+                || message.contains("only")
+                || message.contains("outside secret");
+            assert!(!escaped, "{name} {arguments}: {message}");
+            if message.contains("traversal") { refused += 1 } else { inside += 1 }
         }
         done.store(inside + refused >= CALLS, Ordering::Relaxed);
     }

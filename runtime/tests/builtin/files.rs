@@ -97,10 +97,13 @@ async fn special_file_is_rejected_immediately() {
     let bench = bench();
     let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
     assert!(made.success());
-    let why = "it is a pipe or a device, not a file";
-    let cases = [(json!({"path": "pipe", "content": "x"}), &*format!("Cannot write pipe: {why}"))];
+    let reason = "it is a pipe or a device, not a file";
+    let cases = [(json!({"path": "pipe", "content": "x"}), &*format!("Cannot write pipe: {reason}"))];
     table(&bench, "write_file", &cases).await;
-    assert_eq!(bench.text("read_file", json!({"path": "pipe"})).await, format!("Cannot access pipe: {why}"));
+    assert_eq!(
+        bench.text("read_file", json!({"path": "pipe"})).await,
+        format!("Cannot access pipe: {reason}")
+    );
     assert_eq!(bench.text("list_files", json!({})).await, "No files found in .");
     assert_eq!(bench.text("search", json!({"pattern": "x"})).await, "No matches found for 'x'");
 }
@@ -124,8 +127,8 @@ async fn long_lists_of_files_and_matches_are_truncated() {
     let cut = format!("long:1:{}…\n(1 matches)", "x".repeat(500));
     assert_eq!(bench.text("search", json!({"pattern": "needle"})).await, cut);
     for wrong in ["a{1000}{1000}{1000}", &"(".repeat(500)] {
-        let told = bench.text("search", json!({ "pattern": wrong })).await;
-        assert!(told.starts_with("Invalid arguments: /pattern: Search error: "), "{told}");
+        let message = bench.text("search", json!({ "pattern": wrong })).await;
+        assert!(message.starts_with("Invalid arguments: /pattern: Search error: "), "{message}");
     }
 }
 
@@ -133,25 +136,25 @@ async fn long_lists_of_files_and_matches_are_truncated() {
 async fn incompletely_searched_files_are_reported() {
     let long = format!("needle\n{}\nneedle\nother\n", "x".repeat((8 << 20) + 1));
     let bench = bench().file("a", &long).file("b", "needle\n");
-    let told = "a: a line is longer than 8 MiB";
+    let message = "a: a line is longer than 8 MiB";
     let search = async |pattern: &str| bench.text("search", json!({ "pattern": pattern })).await;
     assert_eq!(
         search("needle").await,
-        format!("a:1:needle\nb:1:needle\n(2 matches)\n... (not searched to its end: {told})")
+        format!("a:1:needle\nb:1:needle\n(2 matches)\n... (not searched to its end: {message})")
     );
     let none = "No matches found for 'other'\n... (";
-    assert_eq!(search("other").await, format!("{none}not searched to its end: {told})"));
+    assert_eq!(search("other").await, format!("{none}not searched to its end: {message})"));
     let bench = bench.file("c", &long);
     let several = bench.text("search", json!({"pattern": "other"})).await;
-    assert_eq!(several, format!("{none}2 files were not searched to their end, the first is {told})"));
+    assert_eq!(several, format!("{none}2 files were not searched to their end, the first is {message})"));
     let mut bench = bench;
     bench.tools = builtin::coding();
-    let told = format!("2 files were not searched to their end, the first is {told}");
+    let message = format!("2 files were not searched to their end, the first is {message}");
     let found = bench.text("GrepTool", json!({"pattern": "other"})).await;
-    assert_eq!(found, format!("No matches found for pattern: other\n... ({told})"));
+    assert_eq!(found, format!("No matches found for pattern: other\n... ({message})"));
     let found = bench.text("GrepTool", json!({"pattern": "needle"})).await;
     assert!(
-        found.starts_with("Found matches in 3 files") && found.ends_with(&format!("\n... ({told})")),
+        found.starts_with("Found matches in 3 files") && found.ends_with(&format!("\n... ({message})")),
         "{found}"
     );
 }
@@ -190,8 +193,8 @@ async fn missing_working_directory_is_reported() {
     bench.context = ToolboxContext::new();
     assert_eq!(bench.text("list_files", json!({})).await, "no workdir is set for this call");
     bench.context = ToolboxContext::new().with_work_dir("/no/such/directory");
-    let told = bench.text("list_files", json!({})).await;
-    assert_eq!(told, "the working directory cannot be opened: No such file or directory");
+    let message = bench.text("list_files", json!({})).await;
+    assert_eq!(message, "the working directory cannot be opened: No such file or directory");
 }
 
 #[tokio::test]

@@ -120,11 +120,11 @@ proptest! {
     ) {
         let files = ["a/a/a", "a/a/b", "a/b/a", "a/b/c", "a/c", "b/a/a", "b/a/c", "b/b/b", "b/c", "c/a", "c/b/ab", "ab"];
         let mut bench = tree(&files);
-        for (folder, git, text) in &rules {
-            bench = bench.file(&format!("{folder}{}", if *git { ".gitignore" } else { ".ignore" }), text);
+        for (dir, git, text) in &rules {
+            bench = bench.file(&format!("{dir}{}", if *git { ".gitignore" } else { ".ignore" }), text);
         }
-        for folder in &repositories {
-            fs::create_dir_all(bench.path(folder).join(".git")).unwrap();
+        for dir in &repositories {
+            fs::create_dir_all(bench.path(dir).join(".git")).unwrap();
         }
         for start in [".", "a", "a/b", "b/a", "c"] {
             same(&bench, start, None);

@@ -76,13 +76,13 @@ async fn cancelled_command_is_killed() {
     let ctx = ToolContext::new("turn", "").with_cancel(cancel.clone());
     let started = bench.path("started");
     let arguments = json!({ "command": "touch started; (sleep 2; touch late) & wait" });
-    let (answer, ()) = tokio::join!(bench.call_in("bash", arguments, &ctx), async {
+    let (response, ()) = tokio::join!(bench.call_in("bash", arguments, &ctx), async {
         while !started.exists() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         cancel.cancel();
     });
-    assert_eq!(answer.outcome, Err(ToolError::Cancelled));
+    assert_eq!(response.outcome, Err(ToolError::Cancelled));
     tokio::time::sleep(Duration::from_millis(2_300)).await;
     assert!(!bench.path("late").exists(), "what the command started lived on");
 }
@@ -98,8 +98,8 @@ async fn shell_returns_the_complete_outcome() {
     });
     assert_eq!(result, expected);
     let keys = ["stdout", "stderr", "exit_code", "duration", "cwd", "command"];
-    let told: Value = serde_json::from_str(&bench.text("shell", json!({"cmd": "true"})).await).unwrap();
-    assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+    let message: Value = serde_json::from_str(&bench.text("shell", json!({"cmd": "true"})).await).unwrap();
+    assert_eq!(message.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     let absolute = bench.path("sub").to_str().unwrap().to_owned();
     let there = bench.result("shell", json!({"cmd": "ls", "cwd": absolute})).await;
     assert_eq!(there.details["stdout"], "a\n");
@@ -206,9 +206,9 @@ async fn coding_bash_truncates_output() {
     let bench = local(builtin::coding());
     let bash = |command: &str| json!({ "command": command });
     let long = bench.text("Bash", bash("yes äöü€ | head -n 10000")).await;
-    let (kept, told) = long.split_at(long.find("\n\n... [").unwrap());
+    let (kept, message) = long.split_at(long.find("\n\n... [").unwrap());
     assert!(kept.len() <= 30_000 && kept.len() > 29_990 && kept.starts_with("äöü€\n"));
-    assert_eq!(told, "\n\n... [Output truncated. Total length: 100000 characters]");
+    assert_eq!(message, "\n\n... [Output truncated. Total length: 100000 characters]");
     let (bench, executor) = scripted(builtin::coding(), Ok(ExecOutput::default()));
     bench.text("Bash", bash("ls")).await;
     assert_eq!(executor.commands()[0].1.timeout, Some(Duration::from_secs(600)));
@@ -232,7 +232,7 @@ async fn confirm_function_may_block() {
         }
         beats
     };
-    let (answer, beats) = tokio::join!(bench.text("bash", json!({"command": "echo a"})), beats);
-    assert_eq!(answer, "Exit code: 0\na\n");
+    let (output, beats) = tokio::join!(bench.text("bash", json!({"command": "echo a"})), beats);
+    assert_eq!(output, "Exit code: 0\na\n");
     assert!(beats > 3, "everything else stood still meanwhile");
 }

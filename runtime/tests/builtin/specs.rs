@@ -16,7 +16,7 @@ fn all() -> Vec<Arc<dyn AgentTool>> {
 
 #[test]
 fn builtin_effects_snapshot() {
-    let told = |tool: &Arc<dyn AgentTool>| {
+    let message = |tool: &Arc<dyn AgentTool>| {
         let effects = &tool.spec().effects;
         let does = match (effects.read_only, effects.destructive) {
             (true, false) => "reads",
@@ -33,7 +33,7 @@ fn builtin_effects_snapshot() {
         let spawns = if effects.spawns { ", spawns" } else { "" };
         format!("{} {does}, {files}{network}{spawns}", tool.name())
     };
-    let told: Vec<String> = all().iter().map(told).collect();
+    let messages: Vec<String> = all().iter().map(message).collect();
     let expected = [
         "bash destroys, writes files, network, spawns",
         "read_file reads, reads files",
@@ -55,7 +55,7 @@ fn builtin_effects_snapshot() {
         "list_files reads, reads files",
         "get_diff reads, reads files, spawns",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(messages, expected);
 }
 
 #[test]

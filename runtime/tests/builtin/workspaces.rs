@@ -97,10 +97,10 @@ async fn diff_uses_git_without_changing_anything() {
         assert_eq!(failed.outcome.unwrap().details, json!({"success": false, "error": expected}));
     }
     let absolute = led_out!(@ "path", "it is absolute; write it relative to the directory, without the `/` at its start");
-    for (wrong, told) in
+    for (wrong, message) in
         [("../x", led_out!("path", up)), ("/etc", absolute), ("a/../..", led_out!("path", up))]
     {
-        assert_eq!(bench.text("get_diff", diff(wrong)).await, told);
+        assert_eq!(bench.text("get_diff", diff(wrong)).await, message);
     }
     let (argv, options) = &executor.commands()[0];
     assert_eq!(

@@ -112,28 +112,28 @@ async fn missing_credential_error_names_the_variable() {
     );
     assert_eq!(error.code(), "MISSING_CREDENTIAL");
     let own = EnvCredentials::new().variable("s", "TOOLGEN_TEST_NOT_SET_EITHER");
-    for (engine, remedy) in [
+    for (engine, help) in [
         (engine().credentials(own), "set the environment variable TOOLGEN_TEST_NOT_SET_EITHER"),
         (engine(), "give the engine a source: `HttpEngineBuilder::credentials`"),
         (engine().credentials(StaticCredentials::new()), "`StaticCredentials::with(\"s\", …)`"),
     ] {
         let error = call(engine, plan.clone(), json!({})).await.unwrap_err();
-        assert!(error.operator_text().contains(remedy), "{error:?}");
+        assert!(error.operator_text().contains(help), "{error:?}");
     }
     // A program may ask before.
     let tools = [tool(plan.clone()), tool(self::plan("GET", &server.url, "/open"))];
     let lacking = engine().credentials(EnvCredentials::new()).build().unwrap().missing_credentials(&tools);
-    let told: Vec<String> = lacking.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = lacking.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        messages,
         ["tool 't': No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"]
     );
     // What several lack is told once.
     let many = [tools[0].clone(), tools[0].clone(), tools[1].clone()];
     let lacking = engine().credentials(EnvCredentials::new()).build().unwrap().missing_credentials(&many);
-    let told: Vec<String> = lacking.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = lacking.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        messages,
         ["2 tools: No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"]
     );
     let given = StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new("x"));
@@ -156,9 +156,11 @@ async fn echoed_credential_is_redacted() {
         let credentials = StaticCredentials::new().with("s", Secret::new("user:hunter2hunter2"));
         let plan = secured(plan("GET", &server.url, "/x"), placement);
         let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
-        let shown = serde_json::to_string(&result).unwrap();
+        let displayed = serde_json::to_string(&result).unwrap();
         assert!(
-            shown.contains("****") && !shown.contains("hunter2") && !shown.contains("aHVudGVyMmh1bnRlcjI")
+            displayed.contains("****")
+                && !displayed.contains("hunter2")
+                && !displayed.contains("aHVudGVyMmh1bnRlcjI")
         );
     }
     let engine = engine().header("Authorization", "Token operator-token");
@@ -187,8 +189,11 @@ async fn encoded_or_truncated_credential_is_redacted() {
         let credentials = StaticCredentials::new().with("s", Secret::new("tok/abc d"));
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Header("X-Key".into()));
         let engine = engine().credentials(credentials).max_bytes(limit);
-        let shown = call(engine, plan, json!({})).await.unwrap().to_text();
-        assert!(!shown.contains("abc") && !shown.contains("tok\\") && !shown.contains("tok/"), "{shown}");
+        let displayed = call(engine, plan, json!({})).await.unwrap().to_text();
+        assert!(
+            !displayed.contains("abc") && !displayed.contains("tok\\") && !displayed.contains("tok/"),
+            "{displayed}"
+        );
     }
 }
 

@@ -131,27 +131,28 @@ async fn unrecorded_request_is_rejected_with_the_differences() {
     other["body"]["tags"] = json!(["b"]);
     let error = call(engine().cassette(&played), with_body(&server.url), other).await.unwrap_err();
     assert_eq!(error.code(), "CASSETTE_DIFFERENCE");
-    let told = error.to_string();
-    assert!(told.ends_with("\n  /body/json/tags/0: expected \"a\", found \"b\""), "{told}");
+    let message = error.to_string();
+    assert!(message.ends_with("\n  /body/json/tags/0: expected \"a\", found \"b\""), "{message}");
     assert!(
-        told.contains("- expected 1: {\"method\":\"POST\"") && told.contains("+ found    {\"method\""),
-        "{told}"
+        message.contains("- expected 1: {\"method\":\"POST\"") && message.contains("+ found    {\"method\""),
+        "{message}"
     );
-    assert!(!told.contains("swordfish"), "{told}");
-    assert_eq!(played.finish().unwrap_err().to_string(), told);
+    assert!(!message.contains("swordfish"), "{message}");
+    assert_eq!(played.finish().unwrap_err().to_string(), message);
     assert_eq!(server.seen().len(), 1);
 
     // Once too often, and not at all.
     let played = Cassette::parse(&text).unwrap();
     call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap();
-    let told = call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap_err().to_string();
+    let message =
+        call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap_err().to_string();
     assert!(
-        told.starts_with("the traffic differs from the cassette: a request is not on it, or no more"),
-        "{told}"
+        message.starts_with("the traffic differs from the cassette: a request is not on it, or no more"),
+        "{message}"
     );
-    let why = Cassette::parse(&text).unwrap().finish().unwrap_err().to_string();
+    let reason = Cassette::parse(&text).unwrap().finish().unwrap_err().to_string();
     assert_eq!(
-        why,
+        reason,
         format!(
             "the traffic differs from the cassette: requests were not made\n  1: POST {}/pets",
             server.url
@@ -162,8 +163,8 @@ async fn unrecorded_request_is_rejected_with_the_differences() {
         (r#"{"toolgen_cassette": 1, "traffic": [{}]}"#, "/traffic/0: `http` or `mcp` is missing"),
         (r#"{"toolgen_cassette": 1, "traffic": [{"mcp": {"server": "a"}}]}"#, "/traffic/0/mcp/connection"),
     ] {
-        let why = Cassette::parse(text).unwrap_err().to_string();
-        assert!(why.contains(wanted), "{why}");
+        let reason = Cassette::parse(text).unwrap_err().to_string();
+        assert!(reason.contains(wanted), "{reason}");
     }
 }
 
@@ -228,21 +229,22 @@ fn leak(seen: &Request) -> Vec<Step> {
         let body = json!({"access_token": "an-access-token", "token_type": "Bearer", "said": SECRETS[4]});
         return reply(200, JSON, body.to_string());
     }
-    let said: Vec<String> = SECRETS.iter().flat_map(|secret| encodings(secret)).collect();
-    let as_keys: Vec<Value> = said.iter().map(|said| json!({ said.clone(): "x" })).collect();
+    let messages: Vec<String> = SECRETS.iter().flat_map(|secret| encodings(secret)).collect();
+    let as_keys: Vec<Value> = messages.iter().map(|message| json!({ message.clone(): "x" })).collect();
     // A header holds no zeros.
-    let in_headers: Vec<&str> = said.iter().map(String::as_str).filter(|said| !said.contains('\0')).collect();
+    let in_headers: Vec<&str> =
+        messages.iter().map(String::as_str).filter(|message| !message.contains('\0')).collect();
     let headers =
         format!("X-Echo: {}\r\nSet-Cookie: session={}\r\n", in_headers.join(" "), "opaque-cookie-value");
     match seen.target().split('?').next().unwrap() {
-        "/text" => reply(200, &format!("{headers}Content-Type: text/plain\r\n"), said.join("\n")),
+        "/text" => reply(200, &format!("{headers}Content-Type: text/plain\r\n"), messages.join("\n")),
         "/bytes" => {
-            let bytes = [&[0xff, 0xfe][..], said.join("\n").as_bytes(), &[0xff]].concat();
+            let bytes = [&[0xff, 0xfe][..], messages.join("\n").as_bytes(), &[0xff]].concat();
             reply(200, &format!("{headers}Content-Type: application/octet-stream\r\n"), &bytes)
         }
         _ => {
             // Parsed and written anew, so that escapes in the text itself do not hide anything either.
-            let body = json!({"said": said, "keys": as_keys, "token": "an-access-token"});
+            let body = json!({"said": messages, "keys": as_keys, "token": "an-access-token"});
             reply(200, &format!("{headers}{JSON}"), body.to_string())
         }
     }
@@ -280,8 +282,8 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     let tool = engine().cassette(&cassette).build().unwrap().tool(Frozen::from(declared));
     let toolbox = Toolbox::builder(&Registry::new([tool]).unwrap()).build().unwrap();
     let call = ToolCall::new("1", "t", json!({"name": SECRETS[5]}));
-    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
-    assert!(answer.outcome.is_ok(), "{answer:?}");
+    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    assert!(response.outcome.is_ok(), "{response:?}");
 
     let text = cassette.to_text().unwrap();
     let parsed: Value = serde_json::from_str(&text).unwrap();
@@ -350,8 +352,8 @@ async fn masked_url_does_not_match_additional_parameters() {
         (&["limit", "token", "delete"], json!({"limit": 1, "token": "z", "delete": "all"}), false),
     ] {
         let played = Cassette::parse(&text).unwrap();
-        let answer = call(engine().cassette(&played), asks(names), arguments.clone()).await;
-        assert_eq!((answer.is_ok(), played.finish().is_ok()), (fits, fits), "{arguments}");
+        let result = call(engine().cassette(&played), asks(names), arguments.clone()).await;
+        assert_eq!((result.is_ok(), played.finish().is_ok()), (fits, fits), "{arguments}");
     }
 }
 

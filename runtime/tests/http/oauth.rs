@@ -140,8 +140,9 @@ async fn token_failure_is_shared_and_redacted() {
     let engine = engine().oauth("s", client(&server)).build().unwrap();
     let (one, other) = tokio::join!(called(&engine, protected(&server)), called(&engine, protected(&server)));
     for error in [one.unwrap_err(), other.unwrap_err()] {
-        let told = "No token for `s`: the authorization server answered 401: invalid_client (unknown ****)";
-        assert_eq!((error.code(), error.to_string().as_str()), ("OAUTH_ERROR", told));
+        let message =
+            "No token for `s`: the authorization server answered 401: invalid_client (unknown ****)";
+        assert_eq!((error.code(), error.to_string().as_str()), ("OAUTH_ERROR", message));
         assert!(
             error.operator_text().contains("check the client's ID and secret"),
             "{}",
@@ -152,14 +153,14 @@ async fn token_failure_is_shared_and_redacted() {
     // The next call asks again.
     called(&engine, protected(&server)).await.unwrap_err();
     assert_eq!(targets(&server).len(), 2);
-    let shown = format!("{engine:?} {:?}", client(&server).parameter("x", "own-key"));
-    assert!(shown.contains("client_credentials") && shown.contains("/token"), "{shown}");
-    assert!(!shown.contains("its:secret") && !shown.contains("own-key"), "{shown}");
+    let displayed = format!("{engine:?} {:?}", client(&server).parameter("x", "own-key"));
+    assert!(displayed.contains("client_credentials") && displayed.contains("/token"), "{displayed}");
+    assert!(!displayed.contains("its:secret") && !displayed.contains("own-key"), "{displayed}");
 }
 
 #[tokio::test]
 async fn invalid_token_response_is_rejected() {
-    for (status, body, told) in [
+    for (status, body, message) in [
         (200, "{}", "holds no bearer token"),
         (200, r#"{"access_token":"x","token_type":"mac"}"#, "holds no bearer token"),
         (200, r#"{"access_token":"a\r\nb"}"#, "holds no bearer token"),
@@ -170,7 +171,7 @@ async fn invalid_token_response_is_rejected() {
         let server = Server::start(move |_| reply(status, "Location: /elsewhere\r\n", body));
         let error =
             call(engine().oauth("s", client(&server)), protected(&server), json!({})).await.unwrap_err();
-        assert!(error.to_string().ends_with(told), "{error}");
+        assert!(error.to_string().ends_with(message), "{error}");
         assert_eq!(targets(&server), ["/token"], "{body}");
     }
 }

@@ -103,11 +103,11 @@ async fn stream_fetches_pages_lazily() {
         let error = texts.next().await.unwrap().unwrap_err();
         assert!(matches!(error, CallError::Decode { .. }));
         let text = error.to_string();
-        let told = format!(
+        let message = format!(
             "t: GET {}/pets → 200: item {number} of the list is not of the expected type (",
             server.url
         );
-        assert!(text.starts_with(&told) && text.ends_with(&format!("): {{\"id\":{number}}}")), "{text}");
+        assert!(text.starts_with(&message) && text.ends_with(&format!("): {{\"id\":{number}}}")), "{text}");
         assert_eq!((error.status(), error.body()), (Some(200), Some(json!({"id": number}))));
     }
     assert!(texts.next().await.is_none());
@@ -115,7 +115,7 @@ async fn stream_fetches_pages_lazily() {
 
 #[tokio::test]
 async fn page_errors_name_the_call_and_no_credential() {
-    for (status, body, told) in [
+    for (status, body, message) in [
         (
             200,
             r#"{"data": [{"sent": "s3cr3t-token"}]}"#,
@@ -139,8 +139,9 @@ async fn page_errors_name_the_call_and_no_credential() {
         let engine = engine_of(engine().credentials(credentials));
         let mut texts = engine.items(tool, json!({})).of::<String>();
         let error = texts.next().await.unwrap().unwrap_err();
-        let (text, told) = (error.to_string(), format!("t: GET {}/pets{told}", server.url));
-        let (before, after) = told.split_once('*').filter(|_| told.contains("(*)")).unwrap_or((&told, ""));
+        let (text, message) = (error.to_string(), format!("t: GET {}/pets{message}", server.url));
+        let (before, after) =
+            message.split_once('*').filter(|_| message.contains("(*)")).unwrap_or((&message, ""));
         assert!(text.starts_with(before) && text.ends_with(after), "{text}");
         assert_eq!(error.status(), Some(status));
         assert!(!error.body::<Value>().unwrap_or_default().to_string().contains("s3cr3t"));
@@ -150,7 +151,7 @@ async fn page_errors_name_the_call_and_no_credential() {
 #[tokio::test]
 async fn model_gets_several_pages_as_one_result() {
     let pages = "cursor=after@/cursor items=/data more=/more offered=max_items";
-    for (arguments, ids, cursor, requests, told) in [
+    for (arguments, ids, cursor, requests, message) in [
         (json!({"max_items": 100}), 1..=7, json!(null), 3, "[7 items of 3 pages; these are all]"),
         // All of the second page is there, so its cursor is right.
         (
@@ -177,9 +178,9 @@ async fn model_gets_several_pages_as_one_result() {
         let body: Value = serde_json::from_str(body).unwrap();
         let expected: Vec<Value> = ids.map(|id| json!({ "id": id })).collect();
         assert_eq!((&body["data"], &body["cursor"]), (&json!(expected), &cursor), "{arguments}");
-        assert!(text.starts_with("GET ") && text.ends_with(told), "{text}");
+        assert!(text.starts_with("GET ") && text.ends_with(message), "{text}");
         assert_eq!(server.seen().len(), requests);
-        assert_eq!(result.details["pages"]["more"], told.contains("more may"), "{arguments}");
+        assert_eq!(result.details["pages"]["more"], message.contains("more may"), "{arguments}");
     }
     // Without the argument, it is the one page that it always was.
     let server = pets();
@@ -261,7 +262,7 @@ async fn endless_list_is_abandoned() {
     });
     let list = || engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
     let usual = PageLimits::default();
-    for (bounds, read, told) in [
+    for (bounds, read, message) in [
         (PageLimits { pages: 3, ..usual }, 3, "after 3 pages"),
         (PageLimits { bytes: 30, ..usual }, 2, "after 30 bytes"),
         (PageLimits { time: Duration::ZERO, ..usual }, 0, "after 0ns"),
@@ -271,7 +272,7 @@ async fn endless_list_is_abandoned() {
             assert_eq!(items.next().await.unwrap().unwrap(), number);
         }
         let error = items.next().await.unwrap().unwrap_err();
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
     let mut items = list().bounds(PageLimits { items: 2, ..usual });
     for number in 1..=2 {
@@ -305,7 +306,7 @@ async fn next_page_must_be_on_an_allowed_host() {
     assert_eq!((there.target(), there.header("authorization"), there.header("x-own")), ("/pets", None, None));
     assert!(there.header("accept").is_some());
     // Hosts that nobody opened get nothing.
-    for (to, told) in [
+    for (to, message) in [
         ("http://10.0.0.1/pets", "may not be reached"),
         ("http://169.254.169.254/latest", "may not be reached"),
         ("file:///etc/passwd", "not an http or https URL"),
@@ -315,7 +316,7 @@ async fn next_page_must_be_on_an_allowed_host() {
         let mut items = engine.items(tool, json!({}));
         assert_eq!(items.next().await.unwrap().unwrap(), 1);
         let error = items.next().await.unwrap().unwrap_err();
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
 }
 

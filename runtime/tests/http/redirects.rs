@@ -37,8 +37,8 @@ async fn go(method: &'static str, url: &str, placement: Placement) -> Result<Too
 }
 
 fn carries_nothing(seen: &Request) {
-    let shown = format!("{seen:?}");
-    assert!(!shown.contains(SECRET), "{shown}");
+    let displayed = format!("{seen:?}");
+    assert!(!displayed.contains(SECRET), "{displayed}");
     for name in ["authorization", "cookie", "x-own", "x-operator", "x-key", "content-type"] {
         assert_eq!(seen.header(name), None);
     }
@@ -150,7 +150,7 @@ async fn redirect_loops_and_other_schemes_are_rejected() {
 
 #[tokio::test]
 async fn unfollowed_redirect_is_a_failure_with_its_location() {
-    for (status, headers, told) in [
+    for (status, headers, message) in [
         (304, "", "The service says that nothing was modified, and sends nothing."),
         (302, "", "The service does not say where to find the answer."),
         (300, "Location: /a\r\n", "Location: /a\nThe service does not say where to find the answer."),
@@ -165,7 +165,7 @@ async fn unfollowed_redirect_is_a_failure_with_its_location() {
         assert!(result.is_error(), "{status}");
         assert_eq!(result.details["ok"], false);
         let text = result.to_text();
-        assert!(text.starts_with(&format!("GET {}/from → {status}\n{told}", server.url)), "{text}");
+        assert!(text.starts_with(&format!("GET {}/from → {status}\n{message}", server.url)), "{text}");
     }
 }
 
@@ -178,8 +178,8 @@ async fn declared_redirect_response_is_not_followed() {
         assert!(!result.is_error() && result.details["ok"] == true, "{result:?}");
         // A 304 has no body.
         let body = if status == 302 { "\n\nmoved" } else { "" };
-        let told = format!("GET {}/from → {status}\nLocation: /to{body}", server.url);
-        assert_eq!(result.to_text(), told);
+        let message = format!("GET {}/from → {status}\nLocation: /to{body}", server.url);
+        assert_eq!(result.to_text(), message);
         assert_eq!(server.seen().len(), 1);
     }
     // Others are followed.

@@ -20,10 +20,10 @@ async fn called(engine: HttpEngineBuilder, plan: RequestPlan) -> (ToolResponse, 
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let registry = Registry::new([engine.build().unwrap().tool(tool(plan))]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(auditor.clone()).build().unwrap();
-    let answer = toolbox.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
+    let response = toolbox.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
     auditor.flush().await.unwrap();
     let row = sink.rows().remove(0).outcome.unwrap().to_json();
-    (answer, row)
+    (response, row)
 }
 
 fn bearer(server: &Server) -> RequestPlan {
@@ -37,7 +37,7 @@ fn known() -> HttpEngineBuilder {
 #[tokio::test]
 async fn refused_credential_error_names_scheme_source_and_status() {
     let expired = "WWW-Authenticate: Bearer error=\"invalid_token\", error_description=\"it expired\"\r\n";
-    for (status, headers, code, told) in [
+    for (status, headers, code, described) in [
         (
             401,
             expired,
@@ -48,17 +48,18 @@ async fn refused_credential_error_names_scheme_source_and_status() {
         (404, "", "NOT_FOUND", "check what that may see"),
     ] {
         let server = answering(status, headers);
-        let (answer, row) = called(known(), bearer(&server)).await;
-        let text = answer.operator_text().unwrap().into_owned();
+        let (response, row) = called(known(), bearer(&server)).await;
+        let text = response.operator_text().unwrap().into_owned();
         let start = format!("GET {}/x → {status}: ", server.url);
-        assert!(text.starts_with(&start) && text.contains(told), "{text}");
+        assert!(text.starts_with(&start) && text.contains(described), "{text}");
         assert!(text.contains("`s` (from `StaticCredentials`)"), "{text}");
         assert_eq!((&row["error_code"], &row["error"]), (&json!(code), &json!(text)));
         // The model reads what the service answered, and nothing of credentials.
         assert!(
-            answer.text().ends_with(r#"{"message":"no"}"#) && !answer.text().contains("StaticCredentials")
+            response.text().ends_with(r#"{"message":"no"}"#)
+                && !response.text().contains("StaticCredentials")
         );
-        assert!(!format!("{answer:?}{text}{row}").contains(VALUE));
+        assert!(!format!("{response:?}{text}{row}").contains(VALUE));
     }
 }
 
@@ -67,12 +68,12 @@ async fn refused_credential_error_names_its_variable() {
     let server = answering(401, "");
     // Of all variables, one that is set everywhere.
     let credentials = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
-    let (answer, _) = called(engine().credentials(credentials), bearer(&server)).await;
-    let text = answer.operator_text().unwrap().into_owned();
+    let (response, _) = called(engine().credentials(credentials), bearer(&server)).await;
+    let text = response.operator_text().unwrap().into_owned();
     assert!(text.contains("`s` (the environment variable CARGO_MANIFEST_DIR) is refused"), "{text}");
     assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{text}");
-    let (answer, _) = called(engine().header("Authorization", VALUE), bearer(&server)).await;
-    let text = answer.operator_text().unwrap().into_owned();
+    let (response, _) = called(engine().header("Authorization", VALUE), bearer(&server)).await;
+    let text = response.operator_text().unwrap().into_owned();
     assert!(
         text.contains("(the header `Authorization` that the program sends with every request)"),
         "{text}"
@@ -87,8 +88,8 @@ async fn refused_anonymous_request_explains_how_to_authenticate() {
         let mut optional = bearer(&server);
         let nothing = SecurityRequirement { schemes: List::EMPTY };
         optional.security = optional.security.iter().cloned().chain([nothing]).collect();
-        let (answer, row) = called(engine().credentials(EnvCredentials::new()), optional).await;
-        let text = answer.operator_text().unwrap().into_owned();
+        let (response, row) = called(engine().credentials(EnvCredentials::new()), optional).await;
+        let text = response.operator_text().unwrap().into_owned();
         assert!(
             text.contains(
                 "no credential was sent: for `s`, set the environment variable TOOLGEN_TEST_NOT_SET"
@@ -96,16 +97,16 @@ async fn refused_anonymous_request_explains_how_to_authenticate() {
             "{text}"
         );
         assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
-        let (answer, row) = called(engine(), plan("GET", &server.url, "/x")).await;
-        let text = answer.operator_text().unwrap().into_owned();
+        let (response, row) = called(engine(), plan("GET", &server.url, "/x")).await;
+        let text = response.operator_text().unwrap().into_owned();
         assert!(text.contains("the document names none for this operation"), "{text}");
         assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
     }
     // It was never sent.
     let server = Server::ok();
-    let (answer, row) = called(engine().credentials(NoCredentials), bearer(&server)).await;
+    let (response, row) = called(engine().credentials(NoCredentials), bearer(&server)).await;
     assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
-    assert!(answer.operator_text().unwrap().contains("`s`"));
+    assert!(response.operator_text().unwrap().contains("`s`"));
 }
 
 #[tokio::test]
@@ -113,10 +114,10 @@ async fn credential_dropped_by_a_redirect_is_not_reported_as_refused() {
     let other = answering(401, "");
     let to = format!("Location: {}/y\r\n", other.url);
     let server = Server::start(move |_| reply(302, &to, b""));
-    let (answer, _) = called(known(), bearer(&server)).await;
-    let text = answer.operator_text().unwrap().into_owned();
-    let told = format!("the redirect leads to {}, which is not sent the credential `s`", other.url);
-    assert!(text.contains(&told), "{text}");
+    let (response, _) = called(known(), bearer(&server)).await;
+    let text = response.operator_text().unwrap().into_owned();
+    let message = format!("the redirect leads to {}, which is not sent the credential `s`", other.url);
+    assert!(text.contains(&message), "{text}");
 }
 
 #[tokio::test]
@@ -129,10 +130,11 @@ async fn every_failure_status_has_a_code() {
         (407, "PROXY_REFUSED"),
     ] {
         let server = answering(status, "");
-        let (answer, row) = called(engine().retries(RetryPolicy::NONE), plan("GET", &server.url, "/x")).await;
+        let (response, row) =
+            called(engine().retries(RetryPolicy::NONE), plan("GET", &server.url, "/x")).await;
         assert_eq!(row["error_code"], code, "{row}");
-        assert!(answer.is_error());
-        let text = answer.operator_text().unwrap().into_owned();
+        assert!(response.is_error());
+        let text = response.operator_text().unwrap().into_owned();
         assert_eq!(text.contains("http://NAME:PASSWORD@HOST:PORT"), status == 407, "{text}");
     }
 }
@@ -140,6 +142,6 @@ async fn every_failure_status_has_a_code() {
 #[tokio::test]
 async fn success_has_no_operator_text() {
     let server = Server::ok();
-    let (answer, row) = called(known(), bearer(&server)).await;
-    assert_eq!((answer.operator_text(), &row["error_code"]), (None, &Value::Null));
+    let (response, row) = called(known(), bearer(&server)).await;
+    assert_eq!((response.operator_text(), &row["error_code"]), (None, &Value::Null));
 }

@@ -58,11 +58,11 @@ async fn response_of_any_status_is_a_result() {
 async fn html_error_page_is_shown_as_text() {
     let page = b"<html>\r\n<head><title>502 Bad Gateway</title><style>p {}</style></head>\n<body><h1>502 Bad Gateway</h1>\
         <p>Key &#104;unter2&amp;hunter2 &lt;refused&gt;</body></html>";
-    let shown = "502 Bad Gateway\nKey **** <refused>";
+    let displayed = "502 Bad Gateway\nKey **** <refused>";
     for (status, content_type, read) in [
-        (502, "text/html; charset=utf-8", shown),
-        (404, "", shown),
-        (502, "application/json", shown),
+        (502, "text/html; charset=utf-8", displayed),
+        (404, "", displayed),
+        (502, "application/json", displayed),
         (200, "text/html", "<html>\r\n<head>"),
     ] {
         let headers = match content_type {
@@ -124,12 +124,12 @@ fn xml() -> Xml {
 }
 
 async fn replied(words: &[(String, String)], status: u16, content_type: &str, body: String) -> Vec<String> {
-    let said = |wanted: &str| words.iter().find(|(word, _)| word == wanted).map(|(_, rest)| rest.as_str());
-    let mut body = match said("latin1") {
+    let message = |wanted: &str| words.iter().find(|(word, _)| word == wanted).map(|(_, rest)| rest.as_str());
+    let mut body = match message("latin1") {
         Some(_) => body.chars().map(|c| u8::try_from(c).unwrap()).collect(),
         None => body.into_bytes(),
     };
-    if let Some((times, more)) = said("then").and_then(|rest| rest.split_once(' ')) {
+    if let Some((times, more)) = message("then").and_then(|rest| rest.split_once(' ')) {
         body.extend(more.repeat(times.parse().unwrap()).as_bytes());
     }
     let headers = match content_type {
@@ -137,7 +137,7 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
         content_type => format!("Content-Type: {content_type}\r\n"),
     };
     // Without a length, the end of the connection is the end of the body.
-    let steps = match said("endless") {
+    let steps = match message("endless") {
         Some(_) => {
             let head = format!("HTTP/1.1 {status} X\r\n{headers}Connection: close\r\n\r\n");
             vec![Step::Send([head.as_bytes(), &body].concat())]
@@ -147,15 +147,15 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
     let server = Server::start(move |_| steps.clone());
     let mut tool = tool(plan("GET", &server.url, "/x"));
     if let Call::Http(plan) = &mut tool.call {
-        plan.answer = said("xml").map(|_| xml());
-        plan.accept = said("accept").unwrap_or_default().to_owned().into();
+        plan.answer = message("xml").map(|_| xml());
+        plan.accept = message("accept").unwrap_or_default().to_owned().into();
     }
-    let declared = said("declares");
+    let declared = message("declares");
     tool.spec.output = declared.map(|declared| match declared {
         "an object" => Shape::of(Kind::Object(ObjectRules::ANY)).into(),
         _ => Shape::of(Kind::Any).into(),
     });
-    tool.spec.output_may_differ = said("may_differ").is_some();
+    tool.spec.output_may_differ = message("may_differ").is_some();
     let registry = Registry::new([engine().max_bytes(100).build().unwrap().tool(tool)]).unwrap();
     let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
     let mut out = vec![result.to_text().replace(&server.url, "URL")];
@@ -164,7 +164,7 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
     if declared.is_some() {
         out.push(match result.structured() {
             Ok(value) => format!("-- structured: {value}"),
-            Err(why) => format!("-- not structured: {why}"),
+            Err(reason) => format!("-- not structured: {reason}"),
         });
     }
     out.extend(result.details.get("deviates").map(|deviates| format!("-- deviates: {deviates}")));
@@ -176,13 +176,13 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
 async fn success_shows_location_and_declared_headers() {
     let headers =
         "LOCATION: /pets/7\r\nX-Total-Count: 3\r\nX-Auth-Token: abc\r\nETag: \"v1\"\r\nSet-Cookie: a=b\r\n";
-    for (status, told) in [(201, "\nLocation: /pets/7\nX-Total-Count: 3"), (404, "")] {
+    for (status, message) in [(201, "\nLocation: /pets/7\nX-Total-Count: 3"), (404, "")] {
         let server = Server::start(move |_| reply(status, headers, b""));
         let declared = ["X-Total-Count", "location", "X-Auth-Token", "Set-Cookie", "X-Other"];
         let declared: List<_> = declared.map(toolgen_runtime::Text::from).into_iter().collect();
         let plan = RequestPlan { headers: declared, ..plan("POST", &server.url, "/pets") };
         let result = call(engine(), plan, json!({})).await.unwrap();
-        assert_eq!(result.to_text(), format!("POST {}/pets → {status}{told}", server.url));
+        assert_eq!(result.to_text(), format!("POST {}/pets → {status}{message}", server.url));
     }
 }
 
@@ -334,10 +334,10 @@ async fn credential_is_redacted_in_every_encoding() {
         let credentials = StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new(SECRET));
         let plan = secured(plan("GET", &server.url, "/"), Placement::Header("x-api-key".into()));
         let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
-        let shown = serde_json::to_string(&result).unwrap();
-        assert!(shown.contains("****") || shown.contains("left out"), "{shown}");
+        let displayed = serde_json::to_string(&result).unwrap();
+        assert!(displayed.contains("****") || displayed.contains("left out"), "{displayed}");
         for part in ["s3cr3t", &numbered[..20], &escaped[4..20], &hex[..16], &base64[8..20], "cwAzAGMAcg"] {
-            assert!(!shown.contains(part), "{part} in {shown}");
+            assert!(!displayed.contains(part), "{part} in {displayed}");
         }
     }
 }

@@ -10,9 +10,9 @@ use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, tool};
 
 /// Answers with these statuses and headers, one after the other, and then `ok`.
-fn answering(answers: &'static [(u16, &'static str)]) -> Server {
+fn answering(responses: &'static [(u16, &'static str)]) -> Server {
     let next = AtomicUsize::new(0);
-    Server::start(move |_| match answers.get(next.fetch_add(1, Ordering::SeqCst)) {
+    Server::start(move |_| match responses.get(next.fetch_add(1, Ordering::SeqCst)) {
         Some((0, _)) => vec![Step::Send(Vec::new())],
         Some((status, headers)) => reply(*status, headers, b"not now"),
         None => reply(200, "X-RateLimit-Remaining: 4\r\n", b"ok"),
@@ -42,13 +42,13 @@ async fn idempotent_request_is_retried_and_reported() {
     for method in ["GET", "PUT"] {
         let server = answering(&[(503, ""), (429, "Retry-After: 0\r\n")]);
         let lines = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&lines);
-        let ctx = ctx().with_on_progress(move |line| heard.lock().unwrap().push(line));
+        let received = Arc::clone(&lines);
+        let ctx = ctx().with_on_progress(move |line| received.lock().unwrap().push(line));
         let result = called(with(plan(method, &server.url, "/x"), IDEMPOTENT), quick(), &ctx).await.unwrap();
         assert!(result.to_text().ends_with("→ 200\n\nok"), "{}", result.to_text());
-        let told = result.details["repeated_after"].as_array().unwrap();
-        assert_eq!((&told[0]["status"], &told[1]["status"]), (&json!(503), &json!(429)));
-        assert_eq!(told[1]["waited_ms"], 0);
+        let messages = result.details["repeated_after"].as_array().unwrap();
+        assert_eq!((&messages[0]["status"], &messages[1]["status"]), (&json!(503), &json!(429)));
+        assert_eq!(messages[1]["waited_ms"], 0);
         assert_eq!(result.details["rate_limit"], json!({"remaining": 4}));
         assert_eq!(server.seen().len(), 3);
         let lines = lines.lock().unwrap();

@@ -230,14 +230,14 @@ proptest! {
             let steps = key.strip_prefix(NAME).unwrap().strip_prefix('[').unwrap().strip_suffix(']').unwrap();
             let steps: Vec<&str> = steps.split("][").collect();
             let (last, before) = steps.split_last().unwrap();
-            let mut place = &mut read;
+            let mut location = &mut read;
             for step in before {
-                place = place.entry(*step).or_insert_with(|| json!({})).as_object_mut().unwrap();
+                location = location.entry(*step).or_insert_with(|| json!({})).as_object_mut().unwrap();
             }
             let value = Value::String(percent_decode(value, false));
-            match place.get_mut(*last) {
+            match location.get_mut(*last) {
                 None => {
-                    place.insert((*last).to_owned(), value);
+                    location.insert((*last).to_owned(), value);
                 }
                 Some(Value::Array(items)) => items.push(value),
                 Some(first) => *first = json!([first, value]),

@@ -55,12 +55,12 @@ fn sha256(bytes: &[u8]) -> String {
 
 #[tokio::test]
 async fn binary_response_is_saved_and_referenced() {
-    let folder = Folder::new("bytes");
+    let dir = Folder::new("bytes");
     let bytes: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
     let headers =
         "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=\"../Q 1.pdf\"\r\n";
     for name in ["Q 1.pdf", "Q 1-1.pdf"] {
-        let result = saved(engine().save_to(folder.path()), "/x", reply(200, headers, &bytes)).await;
+        let result = saved(engine().save_to(dir.path()), "/x", reply(200, headers, &bytes)).await;
         let note = format!("[application/pdf, 800000 bytes, saved as `{name}`, SHA-256 {}]", sha256(&bytes));
         assert!(result.to_text().ends_with(&format!(" → 200\n\n{note}")), "{}", result.to_text());
         assert_eq!(
@@ -68,7 +68,7 @@ async fn binary_response_is_saved_and_referenced() {
             json!({"path": name, "media_type": "application/pdf", "bytes": 800_000, "sha256": sha256(&bytes)})
         );
         assert_eq!(result.details["truncated"], false);
-        let uri = reqwest::Url::from_file_path(folder.path().canonicalize().unwrap().join(name)).unwrap();
+        let uri = reqwest::Url::from_file_path(dir.path().canonicalize().unwrap().join(name)).unwrap();
         let link = Content::Link {
             uri: uri.into(),
             name: name.to_owned(),
@@ -76,30 +76,33 @@ async fn binary_response_is_saved_and_referenced() {
             size: Some(800_000),
         };
         assert_eq!(result.content[1..], [link]);
-        assert_eq!(folder.read(name), bytes);
+        assert_eq!(dir.read(name), bytes);
     }
-    assert_eq!(folder.names(), ["Q 1-1.pdf", "Q 1.pdf"]);
+    assert_eq!(dir.names(), ["Q 1-1.pdf", "Q 1.pdf"]);
 }
 
 #[tokio::test]
 async fn image_is_shown_and_saved_and_long_text_is_truncated() {
-    let folder = Folder::new("shown");
-    let engine = || engine().save_to(folder.path()).max_bytes(100);
+    let dir = Folder::new("shown");
+    let engine = || engine().save_to(dir.path()).max_bytes(100);
     let result = saved(engine(), "/pics/7", reply(200, "Content-Type: image/png\r\n", b"\x89PNG")).await;
     assert!(matches!(result.content[1], Content::Image { .. }), "{result:?}");
     let text = "é".repeat(1000);
     let result = saved(engine(), "/notes", reply(200, "Content-Type: text/csv\r\n", &text)).await;
-    let shown = result.to_text();
-    assert!(shown.contains("é\n... [truncated]\n[text/csv, 2000 bytes, saved as `notes.csv`"), "{shown}");
+    let displayed = result.to_text();
+    assert!(
+        displayed.contains("é\n... [truncated]\n[text/csv, 2000 bytes, saved as `notes.csv`"),
+        "{displayed}"
+    );
     assert_eq!(
         (&result.details["truncated"], result.details["saved"]["bytes"].as_u64()),
         (&json!(true), Some(2000))
     );
-    assert_eq!(folder.read("notes.csv"), text.as_bytes());
+    assert_eq!(dir.read("notes.csv"), text.as_bytes());
     // What a model is shown as a whole is saved only where all is.
     saved(engine(), "/short", reply(200, "Content-Type: text/plain\r\n", b"ok")).await;
     saved(engine(), "/failed", reply(500, "Content-Type: application/pdf\r\n", b"\0")).await;
-    assert_eq!(folder.names(), ["7.png", "notes.csv"]);
+    assert_eq!(dir.names(), ["7.png", "notes.csv"]);
     let result =
         saved(engine().save_all(true), "/short", reply(200, "Content-Type: text/plain\r\n", b"ok")).await;
     assert!(
@@ -110,10 +113,10 @@ async fn image_is_shown_and_saved_and_long_text_is_truncated() {
 
 #[tokio::test]
 async fn incomplete_file_is_deleted() {
-    let folder = Folder::new("part");
+    let dir = Folder::new("part");
     let head = || open("Content-Type: application/zip\r\n");
     // It is larger than files may be.
-    let small = FilesRoot::new(folder.path()).max_file_bytes(100_000);
+    let small = FilesRoot::new(dir.path()).max_file_bytes(100_000);
     let result = saved(engine().save_with(small), "/x", vec![head(), Step::Flood(vec![b'x'; 4096])]).await;
     assert_eq!(result.details["not_saved"], "it is larger than 100000 bytes");
     assert!(result.to_text().ends_with("\n[not saved: it is larger than 100000 bytes]"), "{result:?}");
@@ -122,7 +125,7 @@ async fn incomplete_file_is_deleted() {
         b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 100000000\r\n\r\n".to_vec();
     let steps = vec![Step::Send(broken), Step::Send(vec![b'x'; 300_000])];
     let server = Server::start(move |_| steps.clone());
-    let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
+    let failed = call(engine().save_to(dir.path()), plan("GET", &server.url, "/x"), json!({})).await;
     assert_eq!(failed.unwrap_err().code(), "READ_ERROR");
     // It ends early: a part of what is compressed, chunks without the last, a stream without an end in the time of the call.
     let zipped = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xed\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee";
@@ -132,20 +135,20 @@ async fn incomplete_file_is_deleted() {
         vec![open("Content-Type: application/zip\r\nTransfer-Encoding: chunked\r\n"), Step::Send(chunked)],
     ] {
         let server = Server::start(move |_| steps.clone());
-        let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
+        let failed = call(engine().save_to(dir.path()), plan("GET", &server.url, "/x"), json!({})).await;
         assert_eq!(failed.unwrap_err().code(), "READ_ERROR");
     }
     let events = open("Content-Type: text/event-stream\r\n");
     let steps = vec![events, Step::Send(b"data: 1\n\n".to_vec()), Step::Wait(Duration::from_secs(60))];
-    let endless = engine().save_to(folder.path()).save_all(true).timeout(Duration::from_millis(700));
+    let endless = engine().save_to(dir.path()).save_all(true).timeout(Duration::from_millis(700));
     let result = saved(endless, "/x", steps).await;
     assert_eq!(result.details["not_saved"], "it had not ended when the time of the call was up");
     assert!(result.to_text().contains("\n1\n... [truncated]"), "{result:?}");
-    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
     // The call is cancelled, or its time is up.
     let steps = vec![head(), Step::Send(vec![b'x'; 300_000]), Step::Wait(Duration::from_secs(60))];
     let server = Server::start(move |_| steps.clone());
-    let engine = engine().save_to(folder.path()).build().unwrap();
+    let engine = engine().save_to(dir.path()).build().unwrap();
     let registry = Registry::new(engine.tools_from([tool(plan("GET", &server.url, "/x"))])).unwrap();
     let cancel = CancellationToken::new();
     let ctx = ToolContext::new("1", "t").with_cancel(cancel.clone());
@@ -156,25 +159,25 @@ async fn incomplete_file_is_deleted() {
     });
     failed.unwrap_err();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
 }
 
 #[tokio::test]
 async fn full_or_missing_directory_is_reported_with_the_response() {
-    let folder = Folder::new("full");
-    std::fs::write(folder.path().join("old"), [0; 1000]).unwrap();
+    let dir = Folder::new("full");
+    std::fs::write(dir.path().join("old"), [0; 1000]).unwrap();
     let pdf = || reply(200, "Content-Type: application/pdf\r\n", [0; 600]);
-    let full = FilesRoot::new(folder.path()).max_saved_bytes(1500);
-    for (place, why) in [
+    let full = FilesRoot::new(dir.path()).max_saved_bytes(1500);
+    for (place, reason) in [
         (full.clone(), "it is larger than 500 bytes"),
         (full.max_saved_bytes(1000), "the directory for files holds 1000 bytes, and it is full"),
-        (FilesRoot::new(folder.path().join("gone")), "the directory for files does not exist"),
+        (FilesRoot::new(dir.path().join("gone")), "the directory for files does not exist"),
     ] {
         let result = saved(engine().save_with(place), "/x", pdf()).await;
-        assert_eq!(result.details["not_saved"], why);
+        assert_eq!(result.details["not_saved"], reason);
         assert!(matches!(result.content[1], Content::Resource { .. }), "{result:?}");
     }
-    assert_eq!(folder.names(), ["old"]);
+    assert_eq!(dir.names(), ["old"]);
 }
 
 #[cfg(unix)]
@@ -182,11 +185,11 @@ async fn full_or_missing_directory_is_reported_with_the_response() {
 async fn no_file_is_written_outside_the_directory() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    let folder = Folder::new("outside");
-    std::fs::write(folder.0.join("victim"), b"old").unwrap();
+    let dir = Folder::new("outside");
+    std::fs::write(dir.0.join("victim"), b"old").unwrap();
     for link in ["a.pdf", "dangling.pdf"] {
         let target = if link == "a.pdf" { "../victim" } else { "../new" };
-        symlink(target, folder.path().join(link)).unwrap();
+        symlink(target, dir.path().join(link)).unwrap();
     }
     for (named, name) in
         [("a.pdf", "a-1.pdf"), ("dangling.pdf", "dangling-1.pdf"), ("..\\..\\etc/x.pdf", "x.pdf")]
@@ -195,18 +198,18 @@ async fn no_file_is_written_outside_the_directory() {
             "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename*=UTF-8''{}\r\n",
             named.replace('\\', "%5C")
         );
-        let result = saved(engine().save_to(folder.path()), "/x", reply(200, &headers, b"\0new")).await;
+        let result = saved(engine().save_to(dir.path()), "/x", reply(200, &headers, b"\0new")).await;
         assert_eq!(result.details["saved"]["path"], name);
-        let mode = std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    assert_eq!(std::fs::read(folder.0.join("victim")).unwrap(), b"old");
-    assert!(!Path::new(&folder.0.join("new")).exists());
+    assert_eq!(std::fs::read(dir.0.join("victim")).unwrap(), b"old");
+    assert!(!Path::new(&dir.0.join("new")).exists());
 }
 
 #[tokio::test]
 async fn file_with_a_credential_in_content_or_name_is_not_saved() {
-    let folder = Folder::new("secret");
+    let dir = Folder::new("secret");
     let mut bytes = vec![0; 300_000];
     // It stands where two pieces meet.
     let at = 256 * 1024 - 4;
@@ -214,15 +217,15 @@ async fn file_with_a_credential_in_content_or_name_is_not_saved() {
     for (bytes, saves) in [(bytes, false), (vec![0; 100], true)] {
         let headers =
             "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=hunter2hunte.pdf\r\n";
-        let answer = reply(200, headers, &bytes);
-        let server = Server::start(move |_| answer.clone());
+        let response = reply(200, headers, &bytes);
+        let server = Server::start(move |_| response.clone());
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
         let credentials = StaticCredentials::new().with("s", Secret::new("hunter2hunte"));
         let result =
-            call(engine().credentials(credentials).save_to(folder.path()), plan, json!({})).await.unwrap();
+            call(engine().credentials(credentials).save_to(dir.path()), plan, json!({})).await.unwrap();
         assert_eq!(result.details["saved"]["path"] == "answer.pdf", saves, "{:?}", result.details);
     }
-    assert_eq!(folder.names(), ["answer.pdf"]);
+    assert_eq!(dir.names(), ["answer.pdf"]);
 }
 
 /// Takes what is written to it at once, as a standard output does.
@@ -306,9 +309,9 @@ async fn partial_credential_is_never_written() {
 
 #[tokio::test]
 async fn saved_file_can_be_sent_and_total_size_is_limited() {
-    let folder = Folder::new("again");
-    saved(engine().save_to(folder.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
-    let place = FilesRoot::new(folder.path()).max_file_bytes(10);
+    let dir = Folder::new("again");
+    saved(engine().save_to(dir.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
+    let place = FilesRoot::new(dir.path()).max_file_bytes(10);
     let server = Server::ok();
     let send = |files: Value| {
         call(

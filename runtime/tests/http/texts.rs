@@ -95,7 +95,7 @@ async fn stringified_arguments_send_the_same_request() {
 async fn json_body_arguments_are_not_coerced() {
     let registry = Registry::new([tool(request("http://127.0.0.1:1"))]).unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
-    for (wrong, told) in [
+    for (wrong, message) in [
         (json!({"id": 7, "count": "3"}), "/count: expected an integer"),
         (json!({"id": 7, "count": null}), "/count: expected an integer"),
         (json!({"id": 7, "filter": "3"}), "/filter: expected an integer"),
@@ -103,20 +103,20 @@ async fn json_body_arguments_are_not_coerced() {
         (json!({"id": "100"}), "/id: must be at most 99"),
     ] {
         let response = toolbox.call(ToolCall::new("c1", "t", wrong.clone()), &ctx()).await;
-        let why = response.outcome.unwrap_err().to_string();
-        assert!(why.contains(told), "{wrong}: {why}");
+        let reason = response.outcome.unwrap_err().to_string();
+        assert!(reason.contains(message), "{wrong}: {reason}");
     }
 }
 
 #[tokio::test]
 async fn layers_see_the_coerced_arguments() {
-    let (server, shown) = (Server::ok(), Shown::default());
+    let (server, visible) = (Server::ok(), Shown::default());
     let registry = Registry::new([tool(request(&server.url))]).unwrap();
     let toolbox =
-        Toolbox::builder(&registry).middleware(shown.clone()).approver(shown.clone()).build().unwrap();
+        Toolbox::builder(&registry).middleware(visible.clone()).approver(visible.clone()).build().unwrap();
     let response = toolbox.call(ToolCall::new("c1", "t", written()), &ctx()).await;
     assert!(!response.is_error(), "{response:?}");
-    assert_eq!(*shown.0.lock().unwrap(), [meant(), meant()]);
+    assert_eq!(*visible.0.lock().unwrap(), [meant(), meant()]);
     assert_eq!(server.only().target(), "/things/7?tag=5");
 }
 

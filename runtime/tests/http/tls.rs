@@ -56,8 +56,8 @@ async fn start_for(certificate: &CertifiedKey<KeyPair>, client: Option<&Certifie
             while !request.ends_with(b"\r\n\r\n")
                 && socket.read_buf(&mut request).await.is_ok_and(|read| read > 0)
             {}
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nsealed";
-            if request.is_empty() || socket.write_all(answer).await.is_err() {
+            let response = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nsealed";
+            if request.is_empty() || socket.write_all(response).await.is_err() {
                 continue;
             }
             let _ = socket.shutdown().await;
@@ -135,8 +135,8 @@ async fn client_certificate_is_sent_on_request() {
     let trusting = || engine().private_host("localhost").root_certificates(own.cert.pem());
     let wanted = |url: &str| secured(plan("GET", url, "/"), Placement::MutualTls);
     let with = trusting().client_certificate(client.cert.pem(), client.signing_key.serialize_pem());
-    let shown = format!("{with:?}");
-    assert!(shown.contains("identity: Some(****)"), "{shown}");
+    let displayed = format!("{with:?}");
+    assert!(displayed.contains("identity: Some(****)"), "{displayed}");
     let result = call_it(with, wanted(&url), json!({})).await.unwrap();
     assert_eq!(result.to_text(), format!("GET {url}/ → 200\n\nsealed"));
     // Without it the call says what is missing, or fails if the document does not say that it is needed.
@@ -170,12 +170,12 @@ async fn client_certificate_is_not_sent_to_another_origin() {
 fn invalid_client_certificate_or_key_is_rejected_by_build() {
     let (one, other) = (certificate(&["a"]), certificate(&["b"]));
     let (pem, key) = (one.cert.pem(), one.signing_key.serialize_pem());
-    for (pem, key, told) in [
+    for (pem, key, message) in [
         ("cert.pem".to_owned(), key, "client certificate: no certificate in the PEM text"),
         (pem.clone(), "key.pem".to_owned(), "client key: "),
         (pem, other.signing_key.serialize_pem(), "client certificate and key: "),
     ] {
         let error = engine().client_certificate(pem, key).build().unwrap_err();
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
 }

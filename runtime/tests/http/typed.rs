@@ -26,7 +26,7 @@ struct Pet {
 /// As generated code does it, but by serde.
 impl FromJson for Pet {
     fn from_json(value: Value) -> Result<Self, JsonError> {
-        serde_json::from_value(value).map_err(|why| JsonError::new(why.to_string()))
+        serde_json::from_value(value).map_err(|error| JsonError::new(error.to_string()))
     }
 }
 
@@ -104,7 +104,7 @@ async fn each_failure_has_its_own_variant() {
 async fn unexpected_response_is_reported_with_its_call() {
     const JSON: &str = "Content-Type: application/json\r\n";
     const TEXT: &str = "Content-Type: text/html\r\n";
-    for (headers, body, told) in [
+    for (headers, body, message) in [
         (TEXT, "<html>login</html>", "the body is not JSON (*): <html>login</html>"),
         (JSON, "<html>login</html>", "the body is not JSON (*): <html>login</html>"),
         (JSON, "", "the body is empty (*)"),
@@ -115,7 +115,7 @@ async fn unexpected_response_is_reported_with_its_call() {
         let (error, server) = get(201, headers, body.as_bytes()).await;
         let error = error.unwrap_err();
         let text = error.to_string();
-        let (before, after) = told.split_once('*').unwrap();
+        let (before, after) = message.split_once('*').unwrap();
         let before = format!("t: GET {}/pets/7 → 201: {before}", server.url);
         assert!(text.starts_with(&before) && text.ends_with(after), "{text}");
         assert_eq!((error.status(), error.body::<Value>()), (Some(201), serde_json::from_str(body).ok()));
@@ -222,7 +222,7 @@ struct OrderHeaders {
 
 impl FromJson for OrderHeaders {
     fn from_json(value: Value) -> Result<Self, JsonError> {
-        serde_json::from_value(value).map_err(|why| JsonError::new(why.to_string()))
+        serde_json::from_value(value).map_err(|error| JsonError::new(error.to_string()))
     }
 }
 
@@ -232,10 +232,10 @@ async fn typed_response_has_redacted_headers_and_an_optional_body() {
         let head = "Location: /pets/8\r\nX-Total: 12\r\nSet-Cookie: a=b\r\nX-Auth-Token: abc\r\nContent-Type: application/json\r\n";
         let server = Server::start(move |_| reply(201, head, body));
         let engine = engine().base_url(&server.url).build().unwrap();
-        let answer = engine.call_with_response(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
-        assert_eq!((answer.value, answer.status), ((), 201));
-        assert_eq!([answer.header("LOCATION"), answer.header("x-total")], [Some("/pets/8"), Some("12")]);
-        assert_eq!([answer.header("set-cookie"), answer.header("x-auth-token")], [None, None]);
-        assert_eq!(answer.headers::<OrderHeaders>(), OrderHeaders { location: Some("/pets/8".to_owned()) });
+        let response = engine.call_with_response(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
+        assert_eq!((response.value, response.status), ((), 201));
+        assert_eq!([response.header("LOCATION"), response.header("x-total")], [Some("/pets/8"), Some("12")]);
+        assert_eq!([response.header("set-cookie"), response.header("x-auth-token")], [None, None]);
+        assert_eq!(response.headers::<OrderHeaders>(), OrderHeaders { location: Some("/pets/8".to_owned()) });
     }
 }

@@ -43,8 +43,8 @@ fn path_argument_is_offered_only_if_files_are_readable() {
     let with = published(engine().files_root(std::env::temp_dir()));
     assert_eq!(with["properties"]["one"], file());
     let without = published(engine());
-    for place in ["/properties/one", "/properties/many/items/anyOf/1"] {
-        let file = without.pointer(place).unwrap();
+    for location in ["/properties/one", "/properties/many/items/anyOf/1"] {
+        let file = without.pointer(location).unwrap();
         let names: Vec<&String> = file["properties"].as_object().unwrap().keys().collect();
         assert_eq!(names, ["text", "base64", "filename", "content_type"]);
         assert_eq!(file["description"], "A file: give exactly one of `text` and `base64`.");
@@ -72,8 +72,8 @@ async fn file_can_be_passed_as_text() {
         body.contains("name=\"many\"; filename=\"many\"\r\nContent-Type: text/plain\r\n\r\nx\r\n"),
         "{body}"
     );
-    let why = call(json!({"one": {"path": "/etc/passwd"}})).await.unwrap_err().to_string();
-    assert!(why.contains("unknown field `path`"), "{why}");
-    let why = call(json!({"one": {"text": "a", "base64": "YQ=="}})).await.unwrap_err().to_string();
-    assert!(why.contains("exactly one of `text` and `base64`"), "{why}");
+    let reason = call(json!({"one": {"path": "/etc/passwd"}})).await.unwrap_err().to_string();
+    assert!(reason.contains("unknown field `path`"), "{reason}");
+    let reason = call(json!({"one": {"text": "a", "base64": "YQ=="}})).await.unwrap_err().to_string();
+    assert!(reason.contains("exactly one of `text` and `base64`"), "{reason}");
 }

@@ -24,7 +24,7 @@ fn counting(gives: usize, led: bool) -> Server {
 async fn partial_list_is_never_presented_as_complete() {
     let total = "total=/meta/total offered=max_items";
     let counted = "the service counts 7 in all and leads no further";
-    for (pages, gives, led, arguments, told) in [
+    for (pages, gives, led, arguments, message) in [
         // Nothing leads on, as with a cursor that is given only to those who ask for it.
         (
             "cursor=after@/cursor items=/data",
@@ -132,7 +132,7 @@ async fn partial_list_is_never_presented_as_complete() {
         let result =
             called(engine(), paged(&server.url, &format!("{pages} {total}")), arguments.clone()).await;
         let text = result.to_text();
-        assert!(text.ends_with(&told), "{pages} {arguments}: {text}");
+        assert!(text.ends_with(&message), "{pages} {arguments}: {text}");
         assert_eq!(result.details["pages"]["total"], 7);
         // Rust is told as well.
         arguments["max_items"] = json!(1000);
@@ -142,7 +142,7 @@ async fn partial_list_is_never_presented_as_complete() {
         while let Some(item) = items.next().await {
             last = Some(item);
         }
-        assert_eq!(last.unwrap().is_err(), told.contains("lead"), "{pages}");
+        assert_eq!(last.unwrap().is_err(), message.contains("lead"), "{pages}");
     }
     let server = counting(3, true);
     let engine = engine_of(engine());

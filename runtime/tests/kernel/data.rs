@@ -39,8 +39,9 @@ fn problem<T: DeserializeOwned + Debug>(damaged: Value) -> String {
 fn calls_round_trip_with_their_block_reason() {
     let call = ToolCall::new("1", "add", json!({"a": 1}));
     assert_eq!(same(&call), r#"{"id":"1","name":"add","arguments":{"a":1}}"#);
-    for why in [Blocked::Truncated, Blocked::Stopped("refusal".into()), Blocked::Malformed("it is".into())] {
-        same(&call.clone().blocked(why));
+    for reason in [Blocked::Truncated, Blocked::Stopped("refusal".into()), Blocked::Malformed("it is".into())]
+    {
+        same(&call.clone().blocked(reason));
     }
     assert_eq!(problem::<ToolCall>(json!({"id": "1"})), "ToolCall: `name` is missing");
     assert_eq!(problem::<ToolCall>(json!([])), "ToolCall: not an object");
@@ -203,8 +204,11 @@ fn debug_output_shows_no_arguments_or_results() {
     for text in seen {
         assert!(!text.contains(NEEDLE), "{text}");
     }
-    let shown = format!("{call:?}");
-    assert_eq!(shown, r#"ToolCall { id: "c-1", name: "login", blocked: None, arguments: <object of 2> }"#);
+    let displayed = format!("{call:?}");
+    assert_eq!(
+        displayed,
+        r#"ToolCall { id: "c-1", name: "login", blocked: None, arguments: <object of 2> }"#
+    );
 }
 
 #[test]
@@ -221,9 +225,9 @@ fn data_of_earlier_versions_is_readable() {
         assert_eq!(intent.approved_by.as_deref(), read);
         assert_eq!(intent.to_json()["approved_by"], json!(read));
     }
-    let why = json!({"kind": "failed", "message": "down", "code": "service_unavailable"});
-    let why: ToolError = serde_json::from_value(why).unwrap();
-    assert_eq!(why.code(), "SERVICE_UNAVAILABLE");
+    let reason = json!({"kind": "failed", "message": "down", "code": "service_unavailable"});
+    let reason: ToolError = serde_json::from_value(reason).unwrap();
+    assert_eq!(reason.code(), "SERVICE_UNAVAILABLE");
     // A tool's own code is the tool's.
     let own = json!({"kind": "failed", "message": "locked", "code": "resource_locked"});
     assert_eq!(serde_json::from_value::<ToolError>(own).unwrap().code(), "resource_locked");

@@ -112,9 +112,9 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
     let names = rows.map(|row| row.name);
     let mut cell = Cell { name, rows: names, kind, world, answers: Vec::new(), broken: Mutex::default() };
     for (number, path) in script(names.contains(&"time")).into_iter().enumerate() {
-        let answer = give(&cell, &toolbox, &setup.turn, way, format!("c{number}"), path).await;
-        let rest = answer.response.text().split_once("read_result with ").map(|(_, rest)| rest.to_owned());
-        cell.answers.push(answer);
+        let reply = give(&cell, &toolbox, &setup.turn, way, format!("c{number}"), path).await;
+        let rest = reply.response.text().split_once("read_result with ").map(|(_, rest)| rest.to_owned());
+        cell.answers.push(reply);
         if let Some(rest) = rest {
             let call = serde_json::Deserializer::from_str(&rest).into_iter().next().unwrap().unwrap();
             let call = ToolCall::new(format!("r{number}"), "read_result", call);
@@ -170,8 +170,7 @@ async fn give(
     }
     // A request of an earlier call whose time was up may arrive now, and is not this call's.
     let ran_since = |before: usize| {
-        let late =
-            |ran: &Ran| cell.answers.iter().any(|answer| answer.late && ran.path.ends_with(answer.path));
+        let late = |ran: &Ran| cell.answers.iter().any(|reply| reply.late && ran.path.ends_with(reply.path));
         let runs = world.runs().split_off(before);
         runs.into_iter().filter(|ran| !late(ran)).collect::<Vec<Ran>>()
     };
@@ -258,16 +257,16 @@ fn every_setter_of_the_builder_has_a_row() {
 /// The code of every crate of the runtime, without comments and tests: a file each.
 fn sources() -> Vec<String> {
     let crates = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let mut folders: Vec<_> =
+    let mut dirs: Vec<_> =
         crates.map(|entry| entry.unwrap().path().join("src")).filter(|it| it.is_dir()).collect();
     let mut sources = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             if path.ends_with("tests") || path.ends_with("tests.rs") {
                 continue;
             } else if path.is_dir() {
-                folders.push(path);
+                dirs.push(path);
             } else {
                 let source = std::fs::read_to_string(&path).unwrap();
                 let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));

@@ -76,9 +76,9 @@ async fn truncated_call_gets_an_error_without_running() {
 async fn long_call_id_is_returned_whole_and_recorded_shortened() {
     let (sink, events) = (MemorySink::new(), Journal::default());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let told = events.clone();
+    let message = events.clone();
     let toolbox =
-        toolbox().layer(auditor.clone()).on_event(move |event| told.note(event.id.to_string())).build();
+        toolbox().layer(auditor.clone()).on_event(move |event| message.note(event.id.to_string())).build();
     let toolbox = toolbox.unwrap();
     let turn = ToolContext::new("turn", "");
     for (name, arguments) in
@@ -116,8 +116,8 @@ fn call_without_a_runtime_explains_what_is_needed() {
     else {
         panic!("nobody would wake it");
     };
-    let told = response.operator_text().unwrap_or_default();
-    assert!(told.contains("`tokio::runtime::Runtime::block_on`"), "{told}");
+    let message = response.operator_text().unwrap_or_default();
+    assert!(message.contains("`tokio::runtime::Runtime::block_on`"), "{message}");
 }
 
 #[tokio::test]

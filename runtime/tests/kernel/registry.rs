@@ -54,8 +54,8 @@ fn sealing_reports_all_conflicts() {
         .replace(hand("z", echo))
         .seal()
         .unwrap_err();
-    let told = error.to_string();
-    let lines: Vec<&str> = told.lines().collect();
+    let message = error.to_string();
+    let lines: Vec<&str> = message.lines().collect();
     for (line, start) in lines.iter().zip([
         "Tool [a] is already registered. ",
         "Tool [b] is already registered. ",
@@ -83,11 +83,12 @@ async fn sealed_registry_is_extended_by_copying() {
     let first = Registry::new([shared("a")]).unwrap();
     let second = first.extend([shared("b")]).unwrap();
     assert_eq!((first.len(), second.len()), (1, 2));
-    let told = second.extend([shared("a")]).unwrap_err().to_string();
-    let place = format!("{}:{}:", file!(), line!() - 1);
-    let start =
-        format!("Tool [a] is already registered. One is in the set already, the other is added at {place}");
-    assert!(told.starts_with(&start), "{told}");
+    let message = second.extend([shared("a")]).unwrap_err().to_string();
+    let location = format!("{}:{}:", file!(), line!() - 1);
+    let start = format!(
+        "Tool [a] is already registered. One is in the set already, the other is added at {location}"
+    );
+    assert!(message.starts_with(&start), "{message}");
     let third = second
         .to_builder()
         .replace(hand("a", |_, _| Box::pin(async { Ok(ToolResult::text("new")) })))
@@ -124,14 +125,14 @@ async fn arguments_are_accepted_as_object_or_string() {
         let result = registry.call_without_layers("echo", sent.clone(), &ctx()).await.unwrap();
         assert_eq!(result.to_text(), got, "{sent}");
     }
-    for (sent, said) in [
+    for (sent, text) in [
         (json!([1]), "Invalid arguments: Expected object parameters, got array"),
         (json!(5), "Invalid arguments: Expected object parameters, got number"),
         (json!("\"x\""), "Invalid arguments: Expected object parameters, got string"),
         (json!("{\"a\": 1"), "Invalid arguments: the arguments are not JSON: EOF"),
     ] {
         let error = registry.call_without_layers("echo", sent, &ctx()).await.unwrap_err();
-        assert!(error.to_string().starts_with(said), "{error}");
+        assert!(error.to_string().starts_with(text), "{error}");
         assert_eq!(error.code(), "INVALID_INPUT");
     }
 }
@@ -258,7 +259,7 @@ fn operator_text_names_the_panicking_tool_and_location() {
         async move { registry.call_without_layers(name, Value::Null, &ctx).await.unwrap_err() }
     };
     let inside = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    for (error, told) in [
+    for (error, message) in [
         (without_tokio(call("naps")), "start it with `#[tokio::main]`"),
         (inside.block_on(call("naps")), "build it with `enable_time` or `enable_all`"),
         (inside.block_on(call("blocks")), "make it a plain `fn` with `#[tool(blocking)]`"),
@@ -267,7 +268,7 @@ fn operator_text_names_the_panicking_tool_and_location() {
         assert_eq!(error.to_string(), "tool panicked");
         let text = error.operator_text();
         assert!(
-            text.starts_with("tool panicked: ") && text.contains(".rs:") && text.contains(told),
+            text.starts_with("tool panicked: ") && text.contains(".rs:") && text.contains(message),
             "{text}"
         );
     }

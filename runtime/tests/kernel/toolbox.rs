@@ -68,8 +68,8 @@ fn with_effects(name: &str, effects: Effects) -> ToolSpec {
 /// A tool of a specification, and how often it was called.
 fn counted(spec: ToolSpec) -> (Arc<dyn AgentTool>, Count) {
     let calls = Count::default();
-    let answer = format!("{} ran", spec.name);
-    (Arc::new(Counted { spec, calls: Arc::clone(&calls.0), answer }), calls)
+    let text = format!("{} ran", spec.name);
+    (Arc::new(Counted { spec, calls: Arc::clone(&calls.0), answer: text }), calls)
 }
 
 fn tool(spec: ToolSpec) -> Arc<dyn AgentTool> {

@@ -39,14 +39,14 @@ const REPEATED: Expected = Expected::Code("REPEATED_FAILURE");
 
 impl Case {
     /// Says what is wrong with the answer, if something is.
-    pub(crate) fn judge(&self, answer: &ToolResponse) -> Result<(), String> {
-        if answer.id != self.call.id || answer.name != self.call.name {
+    pub(crate) fn judge(&self, response: &ToolResponse) -> Result<(), String> {
+        if response.id != self.call.id || response.name != self.call.name {
             return Err(format!(
                 "{} {} was answered as {} {}",
-                self.call.id, self.call.name, answer.id, answer.name
+                self.call.id, self.call.name, response.id, response.name
             ));
         }
-        let right = self.expected.iter().any(|expected| match (expected, &answer.outcome) {
+        let right = self.expected.iter().any(|expected| match (expected, &response.outcome) {
             (Expected::Text(text), Ok(result)) => result.to_text() == *text,
             (Expected::Cut(start), Ok(result)) => {
                 let text = result.to_text();
@@ -55,8 +55,8 @@ impl Case {
             (Expected::Code(code), Err(error)) => error.code() == *code,
             _ => false,
         });
-        let told = || format!("{} {}: {:?}", self.call.name, self.call.arguments, answer.outcome);
-        right.then_some(()).ok_or_else(told)
+        let message = || format!("{} {}: {:?}", self.call.name, self.call.arguments, response.outcome);
+        right.then_some(()).ok_or_else(message)
     }
 }
 

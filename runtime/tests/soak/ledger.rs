@@ -43,11 +43,11 @@ impl Ledger {
     pub(crate) fn check(&self, calls: u64) -> u64 {
         let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
         let seen: u64 = self.0.seen.iter().map(|word| u64::from(get(word).count_ones())).sum();
-        let (begun, ended, nested) = (get(&self.0.begun), get(&self.0.ended), get(&self.0.nested));
-        println!("records: {ended} of calls that ended, {begun} of which had been begun");
+        let (started, ended, nested) = (get(&self.0.begun), get(&self.0.ended), get(&self.0.nested));
+        println!("records: {ended} of calls that ended, {started} of which had been begun");
         assert_eq!((seen, get(&self.0.twice)), (calls, 0), "calls without a record, or with two");
         assert_eq!((get(&self.0.running), ended), (0, calls + nested));
-        assert!(begun < ended, "a call that was refused was begun");
+        assert!(started < ended, "a call that was refused was begun");
         ended
     }
 }

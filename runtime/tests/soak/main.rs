@@ -147,16 +147,16 @@ async fn work(toolbox: Toolbox, auditor: Auditor, counts: Arc<Counts>, task: u64
         }
         match give(&toolbox, &case).await {
             None => count(&counts.dropped),
-            Some(answer) => {
+            Some(response) => {
                 count(&counts.answered);
-                if answer.skipped {
+                if response.skipped {
                     count(&counts.skipped);
                 }
-                if answer.outcome.as_ref().is_err_and(|why| why.code() == "CANCELLED") {
+                if response.outcome.as_ref().is_err_and(|error| error.code() == "CANCELLED") {
                     count(&counts.cancelled);
                 }
-                case.judge(&answer)
-                    .unwrap_or_else(|why| panic!("seed {seed}, task {task}, call {number}: {why}"));
+                case.judge(&response)
+                    .unwrap_or_else(|reason| panic!("seed {seed}, task {task}, call {number}: {reason}"));
             }
         }
         if counts.made.fetch_add(1, Ordering::Relaxed) == total / 5 {
@@ -186,9 +186,9 @@ async fn give(toolbox: &Toolbox, case: &Case) -> Option<ToolResponse> {
         GiveUp::Drop(polls) => {
             let mut run = pin!(toolbox.call(call, &turn));
             for _ in 0..polls {
-                let answer = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
-                if let Poll::Ready(answer) = answer {
-                    return Some(answer);
+                let response = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
+                if let Poll::Ready(response) = response {
+                    return Some(response);
                 }
                 tokio::task::yield_now().await;
             }

@@ -32,10 +32,10 @@ impl Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("stores-{}-{number}", std::process::id());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         // Fails if there is one already: what is removed later is this one.
-        fs::create_dir(&folder).unwrap();
-        Scratch(folder)
+        fs::create_dir(&dir).unwrap();
+        Scratch(dir)
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -94,12 +94,12 @@ impl Home {
 }
 
 /// Opens the store at a place.
-pub(crate) fn at(place: &str) -> Arc<dyn Store> {
-    match place.split_once("://") {
-        Some(("redis", _)) => Arc::new(redis_at(place)),
+pub(crate) fn at(location: &str) -> Arc<dyn Store> {
+    match location.split_once("://") {
+        Some(("redis", _)) => Arc::new(redis_at(location)),
         // Where the machine is busy a server may be slow; tests of slow servers set their own time.
-        Some(_) => Arc::new(PostgresStore::builder(place).timeout(LONG).build().unwrap()),
-        None => Arc::new(SqliteStore::open(place).unwrap()),
+        Some(_) => Arc::new(PostgresStore::builder(location).timeout(LONG).build().unwrap()),
+        None => Arc::new(SqliteStore::open(location).unwrap()),
     }
 }
 

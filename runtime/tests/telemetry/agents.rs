@@ -98,7 +98,7 @@ async fn sub_agent_span_is_inside_its_call_span() {
     let model = |_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| async move {
             Ok::<_, String>(match transcript.last() {
-                Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                Some(Entry::Answer(response)) => ModelTurn::text(response.text()),
                 _ => ModelTurn::calls([ToolCall::new("inner", "add", json!({"a": 1, "b": 2}))]),
             })
         }
@@ -108,8 +108,8 @@ async fn sub_agent_span_is_inside_its_call_span() {
     let registry = Registry::new([std::sync::Arc::new(agent)]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("outer", "explore", json!({"task": "1 + 2?"}));
-    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
-    assert_eq!(answer.text(), "3", "{answer:?}");
+    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    assert_eq!(response.text(), "3", "{response:?}");
     let call = telemetry.span("execute_tool explore");
     let agent = telemetry.span("invoke_agent explore");
     let inner = telemetry.span("execute_tool add");

@@ -119,9 +119,9 @@ async fn failed_call_span_has_the_code_without_the_message() {
         assert_eq!(attribute(span, "error.type").as_deref(), Some(code));
         assert!(failed(span) && span.status.as_ref().unwrap().message.is_empty());
         assert_eq!(attribute(span, "gen_ai.tool.name").as_deref(), Some(name));
-        let told = events(span);
+        let messages = events(span);
         let wanted = [("toolgen.call.refused".to_owned(), vec![format!("error.type={code}")])];
-        assert_eq!(told, if refused { &wanted[..] } else { &[] }, "{code}");
+        assert_eq!(messages, if refused { &wanted[..] } else { &[] }, "{code}");
     }
     assert_eq!(spans[3].name, "execute_tool", "names that a model makes up do not name spans");
     assert!(!format!("{spans:?}").contains("hunter2"));
@@ -151,9 +151,9 @@ async fn nested_calls_are_children_and_calls_of_a_turn_siblings() {
         )
     });
     let options = DispatchOptions::new();
-    let answers = toolbox.dispatch(calls.to_vec(), &turn, &options);
-    let answers = answers.with_context(above.clone()).await;
-    assert!(answers.responses.iter().all(|answer| answer.outcome.is_ok()), "{answers:?}");
+    let replies = toolbox.dispatch(calls.to_vec(), &turn, &options);
+    let replies = replies.with_context(above.clone()).await;
+    assert!(replies.responses.iter().all(|response| response.outcome.is_ok()), "{replies:?}");
     above.span().end();
     let request = telemetry.span("request");
     let relay = telemetry.span("execute_tool relay");

@@ -69,11 +69,11 @@ async fn http_retry_is_an_event() {
     let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("c", "get", json!({}));
-    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
-    assert!(answer.outcome.is_ok(), "{answer:?}");
-    let told = events(&telemetry.span("execute_tool get"));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].0, "toolgen.request.repeated");
-    assert_eq!(told[0].1[0], "http.request.resend_count=1");
-    assert!(told[0].1[1].starts_with("toolgen.repeated.after_ms="));
+    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    assert!(response.outcome.is_ok(), "{response:?}");
+    let messages = events(&telemetry.span("execute_tool get"));
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0].0, "toolgen.request.repeated");
+    assert_eq!(messages[0].1[0], "http.request.resend_count=1");
+    assert!(messages[0].1[1].starts_with("toolgen.repeated.after_ms="));
 }

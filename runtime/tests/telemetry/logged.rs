@@ -27,10 +27,10 @@ fn login(user: &str, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
 /// Fetches something.
 #[tool(undocumented)]
 fn fetch(#[arg(secret)] pin: &str) -> ToolResult {
-    let told = format!(
+    let message = format!(
         "GET https://h.example/ → 401: the credential `token` (the environment variable A_TOKEN) is refused {pin}"
     );
-    let details = json!({"success": false, "code": "CREDENTIAL_REFUSED", "operator": told});
+    let details = json!({"success": false, "code": "CREDENTIAL_REFUSED", "operator": message});
     ToolResult::text("401").with_details(details)
 }
 
@@ -236,9 +236,9 @@ async fn refused_credential_is_logged_without_secrets() {
     let (spans, lines) = collect(Trace::new(), &[("fetch", json!({"pin": "hunter2"}))]).await;
     assert_eq!(spans[0]["error.type"], "CREDENTIAL_REFUSED");
     let line = lines.last().unwrap();
-    let told = "fetch failed: CREDENTIAL_REFUSED: GET https://h.example/ → 401: the credential `token` (the environment \
+    let message = "fetch failed: CREDENTIAL_REFUSED: GET https://h.example/ → 401: the credential `token` (the environment \
                 variable A_TOKEN) is refused [REDACTED]";
-    assert!(line.ends_with(told), "{line}");
+    assert!(line.ends_with(message), "{line}");
 }
 
 #[tokio::test]
@@ -262,11 +262,11 @@ async fn unchecked_pattern_is_logged_for_operators() {
 async fn blocking_tool_past_its_timeout_is_logged_for_operators() {
     for waits in [false, true] {
         let (_, lines) = collect(Trace::new(), &[("block", json!({"waits": waits}))]).await;
-        let told = lines.iter().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{lines:?}"));
-        assert!(told.starts_with("1 WARN `block` took "), "{told}");
+        let message = lines.iter().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{lines:?}"));
+        assert!(message.starts_with("1 WARN `block` took "), "{message}");
         assert!(
-            told.contains("though its time limit is 50ms") && told.contains("#[tool(blocking)]"),
-            "{told}"
+            message.contains("though its time limit is 50ms") && message.contains("#[tool(blocking)]"),
+            "{message}"
         );
     }
 }

@@ -67,8 +67,8 @@ fn traceparent(span: &opentelemetry_proto::tonic::trace::v1::Span) -> String {
 async fn call_get(telemetry: &Telemetry, engine: HttpEngine, tool: Tool, arguments: serde_json::Value) {
     let registry = Registry::new([engine.tool(tool)]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
-    let answer = toolbox.call(ToolCall::new("c", "get", arguments), &ToolContext::new("turn", "")).await;
-    assert!(answer.outcome.is_ok(), "{answer:?}");
+    let response = toolbox.call(ToolCall::new("c", "get", arguments), &ToolContext::new("turn", "")).await;
+    assert!(response.outcome.is_ok(), "{response:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,8 +106,8 @@ async fn service_receives_only_valid_trace_headers() {
         let registry = Registry::new([engine.build().unwrap().tool(get(Vec::new()))]).unwrap();
         let toolbox = Toolbox::builder(&registry).layer(telemetry.otel()).build().unwrap();
         let turn = ToolContext::new("turn", "").with_otel_context(context);
-        let answer = toolbox.call(ToolCall::new("c", "get", json!({})), &turn).await;
-        assert!(answer.outcome.is_ok(), "{answer:?}");
+        let response = toolbox.call(ToolCall::new("c", "get", json!({})), &turn).await;
+        assert!(response.outcome.is_ok(), "{response:?}");
     }
     assert!(headers(&service, "traceparent").iter().all(Option::is_some));
     let states = headers(&service, "tracestate");
@@ -209,8 +209,8 @@ async fn trace_continues_in_the_mcp_server_process() {
     let tracer = telemetry.tracers.tracer("the program");
     let above = Context::new().with_span(tracer.start("request"));
     let call = |celsius: f64| ToolCall::new("c", "units__fahrenheit", json!({ "celsius": celsius }));
-    let answer = toolbox.call(call(100.0), &turn).with_context(above.clone()).await;
-    assert_eq!(answer.text(), r#"{"result":212.0}"#);
+    let response = toolbox.call(call(100.0), &turn).with_context(above.clone()).await;
+    assert_eq!(response.text(), r#"{"result":212.0}"#);
     assert!(toolbox.call(call(-300.0), &turn).await.is_error());
     above.span().end();
     let count =
@@ -231,12 +231,12 @@ async fn trace_continues_in_the_mcp_server_process() {
     assert_eq!(attribute(ours, "mcp.method.name").as_deref(), Some("tools/call"));
     assert_eq!(attribute(ours, "network.transport").as_deref(), Some("pipe"));
     let version = attribute(ours, "mcp.protocol.version").unwrap();
-    let shown = attributes(&theirs.attributes);
-    assert_eq!(shown[0], "gen_ai.operation.name=execute_tool");
-    assert_eq!(shown[1], "gen_ai.tool.name=fahrenheit");
-    assert!(shown[2].starts_with("jsonrpc.request.id="), "{shown:?}");
+    let displayed = attributes(&theirs.attributes);
+    assert_eq!(displayed[0], "gen_ai.operation.name=execute_tool");
+    assert_eq!(displayed[1], "gen_ai.tool.name=fahrenheit");
+    assert!(displayed[2].starts_with("jsonrpc.request.id="), "{displayed:?}");
     let rest = ["mcp.method.name=tools/call".to_owned(), format!("mcp.protocol.version={version}")];
-    assert_eq!(shown[3..], [&rest[..], &["network.transport=pipe".to_owned()]].concat());
+    assert_eq!(displayed[3..], [&rest[..], &["network.transport=pipe".to_owned()]].concat());
     let failing = telemetry.spans().into_iter().filter(failed);
     let kinds: Vec<String> = failing.map(|span| attribute(&span, "error.type").unwrap()).collect();
     assert_eq!(kinds.len(), 3, "{kinds:?}");

@@ -25,8 +25,8 @@ fn toolbox(otel: Option<Otel>) -> Toolbox {
     .unwrap()
 }
 
-fn waiting(answer: ToolResponse) -> Box<toolgen_runtime::layers::middleware::ApprovalRequest> {
-    match answer.outcome {
+fn waiting(response: ToolResponse) -> Box<toolgen_runtime::layers::middleware::ApprovalRequest> {
+    match response.outcome {
         Err(ToolError::ApprovalRequired(request)) => request,
         other => panic!("{other:?}"),
     }

@@ -97,8 +97,8 @@ fn sound(block: &Value) -> Value {
     block
 }
 
-fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
-    let text = (!said.trim().is_empty()).then(|| json!({ "type": "text", "text": said }));
+fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!message.trim().is_empty()).then(|| json!({ "type": "text", "text": message }));
     let calls = calls.iter().map(|call| {
         let (id, input) = (call.id.as_str(), arguments(call));
         object([
@@ -166,9 +166,9 @@ fn references(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Optio
         return None;
     }
     let found = response.outcome.as_ref().ok()?.details.get("tools")?.as_array()?;
-    let named = found.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
+    let by_name = found.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
     let reference = |name: &Value| object([("type", "tool_reference".into()), ("tool_name", name.clone())]);
-    let references: Vec<Value> = named.map(reference).collect();
+    let references: Vec<Value> = by_name.map(reference).collect();
     (!references.is_empty()).then_some(Value::Array(references))
 }
 

@@ -66,8 +66,8 @@ fn usage(response: &Value) -> Usage {
     Usage::new(input, of("outputTokens"), cached, 0)
 }
 
-fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
-    let text = (!said.trim().is_empty()).then(|| json!({ "text": said }));
+fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!message.trim().is_empty()).then(|| json!({ "text": message }));
     let calls = calls.iter().map(|call| {
         let (id, name) = (call.id.as_str().into(), call.name.as_str().into());
         object([("toolUse", object([("toolUseId", id), ("name", name), ("input", arguments(call))]))])
@@ -94,7 +94,7 @@ fn item(block: &Value) -> Item<'_> {
     let Some(call) = block.get("toolUse").filter(|call| !call.is_null()) else {
         let cited = block.pointer("/citationsContent/content/0/text");
         return match (block.get("text").or(cited), block.pointer("/reasoningContent/reasoningText")) {
-            (Some(Value::String(said)), _) => Item::Text(said.into()),
+            (Some(Value::String(message)), _) => Item::Text(message.into()),
             (_, Some(thought)) => Item::Thinking(text(thought, "text").into()),
             _ => Item::Skip,
         };

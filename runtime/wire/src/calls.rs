@@ -67,11 +67,11 @@ impl TurnBuilder {
     /// Adds what a block says, other than a call.
     pub(super) fn add(&mut self, item: &Item<'_>, kind: &str) {
         match item {
-            Item::Text(said) => {
-                if std::mem::take(&mut self.between) && !self.text.is_empty() && !said.is_empty() {
+            Item::Text(message) => {
+                if std::mem::take(&mut self.between) && !self.text.is_empty() && !message.is_empty() {
                     self.text.push('\n');
                 }
-                return self.text.push_str(said);
+                return self.text.push_str(message);
             }
             Item::Thinking(thought) => {
                 if !self.thinking.is_empty() && !thought.is_empty() {
@@ -197,7 +197,7 @@ pub(super) fn read<'v>(
     format: &Format,
     response: &'v Value,
     ended: bool,
-    said: &mut TurnBuilder,
+    text: &mut TurnBuilder,
 ) -> Result<(Calls, ResponseBlocks<'v>), WireError> {
     let mut found = format.layout.find(response)?;
     if !ended && found.ending.stop == StopReason::Unknown {
@@ -206,11 +206,11 @@ pub(super) fn read<'v>(
     let mut read = Calls::default();
     let stop = found.ending.stop;
     if stop.is_stopped() {
-        let why = if found.ending.word.is_empty() { stop.as_str() } else { found.ending.word };
-        read.stopped = Some(Text::copy_of(why));
+        let reason = if found.ending.word.is_empty() { stop.as_str() } else { found.ending.word };
+        read.stopped = Some(Text::copy_of(reason));
     }
     for (kind, item) in (format.beside)(found.owner) {
-        said.add(&item, kind);
+        text.add(&item, kind);
     }
     let last = found.blocks.len().saturating_sub(1);
     for (index, block) in found.blocks.iter().enumerate() {
@@ -220,20 +220,20 @@ pub(super) fn read<'v>(
             continue;
         }
         let item = (format.item)(block);
-        said.add(&item, kind(block));
-        said.signature(block);
+        text.add(&item, kind(block));
+        text.signature(block);
         match item {
             Item::Skip | Item::Text(_) | Item::Thinking(_) => {}
             Item::Foreign(kind) => {
-                let why = format!("is a `{kind}`, which only the program itself can answer");
-                read.problems.push(WireError::new(at(), why));
+                let reason = format!("is a `{kind}`, which only the program itself can answer");
+                read.problems.push(WireError::new(at(), reason));
             }
             Item::Call(call) => match id(&call, format.ids_optional) {
                 Ok(id) => {
                     let cut = stop.is_truncated() && (index == last || call.is_broken());
                     read.calls.push(call.cut_if(cut).finish(id, read.stopped.as_ref()));
                 }
-                Err(why) => read.problems.push(WireError::new(at() + call.id_pointer, why)),
+                Err(error) => read.problems.push(WireError::new(at() + call.id_pointer, error)),
             },
         }
     }
@@ -252,7 +252,7 @@ impl ParsedCall<'_> {
         let blocked = stopped.cloned().map(Blocked::Stopped).or(self.blocked).or_else(nameless);
         let call = ToolCall::new(id, self.name, normalize_arguments(self.arguments));
         match blocked {
-            Some(why) => call.blocked(why),
+            Some(reason) => call.blocked(reason),
             None => call,
         }
     }

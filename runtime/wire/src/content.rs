@@ -57,7 +57,7 @@ impl Media<'_> {
     }
 
     /// Returns `[image image/png, 12345 bytes, not shown: this format takes text only]`.
-    fn note(&self, why: &str) -> String {
+    fn note(&self, reason: &str) -> String {
         let what = match self.kind {
             MediaKind::Image => "image",
             MediaKind::Audio => "audio",
@@ -70,7 +70,7 @@ impl Media<'_> {
                 note.push_str(word);
             }
         }
-        format!("{note}, {} bytes, not shown: {why}]", bytes(self.data))
+        format!("{note}, {} bytes, not shown: {reason}]", bytes(self.data))
     }
 }
 
@@ -118,10 +118,10 @@ fn piece(content: &Content) -> ContentPart<'_> {
 
 /// Contents of a kind that is newer than the formats.
 fn unknown(content: &dyn fmt::Debug) -> ContentPart<'static> {
-    let shown = format!("{content:?}");
+    let displayed = format!("{content:?}");
     ContentPart::Text(format!(
         "[{} that cannot be shown to a model]",
-        shown.split([' ', '(']).next().unwrap_or_default()
+        displayed.split([' ', '(']).next().unwrap_or_default()
     ))
 }
 
@@ -155,7 +155,7 @@ pub(super) fn blocks(
     for content in response.content().iter() {
         match piece(content) {
             ContentPart::Text(body) if body.trim().is_empty() => {}
-            ContentPart::Text(told) => blocks.push(text(told)),
+            ContentPart::Text(message) => blocks.push(text(message)),
             ContentPart::Media(bytes) => {
                 let sent = if why_not.is_none() { media(&bytes) } else { None };
                 blocks.push(sent.unwrap_or_else(|| text(bytes.note(why_not.unwrap_or(NOT_TAKEN)))));

@@ -100,8 +100,8 @@ fn keep(content: &Value, parts: &[Value]) -> Vec<Value> {
 /// without one.
 const NOT_SIGNED: &str = "skip_thought_signature_validator";
 
-fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
-    let text = (!said.is_empty()).then(|| json!({ "text": said }));
+fn model(message: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let text = (!message.is_empty()).then(|| json!({ "text": message }));
     let calls = calls.iter().enumerate().map(|(index, call)| {
         let (id, name) = (call.id.as_str().into(), call.name.as_str().into());
         let mut part =
@@ -140,7 +140,7 @@ fn item(part: &Value) -> Item<'_> {
             Some(Value::String(thought)) if part.get("thought") == Some(&Value::Bool(true)) => {
                 Item::Thinking(thought.into())
             }
-            Some(Value::String(said)) => Item::Text(said.into()),
+            Some(Value::String(message)) => Item::Text(message.into()),
             _ => Item::Skip,
         };
     };

@@ -233,7 +233,7 @@ impl Layout {
             let inner = match self.step(owner, key, &pointer) {
                 Ok(inner) => inner,
                 Err(_) if ending.stop.is_stopped() => None,
-                Err(why) => return Err(why),
+                Err(error) => return Err(error),
             };
             let Some(inner) = inner else { return Ok(whole(&[], false, ending)) };
             pointer = format!("{pointer}/{key}");

@@ -162,8 +162,8 @@ impl WireFormat {
 
     /// Writes one tool as it is shown in a dialect, without the list around it.
     #[must_use]
-    pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, shown: ToolSchema<'_>) -> Value {
-        tools::entry(spec, shown, dialect, self.format().tool)
+    pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, visible: ToolSchema<'_>) -> Value {
+        tools::entry(spec, visible, dialect, self.format().tool)
     }
 
     /// Reads the calls of a response, in order. Takes a whole response, its message, its list of blocks or a single
@@ -210,12 +210,12 @@ impl WireFormat {
         options: &ToolResultOptions<'_>,
     ) -> Vec<Value> {
         let format = self.format();
-        let answers: Vec<Value> =
+        let replies: Vec<Value> =
             responses.iter().map(|response| (format.answer)(response, options)).collect();
         if responses.is_empty() || format.message.is_empty() {
-            return answers;
+            return replies;
         }
-        vec![tools::object([("role", "user".into()), (format.message, answers.into())])]
+        vec![tools::object([("role", "user".into()), (format.message, replies.into())])]
     }
 }
 

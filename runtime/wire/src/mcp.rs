@@ -87,10 +87,10 @@ fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Valu
 /// instead.
 #[doc(hidden)]
 pub fn refusal(response: &ToolResponse) -> Option<String> {
-    let why = response.outcome.as_ref().err()?;
+    let error = response.outcome.as_ref().err()?;
     // A tool that was called through another is named in the arguments of a request that is right.
-    let is_unknown = matches!(why, ToolError::NotFound { name, .. } if *name == *response.name);
-    let is_of_protocol = is_unknown || why.code() == MALFORMED_CALL;
+    let is_unknown = matches!(error, ToolError::NotFound { name, .. } if *name == *response.name);
+    let is_of_protocol = is_unknown || error.code() == MALFORMED_CALL;
     is_of_protocol.then(|| response.text())
 }
 
@@ -123,9 +123,9 @@ pub fn result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value
         match structured_content(result, &declared) {
             Ok(value) => structured = Some((value, declared)),
             Err(_) if declared.may_differ => {}
-            Err(why) => {
+            Err(error) => {
                 is_error = true;
-                content.insert(0, Content::Text(no_structured_result(&why)).to_json());
+                content.insert(0, Content::Text(no_structured_result(&error)).to_json());
             }
         }
     }

@@ -95,7 +95,7 @@ fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
         }
     }
     match message.get("content") {
-        Some(Value::String(said)) => items.push(("text", Item::Text(said.into()))),
+        Some(Value::String(reply)) => items.push(("text", Item::Text(reply.into()))),
         Some(Value::Array(parts)) => items.extend(parts.iter().map(part)),
         _ => {}
     }
@@ -143,14 +143,14 @@ fn keep(message: &Value, calls: &[Value]) -> Vec<Value> {
     if says { vec![message.clone()] } else { Vec::new() }
 }
 
-fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
+fn model(text: &str, calls: &[ToolCall]) -> Vec<Value> {
     let calls = calls.iter().map(|call| {
         let arguments = call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
         let function = json!({ "name": call.name.as_str(), "arguments": arguments });
         json!({ "id": call.id.as_str(), "type": "function", "function": function })
     });
     let calls: Vec<Value> = calls.collect();
-    let mut message = json!({ "role": "assistant", "content": said });
+    let mut message = json!({ "role": "assistant", "content": text });
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
     }
@@ -209,13 +209,13 @@ pub(super) fn custom_tool_arguments(call: &Value) -> Option<Cow<'_, Value>> {
 
 fn tool_result(response: &ToolResponse, _: &ToolResultOptions<'_>) -> Value {
     let (text_output, _) = content::text_and_media(response, Some(TEXT_ONLY), |_| None);
-    let told = content::flagged_text(response, text_output);
+    let message = content::flagged_text(response, text_output);
     let (role, key, name) = match Id::of(&response.id) {
         (Id::Function, _) => ("function", "name", &response.name),
         _ if is_generated(&response.id) => ("tool", "tool_name", &response.name),
         _ => ("tool", "tool_call_id", &response.id),
     };
-    json!({ "role": role, key: name.as_str(), "content": told })
+    json!({ "role": role, key: name.as_str(), "content": message })
 }
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {

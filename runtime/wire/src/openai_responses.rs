@@ -45,10 +45,10 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn ending(response: &Value) -> ResponseEnd<'_> {
-    let why = response.get("incomplete_details").map(|details| text(details, "reason"));
-    let (status, why) = (text(response, "status"), why.unwrap_or_default());
-    let word = if why.is_empty() { status } else { why };
-    let stop = match (status, why) {
+    let cause = response.get("incomplete_details").map(|details| text(details, "reason"));
+    let (status, cause) = (text(response, "status"), cause.unwrap_or_default());
+    let word = if cause.is_empty() { status } else { cause };
+    let stop = match (status, cause) {
         (_, "max_output_tokens") => StopReason::MaxTokens,
         (_, "content_filter") => StopReason::Refused,
         ("failed" | "cancelled" | "incomplete", "") => StopReason::Failed,
@@ -79,8 +79,8 @@ fn texts<'v>(item: &'v Value, lists: &[&str], keys: &[&str]) -> Cow<'v, str> {
     }
 }
 
-fn model(said: &str, calls: &[ToolCall]) -> Vec<Value> {
-    let message = (!said.trim().is_empty()).then(|| json!({ "role": "assistant", "content": said }));
+fn model(text: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let message = (!text.trim().is_empty()).then(|| json!({ "role": "assistant", "content": text }));
     let calls = calls.iter().map(|call| {
         let arguments = call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
         let (id, name) = (call.id.as_str(), call.name.as_str());
@@ -129,11 +129,11 @@ fn item(item: &Value) -> Item<'_> {
 fn tool_result(response: &ToolResponse, options: &ToolResultOptions<'_>) -> Value {
     let why_not = options.text_only.then_some(TEXT_ONLY);
     let (text_output, media) = content::text_and_media(response, why_not, media);
-    let told = content::flagged_text(response, text_output);
+    let message = content::flagged_text(response, text_output);
     let output = if media.is_empty() {
-        Value::String(told)
+        Value::String(message)
     } else {
-        let text = (!told.is_empty()).then(|| json!({ "type": "input_text", "text": told }));
+        let text = (!message.is_empty()).then(|| json!({ "type": "input_text", "text": message }));
         text.into_iter().chain(media).collect()
     };
     let (kind, id) = match Id::of(&response.id) {
@@ -156,8 +156,8 @@ fn media(media: &Media<'_>) -> Option<Value> {
 
 fn tool(spec: &ToolSpec, schema: Value, dialect: &Dialect) -> Value {
     let mut tool = object([("type", "function".into())]);
-    if let (Value::Object(tool), Value::Object(named)) = (&mut tool, name_and_description(spec)) {
-        tool.extend(named);
+    if let (Value::Object(tool), Value::Object(by_name)) = (&mut tool, name_and_description(spec)) {
+        tool.extend(by_name);
     }
     // Without the key, the server makes the schema strict itself, and a model has to invent optional values.
     tool["parameters"] = schema;

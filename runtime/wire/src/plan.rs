@@ -70,9 +70,9 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlanError::Refused(refused) => refused.fmt(f),
-            PlanError::TooMany { provider, count: given, max: most } => write!(
+            PlanError::TooMany { provider, count: given, max: limit } => write!(
                 f,
-                "{given} tools are too many for a request to {provider}, which takes {most}: offer those of a few \
+                "{given} tools are too many for a request to {provider}, which takes {limit}: offer those of a few \
                  toolsets, let the model search for tools, or ask for a plan that leaves out the last ones \
                  (`PlanOptions::cut`)"
             ),
@@ -113,8 +113,8 @@ impl ToolPlan {
     /// [`ToolContext::with_dialect`](toolgen_kernel::ToolContext::with_dialect).
     #[must_use]
     pub fn dialects(&self) -> Dialects {
-        let shown = self.decisions.iter().filter_map(|it| Some((it.tool.to_string(), it.dialect?)));
-        Dialects::except(self.requested_dialect, shown)
+        let displayed = self.decisions.iter().filter_map(|it| Some((it.tool.to_string(), it.dialect?)));
+        Dialects::except(self.requested_dialect, displayed)
     }
 }
 
@@ -181,11 +181,11 @@ impl WireFormat {
         options: PlanOptions,
     ) -> Result<ToolPlan, PlanError> {
         let mut specs: Vec<&ToolSpec> = specs.into_iter().collect();
-        let most = dialect.requests.tools.unwrap_or(usize::MAX);
-        if specs.len() > most && !options.cut {
-            return Err(PlanError::TooMany { provider: dialect.title, count: specs.len(), max: most });
+        let limit = dialect.requests.tools.unwrap_or(usize::MAX);
+        if specs.len() > limit && !options.cut {
+            return Err(PlanError::TooMany { provider: dialect.title, count: specs.len(), max: limit });
         }
-        let cut = specs.split_off(specs.len().min(most));
+        let cut = specs.split_off(specs.len().min(limit));
         let candidates = match (dialect.fallback, dialect.requests.strict_tools) {
             (Some(lax), Some(_)) => few(&specs, dialect, lax),
             (lax, _) => {
@@ -198,7 +198,7 @@ impl WireFormat {
         decisions.extend(cut.into_iter().map(|spec| ToolDecision {
             tool: spec.name.to_text(),
             dialect: None,
-            reason: DecisionReason::TooMany { most },
+            reason: DecisionReason::TooMany { most: limit },
             losses: Vec::new(),
         }));
         Ok(ToolPlan { requested_dialect: dialect, tools: (self.format().list)(tools), decisions })
@@ -222,8 +222,8 @@ fn candidates<'a>(
         let reasons = match forms.schema(dialect) {
             Ok(rendered) => {
                 match (withheld(&rendered), lax()) {
-                    (Some(losses), Some((lax, Ok(told)))) => {
-                        add(lax, told, DecisionReason::Withheld(losses), forms)
+                    (Some(losses), Some((lax, Ok(message)))) => {
+                        add(lax, message, DecisionReason::Withheld(losses), forms)
                     }
                     _ => add(dialect, rendered, DecisionReason::Wanted, forms),
                 }
@@ -232,7 +232,7 @@ fn candidates<'a>(
             Err(reasons) => reasons,
         };
         match lax() {
-            Some((lax, Ok(told))) => add(lax, told, DecisionReason::Refused(reasons), forms),
+            Some((lax, Ok(message))) => add(lax, message, DecisionReason::Refused(reasons), forms),
             Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
             None => refused.push(RefusedTool::of(spec, reasons)),
         }
@@ -241,8 +241,8 @@ fn candidates<'a>(
 }
 
 /// Returns the losses that keep a model from sending a value that the tool takes.
-fn withheld(told: &ToolSchema<'_>) -> Option<Vec<Loss>> {
-    let losses: Vec<Loss> = told.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
+fn withheld(message: &ToolSchema<'_>) -> Option<Vec<Loss>> {
+    let losses: Vec<Loss> = message.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
     (!losses.is_empty()).then_some(losses)
 }
 
@@ -259,13 +259,14 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
     let mut taken = Needs::default();
     for (_, index) in order {
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        let Some(Over { of, max: most, needs, remaining: left }) = taken.over(candidate.needs, limits) else {
+        let Some(Over { of, max: limit, needs, remaining: left }) = taken.over(candidate.needs, limits)
+        else {
             taken.add(candidate.needs);
             continue;
         };
         candidate.rendered = None;
         candidate.dialect = lax;
-        candidate.reason = DecisionReason::Limit { of, most, required: needs, remaining: left };
+        candidate.reason = DecisionReason::Limit { of, most: limit, required: needs, remaining: left };
     }
 }
 
@@ -296,18 +297,18 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
         let needs = if is_known { candidate.needs } else { Needs::of_at_least(0) };
         let over = taken.over(needs, limits);
         if !is_known && over.is_none() {
-            match candidate.forms.schema(strict).map(|told| (withheld(&told), told)) {
+            match candidate.forms.schema(strict).map(|message| (withheld(&message), message)) {
                 Ok((Some(losses), _)) => candidate.reason = DecisionReason::Withheld(losses),
-                Ok((None, told)) => {
-                    candidate.needs = Needs::of(&told.schema);
-                    candidate.rendered = Some(told);
+                Ok((None, message)) => {
+                    candidate.needs = Needs::of(&message.schema);
+                    candidate.rendered = Some(message);
                     open.push(Reverse((candidate.needs.cost(limits), index, true)));
                 }
                 Err(reasons) => candidate.reason = DecisionReason::Refused(reasons),
             }
-        } else if let Some(Over { of, max: most, needs, remaining: left }) = over {
+        } else if let Some(Over { of, max: limit, needs, remaining: left }) = over {
             candidate.rendered = None;
-            candidate.reason = DecisionReason::Limit { of, most, required: needs, remaining: left };
+            candidate.reason = DecisionReason::Limit { of, most: limit, required: needs, remaining: left };
         } else {
             taken.add(needs);
             candidate.dialect = strict;
@@ -324,16 +325,16 @@ fn written(
     let (mut tools, mut decisions) =
         (Vec::with_capacity(candidates.len()), Vec::with_capacity(candidates.len()));
     let mut refused = Vec::new();
-    for Candidate { spec, forms, dialect, rendered: told, needs: _, reason } in candidates {
-        let mut told = match told.map_or_else(|| forms.schema(dialect), Ok) {
-            Ok(told) => told,
+    for Candidate { spec, forms, dialect, rendered: message, needs: _, reason } in candidates {
+        let mut message = match message.map_or_else(|| forms.schema(dialect), Ok) {
+            Ok(message) => message,
             Err(reasons) => {
                 refused.push(RefusedTool::of(spec, reasons));
                 continue;
             }
         };
-        let losses = std::mem::take(&mut told.losses);
-        tools.push(tools::entry(spec, told, dialect, format.tool));
+        let losses = std::mem::take(&mut message.losses);
+        tools.push(tools::entry(spec, message, dialect, format.tool));
         decisions.push(ToolDecision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
     }
     if refused.is_empty() {

@@ -117,9 +117,9 @@ pub enum StreamError {
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StreamError::Provider(why) => why.fmt(f),
-            StreamError::Event(why) => write!(f, "an event of the stream: {why}"),
-            StreamError::Bytes(why) => write!(f, "the stream: {why}"),
+            StreamError::Provider(error) => error.fmt(f),
+            StreamError::Event(error) => write!(f, "an event of the stream: {error}"),
+            StreamError::Bytes(reason) => write!(f, "the stream: {reason}"),
             StreamError::TooLong(limit) => {
                 write!(
                     f,
@@ -239,10 +239,10 @@ impl Stream {
         &mut self,
         go: impl FnOnce(&mut Self) -> Result<(), StreamError>,
     ) -> Result<(), StreamError> {
-        if let Some(why) = &self.failed {
-            return Err(why.clone());
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
         }
-        go(self).inspect_err(|why| self.failed = Some(why.clone()))
+        go(self).inspect_err(|error| self.failed = Some(error.clone()))
     }
 
     fn take(&mut self, bytes: usize) -> Result<(), StreamError> {
@@ -262,8 +262,8 @@ impl Stream {
     }
 
     fn event(&mut self, event: &Value) -> Result<(), StreamError> {
-        if let Some(why) = turn::error_in(event) {
-            return Err(StreamError::Provider(why));
+        if let Some(error) = turn::error_in(event) {
+            return Err(StreamError::Provider(error));
         }
         (self.format.assemble)(&mut self.assembly, event).map_err(StreamError::Event)
     }

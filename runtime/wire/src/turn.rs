@@ -95,28 +95,28 @@ plain_data!(RawTurn: format, messages; only_here);
 
 /// Reads a turn. A reply whose stream ended early is not `ended`.
 pub(super) fn read(format: &Format, response: &Value, ended: bool) -> Result<Turn, WireError> {
-    let mut said = TurnBuilder::default();
+    let mut message = TurnBuilder::default();
     let (calls, found) =
-        calls::read(format, response, ended, &mut said).map_err(|why| vendor_error(response, why))?;
+        calls::read(format, response, ended, &mut message).map_err(|error| vendor_error(response, error))?;
     let stop = match found.ending.stop {
         StopReason::Unknown | StopReason::EndTurn if !calls.calls.is_empty() => StopReason::ToolCalls,
         stop => stop,
     };
     let messages = (format.keep)(found.owner, found.blocks);
     Ok(Turn {
-        text: said.text,
-        thinking: said.thinking,
+        text: message.text,
+        thinking: message.thinking,
         calls,
         usage: (format.usage)(response),
         stop,
         raw_stop_reason: Text::copy_of(found.ending.word),
-        raw: RawTurn { format: format.name.into(), messages, only_here: said.only_here },
+        raw: RawTurn { format: format.name.into(), messages, only_here: message.only_here },
     })
 }
 
 /// Returns the error that a provider sent in place of a reply, or that of the reader.
-fn vendor_error(response: &Value, why: WireError) -> WireError {
-    error_in(response).unwrap_or(why)
+fn vendor_error(response: &Value, error: WireError) -> WireError {
+    error_in(response).unwrap_or(error)
 }
 
 /// Returns the error that an object is: `{"error": …}`, or `{"type": "error", …}`.

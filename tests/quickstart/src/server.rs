@@ -67,10 +67,10 @@ async fn route(request: Request<Incoming>, tasks: &Tasks) -> Answer {
 }
 
 fn answer(status: StatusCode, value: &Value) -> Answer {
-    let mut answer = Response::new(Full::from(value.to_string()));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-    answer
+    let mut response = Response::new(Full::from(value.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
+    response
 }
 
 fn problem(status: StatusCode, error: &str) -> Answer {

@@ -13,10 +13,10 @@ pub fn updating() -> bool {
 ///
 /// If it holds nothing.
 #[track_caller]
-pub fn cases(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+pub fn cases(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
     let mut cases: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    assert!(!cases.is_empty(), "{} holds nothing", folder.display());
+    assert!(!cases.is_empty(), "{} holds nothing", dir.display());
     cases.sort();
     cases
 }

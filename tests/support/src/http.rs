@@ -162,32 +162,34 @@ pub struct Server {
 
 impl Server {
     /// Starts a server that answers every request with what this returns.
-    pub fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
-        Server::at("127.0.0.1:0", answer)
+    pub fn start(response: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+        Server::at("127.0.0.1:0", response)
     }
 
     /// As [`Server::start`], at an address such as that of [`nobody`], without its `http://`.
-    pub fn at(address: &str, answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+    pub fn at(address: &str, response: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let record = Arc::<Record>::default();
-        let (kept, answer) = (Arc::clone(&record), Arc::new(answer));
+        let (kept, response) = (Arc::clone(&record), Arc::new(response));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { continue };
                 kept.connections.fetch_add(1, Ordering::SeqCst);
-                let (record, answer) = (Arc::clone(&kept), Arc::clone(&answer));
-                std::thread::spawn(move || serve(stream, &record, &*answer));
+                let (record, response) = (Arc::clone(&kept), Arc::clone(&response));
+                std::thread::spawn(move || serve(stream, &record, &*response));
             }
         });
         Server { url, record }
     }
 
     /// Starts a server that gives these answers in turn, and then the last one again.
-    pub fn in_turn(answers: impl IntoIterator<Item = Reply>) -> Server {
-        let answers: Vec<Reply> = answers.into_iter().collect();
+    pub fn in_turn(responses: impl IntoIterator<Item = Reply>) -> Server {
+        let responses: Vec<Reply> = responses.into_iter().collect();
         let next = AtomicUsize::new(0);
-        Server::start(move |_| answers[next.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1)].clone())
+        Server::start(move |_| {
+            responses[next.fetch_add(1, Ordering::SeqCst).min(responses.len() - 1)].clone()
+        })
     }
 
     /// Starts a server that answers 200 and `ok` to everything.
@@ -237,11 +239,11 @@ impl Server {
 }
 
 /// Answers the requests of a connection.
-fn serve(mut stream: TcpStream, record: &Record, answer: &impl Fn(&Request) -> Reply) {
+fn serve(mut stream: TcpStream, record: &Record, response: &impl Fn(&Request) -> Reply) {
     let mut bytes = Vec::new();
     'next: while let Some(request) = Request::read(&mut stream, &mut bytes) {
         record.seen.lock().unwrap().push(request.clone());
-        for step in answer(&request) {
+        for step in response(&request) {
             match step {
                 Step::Send(bytes) if stream.write_all(&bytes).is_err() => return,
                 Step::Send(_) => {}

@@ -70,8 +70,8 @@ impl Need {
     /// Whether a test must not go without it: `TOOLGEN_REQUIRE` names it, or `CI` is `true` and anybody can have it.
     fn required(self, require: Option<&OsStr>, ci: Option<&OsStr>) -> bool {
         let named = require.and_then(OsStr::to_str).unwrap_or_default();
-        let named = named.split(',').map(str::trim).any(|name| name == self.name() || name == "all");
-        named || (ci.is_some_and(|ci| ci == "true") && self != Need::Corpus)
+        let is_named = named.split(',').map(str::trim).any(|name| name == self.name() || name == "all");
+        is_named || (ci.is_some_and(|ci| ci == "true") && self != Need::Corpus)
     }
 }
 
@@ -81,14 +81,14 @@ impl Need {
 ///
 /// If that must be there.
 #[track_caller]
-pub fn skip(need: Need, why: &str) {
+pub fn skip(need: Need, reason: &str) {
     let (require, ci) = (std::env::var_os("TOOLGEN_REQUIRE"), std::env::var_os("CI"));
     if need.required(require.as_deref(), ci.as_deref()) {
-        panic!("`{}` is required, and {why}", need.name());
+        panic!("`{}` is required, and {reason}", need.name());
     }
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let name = need.name();
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why} (TOOLGEN_REQUIRE={name} fails here)");
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {reason} (TOOLGEN_REQUIRE={name} fails here)");
     // For the end of the run, see `tests/left-out`.
     if let Some(mut notes) =
         notes().and_then(|file| File::options().create(true).append(true).open(file).ok())
@@ -115,13 +115,13 @@ pub fn notes() -> Option<PathBuf> {
 /// If it must be there.
 #[track_caller]
 pub fn corpus() -> Vec<PathBuf> {
-    let Some(folder) = corpus_folder("openapi") else { return Vec::new() };
-    let entries = std::fs::read_dir(&folder).into_iter().flatten();
+    let Some(dir) = corpus_folder("openapi") else { return Vec::new() };
+    let entries = std::fs::read_dir(&dir).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| matches!(path.extension().and_then(OsStr::to_str), Some("json" | "yaml" | "yml")));
     paths.sort();
     if paths.is_empty() {
-        skip(Need::Corpus, &format!("there is no document in {}", folder.display()));
+        skip(Need::Corpus, &format!("there is no document in {}", dir.display()));
     }
     paths
 }
@@ -134,8 +134,8 @@ pub fn corpus() -> Vec<PathBuf> {
 /// If they must be there.
 #[track_caller]
 pub fn corpus_entries(kind: &str) -> Vec<PathBuf> {
-    let Some(folder) = corpus_folder(kind) else { return Vec::new() };
-    let corpus = folder.join("..");
+    let Some(dir) = corpus_folder(kind) else { return Vec::new() };
+    let corpus = dir.join("..");
     let list = std::fs::read_to_string(corpus.join("breadth.tsv")).unwrap_or_default();
     let rows = list.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let of_kind = rows.filter(|row| row.len() > 4 && row[0] == kind && row[2] == "root");
@@ -153,14 +153,14 @@ pub fn corpus_entries(kind: &str) -> Vec<PathBuf> {
 /// If it must be there.
 #[track_caller]
 pub fn corpus_folder(name: &str) -> Option<PathBuf> {
-    let folder =
+    let dir =
         std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root().join("../shared/corpus"), PathBuf::from);
-    let folder = folder.join(name);
-    if !folder.is_dir() {
-        skip(Need::Corpus, &format!("there is no folder {}", folder.display()));
+    let dir = dir.join(name);
+    if !dir.is_dir() {
+        skip(Need::Corpus, &format!("there is no folder {}", dir.display()));
         return None;
     }
-    Some(folder)
+    Some(dir)
 }
 
 #[test]

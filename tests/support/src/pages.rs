@@ -45,8 +45,8 @@ pub fn root() -> PathBuf {
 }
 
 /// All files below a folder with this ending, without build output, in the order of their names.
-pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+pub fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     let mut found = Vec::new();
     for path in entries {

@@ -84,18 +84,18 @@ impl Server {
             user => user.flatten(),
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("toolgen-postgres-{}-{number}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("password"), PASSWORD.replace("%40", "@")).unwrap();
+        let dir = std::env::temp_dir().join(format!("toolgen-postgres-{}-{number}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("password"), PASSWORD.replace("%40", "@")).unwrap();
         if let Some((user, group)) = user {
-            for path in [folder.clone(), folder.join("password")] {
+            for path in [dir.clone(), dir.join("password")] {
                 chown(path, Some(user), Some(group)).unwrap();
             }
         }
         // The system gives each free port in turn, so nobody else gets this one soon.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let server = Server { programs, folder, user, port, running: Mutex::new(None), settings };
+        let server = Server { programs, folder: dir, user, port, running: Mutex::new(None), settings };
         let made = server
             .program("initdb")
             .args(["-A", "scram-sha-256", "-U", "audit", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
@@ -136,8 +136,8 @@ impl Server {
 
     fn answers(&self) -> bool {
         let port = self.port.to_string();
-        let answer = self.program("pg_isready").args(["-q", "-h", "127.0.0.1", "-p", &port]).status();
-        answer.unwrap().success()
+        let response = self.program("pg_isready").args(["-q", "-h", "127.0.0.1", "-p", &port]).status();
+        response.unwrap().success()
     }
 
     /// Starts the server again, and waits until it answers.
@@ -215,14 +215,14 @@ impl Server {
 
     /// The answer to a query: rows are lines, and columns are divided by `|`.
     pub fn query(&self, database: &str, query: &str) -> String {
-        let answer = self
+        let response = self
             .program("psql")
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", "audit"])
             .args(["-p", &self.port.to_string(), "-d", database, "-c", query])
             .output()
             .unwrap();
-        assert!(answer.status.success(), "{query}: {}", String::from_utf8_lossy(&answer.stderr));
-        String::from_utf8(answer.stdout).unwrap().trim_end().to_owned()
+        assert!(response.status.success(), "{query}: {}", String::from_utf8_lossy(&response.stderr));
+        String::from_utf8(response.stdout).unwrap().trim_end().to_owned()
     }
 }
 
@@ -243,16 +243,16 @@ fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut found: Vec<(u32, PathBuf)> = versions
         .filter_map(|version| {
-            let folder = version.ok()?.path();
-            let number = folder.file_name()?.to_str()?.parse().ok()?;
-            Some((number, folder.join("bin")))
+            let dir = version.ok()?.path();
+            let number = dir.file_name()?.to_str()?.parse().ok()?;
+            Some((number, dir.join("bin")))
         })
-        .filter(|(_, folder)| {
-            ["initdb", "postgres", "psql", "pg_isready"].iter().all(|name| folder.join(name).is_file())
+        .filter(|(_, dir)| {
+            ["initdb", "postgres", "psql", "pg_isready"].iter().all(|name| dir.join(name).is_file())
         })
         .collect();
     found.sort();
-    found.pop().map(|(_, folder)| folder)
+    found.pop().map(|(_, dir)| dir)
 }
 
 fn is_root() -> bool {

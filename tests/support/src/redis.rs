@@ -33,17 +33,17 @@ impl Server {
             return None;
         }
         let name = format!("toolgen-redis-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let more = more(&folder);
+        let dir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        let more = more(&dir);
         // A port that was free may be taken by the time the server asks for it.
         for _ in 0..20 {
             let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-            if let Some(process) = run(port, &folder, &more) {
-                return Some(Server { process, port, folder, more });
+            if let Some(process) = run(port, &dir, &more) {
+                return Some(Server { process, port, folder: dir, more });
             }
         }
-        panic!("redis-server did not start, see {}", folder.join("log").display());
+        panic!("redis-server did not start, see {}", dir.join("log").display());
     }
 
     pub fn port(&self) -> u16 {
@@ -79,22 +79,22 @@ impl Drop for Server {
 }
 
 /// Starts a server and waits until it listens; `None` if it ends instead.
-fn run(port: u16, folder: &Path, more: &[String]) -> Option<Child> {
+fn run(port: u16, directory: &Path, more: &[String]) -> Option<Child> {
     let plain =
         if more.iter().any(|option| option == "--tls-port") { "0".to_owned() } else { port.to_string() };
     let more = more.iter().map(|option| option.replace("PORT", &port.to_string()));
     let mut process = Command::new("redis-server")
         .args(["--port", &plain, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir"])
-        .arg(folder)
+        .arg(directory)
         .arg("--logfile")
-        .arg(folder.join("log"))
+        .arg(directory.join("log"))
         .args(more)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(30) {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(30) {
         if process.try_wait().unwrap().is_some() {
             return None;
         }

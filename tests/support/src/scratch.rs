@@ -10,8 +10,8 @@ pub struct Scratch(pub PathBuf, #[allow(dead_code, reason = "it is dropped")] Fo
 impl Scratch {
     /// Makes a folder and names a file in it.
     pub fn new(name: &str) -> Scratch {
-        let folder = Folder::new(&[]);
-        Scratch(folder.join(name), folder)
+        let dir = Folder::new(&[]);
+        Scratch(dir.join(name), dir)
     }
 }
 
@@ -23,11 +23,11 @@ impl Folder {
     pub fn new(files: &[(&str, &str)]) -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("toolgen-scratch-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let folder = Folder(folder);
-        files.iter().for_each(|(file, text)| folder.write(file, text));
-        folder
+        let dir = std::env::temp_dir().join(format!("toolgen-scratch-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let dir = Folder(dir);
+        files.iter().for_each(|(file, text)| dir.write(file, text));
+        dir
     }
 
     /// Writes a file, and makes the folder it is in.

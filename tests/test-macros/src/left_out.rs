@@ -20,29 +20,29 @@ pub(crate) fn told(words: &[String]) -> Result<String, String> {
 }
 
 fn not_asked_for(words: &[String]) -> Result<String, String> {
-    let mut told = String::new();
+    let mut message = String::new();
     if !words.iter().any(|word| word.ends_with("--ignored") || word.ends_with("--include-ignored")) {
-        told.push_str("\nNot run, since they take minutes or need more than a toolchain:\n");
+        message.push_str("\nNot run, since they take minutes or need more than a toolchain:\n");
         let found = groups();
         let known: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
         if !found.keys().eq(known.iter()) {
             return Err(format!("tests are in the groups {found:?}, and those with a line are {known:?}"));
         }
         for (name, what) in GROUPS {
-            let _ = writeln!(told, "{:5} tests  {name}: {what}", found[name]);
+            let _ = writeln!(message, "{:5} tests  {name}: {what}", found[name]);
         }
-        told.push_str(
+        message.push_str(
             "`cargo test --workspace --tests -- --ignored` runs them, and `.ci/run --all` also whatever needs other programs.\n",
         );
     }
-    Ok(told)
+    Ok(message)
 }
 
 /// How many tests are in each group.
 fn groups() -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
-    for folder in ["examples", "runtime", "tests", "toolgen", "tool-macros"] {
-        for path in pages::files(&pages::root().join(folder), ".rs") {
+    for dir in ["examples", "runtime", "tests", "toolgen", "tool-macros"] {
+        for path in pages::files(&pages::root().join(dir), ".rs") {
             let text = fs::read_to_string(&path).unwrap_or_default();
             let marks = text.lines().filter_map(|line| line.trim().strip_prefix("#[ignore = \"heavy: "));
             for name in marks.map(|rest| rest.trim_end_matches("\"]")) {
@@ -67,16 +67,16 @@ fn named(notes: &str) -> String {
     for (need, test) in notes.lines().filter_map(|line| line.split_once('\t')) {
         by_need.entry(need).or_default().insert(test);
     }
-    let mut told =
+    let mut message =
         "\nSkipped, and counted as ok, for want of something that this machine does not have:\n".to_owned();
     for (need, tests) in by_need {
-        let _ = writeln!(told, "{:5} tests  {need}", tests.len());
+        let _ = writeln!(message, "{:5} tests  {need}", tests.len());
         for test in tests {
-            let _ = writeln!(told, "                {test}");
+            let _ = writeln!(message, "                {test}");
         }
     }
-    told.push_str("Lines above that begin with SKIPPED say what is missing; with TOOLGEN_REQUIRE=all these tests fail.\n");
-    told
+    message.push_str("Lines above that begin with SKIPPED say what is missing; with TOOLGEN_REQUIRE=all these tests fail.\n");
+    message
 }
 
 #[cfg(test)]
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn skipped_tests_are_counted_and_named() {
-        let told = named("podman\ta::starts\npython\tb\npodman\ta::ends\npodman\ta::starts\n");
+        let message = named("podman\ta::starts\npython\tb\npodman\ta::ends\npodman\ta::starts\n");
         let wanted = "    2 tests  podman\n                a::ends\n                a::starts\n    1 tests  python\n                b\n";
-        assert!(told.contains(wanted), "{told}");
+        assert!(message.contains(wanted), "{message}");
     }
 
     #[test]

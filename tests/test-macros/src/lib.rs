@@ -20,8 +20,10 @@ pub fn page(input: TokenStream) -> TokenStream {
         Some([page, text]) => block(page, text),
         _ => Err("name a page and a text of one of its blocks, without escapes".to_owned()),
     };
-    let tokens = code.and_then(|code| code.parse().map_err(|why| format!("{why}")));
-    tokens.unwrap_or_else(|why: String| format!("compile_error! {{ {why:?} }}").parse().unwrap_or_default())
+    let tokens = code.and_then(|code| code.parse().map_err(|error| format!("{error}")));
+    tokens.unwrap_or_else(|reason: String| {
+        format!("compile_error! {{ {reason:?} }}").parse().unwrap_or_default()
+    })
 }
 
 /// Prints which tests a run of all tests has left out, when it is expanded: see `tests/left-out`.
@@ -30,8 +32,8 @@ pub fn page(input: TokenStream) -> TokenStream {
 pub fn left_out(_: TokenStream) -> TokenStream {
     let words: Vec<String> = std::env::args().collect();
     match left_out::told(&words) {
-        Ok(told) => eprint!("{told}"),
-        Err(why) => return format!("compile_error! {{ {why:?} }}").parse().unwrap_or_default(),
+        Ok(message) => eprint!("{message}"),
+        Err(error) => return format!("compile_error! {{ {error:?} }}").parse().unwrap_or_default(),
     }
     TokenStream::new()
 }
@@ -72,13 +74,13 @@ mod tests {
 
     #[test]
     fn unmatched_block_error_gives_the_reason() {
-        for (page, text, why) in [
+        for (page, text, reason) in [
             ("docs/nowhere.md", "let", "there is no page docs/nowhere.md"),
             ("README.md", "nothing like it", "README.md has no block of Rust with `nothing like it`"),
             ("README.md", "let", "two blocks have `let`: README.md:"),
         ] {
-            let told = block(page, text).unwrap_err();
-            assert!(told.starts_with(why), "{told}");
+            let message = block(page, text).unwrap_err();
+            assert!(message.starts_with(reason), "{message}");
         }
     }
 

@@ -85,8 +85,8 @@ async fn tool_may_ignore_unknown_arguments() {
         r#"{"name":"shell","description":"Execute a shell command and return the output","input_schema":{"type":"object","properties":{"cmd":{"type":"string","description":"The shell command to execute"}},"required":["cmd"]}}"#
     );
     let call = ToolCall::new("1", "shell", json!({"cmd": "ls", "shell": "zsh"}));
-    let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
-    assert_eq!(answer.text(), "ls");
+    let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+    assert_eq!(response.text(), "ls");
     // Where a toolbox demands closed schemas, it is closed.
     let strict = WireFormat::OpenAiChat.tools_in(&dialect::OPENAI_STRICT, toolbox.specs()).unwrap();
     assert_eq!(strict[0]["function"]["parameters"]["additionalProperties"], false);
@@ -153,9 +153,10 @@ fn judge(tools: &Value, format: &str) {
     let weight = property(tools, "weight");
     assert_eq!(weight["enum"], json!(["must", "should"]), "{format}");
     let text = tools.to_string();
-    for told in ["Hands in requirements as stories.", "How one sees that it is done.", "How much it matters."]
+    for message in
+        ["Hands in requirements as stories.", "How one sees that it is done.", "How much it matters."]
     {
-        assert!(text.contains(told), "{format} does not say: {told}");
+        assert!(text.contains(message), "{format} does not say: {message}");
     }
 }
 
@@ -191,10 +192,11 @@ async fn nested_values_are_validated_in_every_dialect() {
         assert_eq!(result.to_text(), "7", "{}", dialect.name);
         let bad = json!({"requirements": [
             {"title": "a", "acceptance_criteria": [], "depends_on": [{"title": 1, "weight": "may"}]}]});
-        let told = registry.call_without_layers("submit_stories", bad, &ctx).await.unwrap_err().to_string();
+        let message =
+            registry.call_without_layers("submit_stories", bad, &ctx).await.unwrap_err().to_string();
         let places = ["acceptance_criteria", "depends_on/0/title", "depends_on/0/weight"];
-        for place in places {
-            assert!(told.contains(&format!("/requirements/0/{place}")), "{}: {told}", dialect.name);
+        for location in places {
+            assert!(message.contains(&format!("/requirements/0/{location}")), "{}: {message}", dialect.name);
         }
     }
 }

@@ -37,7 +37,7 @@ fn examples() -> Vec<PathBuf> {
 fn sample() -> Vec<PathBuf> {
     ["tests/documents", "tests/oracle/documents"]
         .into_iter()
-        .flat_map(|folder| files(&root().join(folder), ".yaml"))
+        .flat_map(|dir| files(&root().join(dir), ".yaml"))
         .filter(|path| !path.to_string_lossy().ends_with(".calls.yaml"))
         .collect()
 }
@@ -79,7 +79,7 @@ fn are_written_as_they_are_read(documents: impl IntoIterator<Item = PathBuf>) {
         let wrong: Vec<String> =
             validator.iter_errors(&root).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(wrong.is_empty(), "{}: {wrong:#?}", path.display());
-        let read = Surface::read(&root).unwrap_or_else(|why| panic!("{}: {why:#?}", path.display()));
+        let read = Surface::read(&root).unwrap_or_else(|reason| panic!("{}: {reason:#?}", path.display()));
         assert_eq!(read.text(), surface.text(), "{}", path.display());
         assert_eq!(surface.drift(&read), [], "{}", path.display());
         let specs = program.all_tools().into_iter().map(|tool| tool.spec.name.clone());
@@ -200,24 +200,24 @@ fn largest_document_is_locked_and_compared_quickly() {
 #[tool(pure)]
 fn add(
     /// The first.
-    left: i64,
+    remaining: i64,
     /// The second.
     #[arg(range = 0..=100)]
     right: i64,
 ) -> i64 {
-    left + right
+    remaining + right
 }
 
 /// Adds two numbers.
 #[tool(name = "add", pure)]
 fn add_less(
     /// The first.
-    left: i64,
+    remaining: i64,
     /// The second.
     #[arg(range = 0..=10)]
     right: i64,
 ) -> i64 {
-    left + right
+    remaining + right
 }
 
 #[test]
@@ -230,10 +230,13 @@ fn functions_are_compared_with_their_lock() {
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/locks/functions.lock");
-    let told = check(&path, toolset![add_less], ChangeClass::Compatible).unwrap_err();
-    assert!(told.contains("\nbreaking (1): calls may fail"), "{told}");
-    assert!(told.contains("`add` at /input/properties/right/maximum: `maximum` was 100 and is 10"), "{told}");
-    assert!(told.contains("TOOLGEN_UPDATE=1"), "{told}");
+    let message = check(&path, toolset![add_less], ChangeClass::Compatible).unwrap_err();
+    assert!(message.contains("\nbreaking (1): calls may fail"), "{message}");
+    assert!(
+        message.contains("`add` at /input/properties/right/maximum: `maximum` was 100 and is 10"),
+        "{message}"
+    );
+    assert!(message.contains("TOOLGEN_UPDATE=1"), "{message}");
     assert_eq!(check(&path, toolset![add_less], ChangeClass::Security), Ok(()));
     let nowhere = check(Path::new("nowhere.lock"), toolset![add], ChangeClass::Compatible).unwrap_err();
     assert!(

@@ -143,9 +143,9 @@ async fn placeholders_fill_requests() {
     let engine = HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).build().unwrap();
     let tools = toolbox(&requests(port), &Engines::new().with(engine));
     let seen = async |name: &str, arguments: Value| -> (String, String) {
-        let answer = call(&tools, name, arguments).await;
-        let shown = answer.text();
-        let value: Value = serde_json::from_str(shown.split_once("\n\n").unwrap().1).unwrap();
+        let response = call(&tools, name, arguments).await;
+        let displayed = response.text();
+        let value: Value = serde_json::from_str(displayed.split_once("\n\n").unwrap().1).unwrap();
         let text = |key: &str| value[key].as_str().unwrap().to_owned();
         (text("head"), text("body"))
     };

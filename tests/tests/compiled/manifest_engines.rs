@@ -126,7 +126,7 @@ tools:
     for (name, expected) in
         [("get", "GET /a/3?page=3 HTTP/1.1 "), ("post", r#"POST /a HTTP/1.1 {"note":"hi"}"#)]
     {
-        let answer = call(&toolbox, name, json!({"id": "a"})).await.text();
-        assert!(answer.ends_with(expected), "{answer}");
+        let output = call(&toolbox, name, json!({"id": "a"})).await.text();
+        assert!(output.ends_with(expected), "{output}");
     }
 }

@@ -5,7 +5,7 @@ use toolgen::dynamic::Loader;
 use toolgen_test_support::pages::root;
 
 fn compiled(loader: &Loader, name: &str) -> Program {
-    let (program, problems) = loader.compile().unwrap_or_else(|why| panic!("{name}:\n{why}"));
+    let (program, problems) = loader.compile().unwrap_or_else(|error| panic!("{name}:\n{error}"));
     assert!(problems.as_slice().is_empty(), "{name}:\n{problems}");
     program
 }

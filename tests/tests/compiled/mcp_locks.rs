@@ -35,12 +35,12 @@ fn lists() -> Vec<(String, Vec<Value>)> {
     lists.push(("notes".to_owned(), listed(&read(&root().join("specs/mcp/notes.tools.json")))));
     let corpus =
         std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root().join("../shared/corpus"), PathBuf::from);
-    let folder = corpus.join("mcp");
+    let dir = corpus.join("mcp");
     let mut paths: Vec<PathBuf> =
-        fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+        fs::read_dir(&dir).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     if paths.is_empty() {
-        needs::skip(needs::Need::Corpus, &format!("there is no list of tools in {}", folder.display()));
+        needs::skip(needs::Need::Corpus, &format!("there is no list of tools in {}", dir.display()));
     }
     lists.extend(paths.iter().map(|path| (named(path), listed(&read(path)))));
     lists
@@ -64,7 +64,7 @@ fn validator() -> jsonschema::Validator {
 fn example_mcp_locks_round_trip() {
     let validator = validator();
     for (path, value) in locks() {
-        let lock = Lock::read(&value).unwrap_or_else(|why| panic!("{}: {why:#?}", path.display()));
+        let lock = Lock::read(&value).unwrap_or_else(|reason| panic!("{}: {reason:#?}", path.display()));
         assert_eq!(lock.text(), fs::read_to_string(&path).unwrap(), "{}", path.display());
         let wrong: Vec<String> = validator
             .iter_errors(&value)
@@ -224,7 +224,7 @@ fn every_listed_tool_becomes_a_tool() {
     for (alias, descriptors) in lists() {
         let server: Frozen<McpServer> = McpServer { alias: alias.clone().into(), ..McpServer::EMPTY }.into();
         for one in tools(&server, &descriptors, true) {
-            let one = one.unwrap_or_else(|why| panic!("{alias}: {why}"));
+            let one = one.unwrap_or_else(|reason| panic!("{alias}: {reason}"));
             assert_eq!(one.problems, [], "{alias}: {}", one.tool.spec.name);
         }
     }

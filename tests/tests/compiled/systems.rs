@@ -30,7 +30,7 @@ impl AgentRunner for Names {
     ) -> BoxFuture<'a, Result<String, AgentFailure>> {
         Box::pin(async move {
             let toolbox =
-                task.toolbox_builder().build().map_err(|why| AgentFailure::Failed(why.to_string()))?;
+                task.toolbox_builder().build().map_err(|error| AgentFailure::Failed(error.to_string()))?;
             let names: Vec<String> = toolbox.specs().map(|spec| spec.name.to_string()).collect();
             Ok(format!("{}: {}", task.task, names.join(" ")))
         })
@@ -95,8 +95,8 @@ async fn coding_team_has_the_toolsets_of_its_states() {
     let (context, executor) = scripted(Vec::new());
     let planning = toolbox(&registry, &program, "devops_planning", context);
     let test = json!({"container_name": "app", "command": "true", "host_workspace_path": "/w"});
-    let answer = call(&planning, "container_test", test.clone()).await;
-    assert!(!answer.is_error(), "{}", answer.text());
+    let response = call(&planning, "container_test", test.clone()).await;
+    assert!(!response.is_error(), "{}", response.text());
     assert!(call(&planning, "container_build", json!({"container_name": "app"})).await.is_error());
     let asked = executor.commands();
     assert_eq!(asked.len(), 1);
@@ -108,8 +108,8 @@ async fn coding_team_has_the_toolsets_of_its_states() {
     // While it codes, the program is started as it is written, whatever the values hold.
     let (context, executor) = scripted(Vec::new());
     let coding = toolbox(&registry, &program, "devops_coding", context);
-    let answer = call(&coding, "container_test", test).await;
-    assert!(!answer.is_error(), "{}", answer.text());
+    let response = call(&coding, "container_test", test).await;
+    assert!(!response.is_error(), "{}", response.text());
     let (argv, options) = executor.commands().remove(0);
     assert_eq!(
         argv.join(" "),
@@ -153,8 +153,8 @@ async fn coding_team_completes_states_asks_and_composes() {
         let ended = call(&toolbox, name, arguments.clone()).await;
         assert_eq!(ended.control(), Control::complete(state, arguments), "{name}: {}", ended.text());
     }
-    let answer = call(&toolbox, "ask_question", json!({"question": "May I?"})).await;
-    assert_eq!(answer.text(), "Question: May I?\nAnswer: no (medium)");
+    let response = call(&toolbox, "ask_question", json!({"question": "May I?"})).await;
+    assert_eq!(response.text(), "Question: May I?\nAnswer: no (medium)");
 
     let both = call(&toolbox, "build_and_test", json!({})).await;
     assert_eq!(
@@ -200,8 +200,8 @@ async fn planning_agents_enforce_declared_requirements() {
     let turn = turn().with_values(values).with_session(session);
     for tool in program.all_tools() {
         let name = tool.spec.name.as_str();
-        let answer = toolbox.call(ToolCall::new("1", name, least(name)), &turn).await;
-        assert!(!answer.is_error(), "{name}: {}", answer.text());
+        let response = toolbox.call(ToolCall::new("1", name, least(name)), &turn).await;
+        assert!(!response.is_error(), "{name}: {}", response.text());
     }
 }
 
@@ -235,13 +235,13 @@ fn least(tool: &str) -> Value {
 
 #[tokio::test]
 async fn model_commands_run() {
-    let folder = Folder::new(&[]);
+    let dir = Folder::new(&[]);
     let program = program("programs.yaml");
     let registry = registry(&program);
-    let context = ToolboxContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*folder);
+    let context = ToolboxContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*dir);
     let toolbox = registry.toolbox(context);
-    let file = folder.join("a.txt").display().to_string();
-    let place = folder.display().to_string();
+    let file = dir.join("a.txt").display().to_string();
+    let location = dir.display().to_string();
 
     let written =
         call(&toolbox, "Replace", json!({"file_path": file, "content": "one\ntwo; $(id)\nthree\n"})).await;
@@ -249,13 +249,13 @@ async fn model_commands_run() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "one\ntwo; $(id)\nthree\n");
     let viewed = call(&toolbox, "View", json!({"file_path": file, "offset": 2, "limit": 1})).await;
     assert_eq!(viewed.text().trim_end(), "two; $(id)");
-    let found = call(&toolbox, "GrepTool", json!({"pattern": "-|; ", "path": place})).await;
+    let found = call(&toolbox, "GrepTool", json!({"pattern": "-|; ", "path": location})).await;
     assert!(found.text().contains("a.txt:2:two"), "{}", found.text());
-    let none = call(&toolbox, "GrepTool", json!({"pattern": "four", "path": place})).await;
+    let none = call(&toolbox, "GrepTool", json!({"pattern": "four", "path": location})).await;
     assert!(!none.is_error() && none.text().contains("No matches found."), "{}", none.text());
-    let globbed = call(&toolbox, "GlobTool", json!({"pattern": "*.txt", "path": place})).await;
+    let globbed = call(&toolbox, "GlobTool", json!({"pattern": "*.txt", "path": location})).await;
     assert!(globbed.text().contains("a.txt"), "{}", globbed.text());
-    let listed = call(&toolbox, "LS", json!({"path": place})).await;
+    let listed = call(&toolbox, "LS", json!({"path": location})).await;
     assert!(listed.text().contains("a.txt"), "{}", listed.text());
     let ran = call(&toolbox, "Bash", json!({"command": "echo \"$((2 + 3))\""})).await;
     assert_eq!(ran.text().trim_end(), "5");
@@ -271,8 +271,9 @@ async fn model_commands_run() {
 
     // The first one looks for the program.
     let (context, executor) = scripted(vec![ExecOutput::default(), ExecOutput::new(0, r#"[{"n":1}]"#, "")]);
-    let answer = call(&registry.toolbox(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;
-    assert_eq!(answer.text(), "[{\"n\":1}]");
+    let response =
+        call(&registry.toolbox(context), "duckdb", json!({"query": "-- all\nSELECT 1 AS n"})).await;
+    assert_eq!(response.text(), "[{\"n\":1}]");
     assert_eq!(executor.commands()[1].0, ["duckdb", "-json", "-c", "-- all\nSELECT 1 AS n"]);
 }
 

@@ -205,10 +205,10 @@ fn response_headers_have_types() {
     fn output<A: TypedTool<Output = T>, T>(_: &A) {}
     output::<_, ()>(&DropLevel::new());
     output::<_, Value>(&Sloppy::new());
-    let told = |tool: &toolgen_runtime::Tool| {
+    let messages = |tool: &toolgen_runtime::Tool| {
         tool.call.http().unwrap().headers.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(told(SetLevel::tool()), ["X-Total-Count", "X-Partial", "X-Level", "ETag", "X-List"]);
+    assert_eq!(messages(SetLevel::tool()), ["X-Total-Count", "X-Partial", "X-Level", "ETag", "X-List"]);
 }
 
 #[test]

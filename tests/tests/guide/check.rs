@@ -16,13 +16,13 @@ fn plain(code: &str) -> String {
 }
 
 /// Code in which each `page!` is the block that it stands for, as `toolgen_test_macros::page` finds it.
-fn expanded(code: &str, shown: &[Block]) -> String {
+fn expanded(code: &str, visible: &[Block]) -> String {
     let mut parts = code.split("page!");
     let mut text = parts.next().unwrap().to_owned();
     for part in parts {
         let words: Vec<&str> = part.splitn(5, '"').collect();
         if let [_, page, _, start, _] = words[..] {
-            let named = shown.iter().find(|block| block.page == page && block.text.contains(start));
+            let named = visible.iter().find(|block| block.page == page && block.text.contains(start));
             text.push_str(&named.map(|block| block.text.as_str()).unwrap_or_default());
         }
         text.push_str(part);
@@ -31,12 +31,12 @@ fn expanded(code: &str, shown: &[Block]) -> String {
 }
 
 /// Rust that cargo compiles for `cargo test --workspace`.
-fn compiled(shown: &[Block]) -> Vec<String> {
-    let folders = ["tests/tests", "tests/examples", "runtime", "toolgen", "examples"];
-    let folders = folders.map(|folder| root().join(folder));
-    let sources = folders.iter().filter(|folder| folder.is_dir()).flat_map(|folder| files(folder, ".rs"));
+fn compiled(visible: &[Block]) -> Vec<String> {
+    let dirs = ["tests/tests", "tests/examples", "runtime", "toolgen", "examples"];
+    let dirs = dirs.map(|dir| root().join(dir));
+    let sources = dirs.iter().filter(|dir| dir.is_dir()).flat_map(|dir| files(dir, ".rs"));
     let sources = sources.filter(|path| !path.ends_with("check.rs"));
-    sources.map(|path| plain(&expanded(&fs::read_to_string(path).unwrap(), shown))).collect()
+    sources.map(|path| plain(&expanded(&fs::read_to_string(path).unwrap(), visible))).collect()
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn feature_tables_are_complete() {
         for (file, row) in [("README.md", 0), ("src/lib.rs", 0), ("../docs/features.md", 1)] {
             let text = fs::read_to_string(root().join(package).join(file)).unwrap();
             let cells = text.lines().filter_map(|line| line.trim_start_matches("//! ").strip_prefix("| "));
-            let told: String = cells.filter_map(|cells| cells.split(" | ").nth(row)).collect();
+            let message: String = cells.filter_map(|cells| cells.split(" | ").nth(row)).collect();
             for name in names.clone().filter(|name| *name != "default") {
-                assert!(told.contains(&format!("`{name}`")), "{package}/{file} has no line for `{name}`");
+                assert!(message.contains(&format!("`{name}`")), "{package}/{file} has no line for `{name}`");
             }
         }
     }
@@ -101,7 +101,7 @@ fn mistake(block: &Block) -> Option<String> {
                 return (!problems.as_slice().is_empty()).then(|| problems.to_string());
             }
             match Loader::from_str(&block.text).and_then(|loader| loader.compile()) {
-                Err(why) => Some(why.to_string()),
+                Err(reason) => Some(reason.to_string()),
                 Ok((_, problems)) if !problems.as_slice().is_empty() => Some(problems.to_string()),
                 Ok((program, _)) => program.all_tools().is_empty().then(|| "it has no tools".to_owned()),
             }
@@ -149,7 +149,7 @@ fn skip_markers_have_reasons() {
     for block in blocks(&guide()) {
         let known = ["not compiled", "not read", "not run", "fails"];
         let is_mark = known.iter().any(|word| block.mark.starts_with(word));
-        let has_reason = known.iter().any(|word| block.marked(word).is_some_and(|why| why.len() > 10));
+        let has_reason = known.iter().any(|word| block.marked(word).is_some_and(|reason| reason.len() > 10));
         assert!(!is_mark || has_reason, "{}: `{}` does not say why", block.place(), block.mark);
     }
 }
@@ -241,7 +241,7 @@ fn links_resolve() {
         let text = fs::read_to_string(&page).unwrap();
         for link in prose(&text).into_iter().flat_map(links) {
             seen += 1;
-            wrong.extend(dead(&page, link).map(|why| format!("{}: {link} {why}", relative(&page))));
+            wrong.extend(dead(&page, link).map(|reason| format!("{}: {link} {reason}", relative(&page))));
         }
     }
     assert!(seen > 50 && wrong.is_empty(), "{}", wrong.join("\n"));

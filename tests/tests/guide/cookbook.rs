@@ -81,8 +81,8 @@ mod long {
     async fn long_call_reports_progress_and_is_cancelled() {
         let toolbox = Registry::new(toolset![copy_all]).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "copy_all", json!({"files": 3}));
-        let answer = toolbox.call(call, &shown(ToolContext::new("turn", ""))).await;
-        assert_eq!(answer.text(), "copied 3 files");
+        let response = toolbox.call(call, &shown(ToolContext::new("turn", ""))).await;
+        assert_eq!(response.text(), "copied 3 files");
         stopped(&toolbox).await.unwrap();
     }
 }

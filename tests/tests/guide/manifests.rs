@@ -58,7 +58,7 @@ mod functions {
     async fn manifest_function_is_called() {
         let toolbox = registry().unwrap().toolbox(ToolboxContext::new());
         let call = toolgen_runtime::ToolCall::new("1", "find_book", serde_json::json!({"title": "mm"}));
-        let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
-        assert!(answer.text().contains("Emma"), "{}", answer.text());
+        let response = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+        assert!(response.text().contains("Emma"), "{}", response.text());
     }
 }

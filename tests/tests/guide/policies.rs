@@ -16,8 +16,8 @@ fn looking() -> AnyResult<Toolbox> {
 #[tokio::test]
 async fn limit_refuses_a_call() {
     let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 5}));
-    let answer = looking().unwrap().call(call, &ToolContext::new("turn", "")).await;
-    assert!(answer.is_error(), "{}", answer.text());
+    let response = looking().unwrap().call(call, &ToolContext::new("turn", "")).await;
+    assert!(response.is_error(), "{}", response.text());
 }
 
 fn ruled() -> AnyResult<Toolbox> {
@@ -129,8 +129,8 @@ mod approvals {
         assert_eq!(later().await.unwrap(), "paid 9000 to Ada");
         let registry = Registry::new(toolset![pay, balance]).unwrap();
         let call = ToolCall::new("1", "pay", json!({"to": "Ada", "cents": 9_000}));
-        let answer = toolbox(&registry).unwrap().call(call, &ToolContext::new("turn", "")).await;
-        assert!(matches!(answer.outcome, Err(ToolError::ApprovalRequired(_))));
+        let response = toolbox(&registry).unwrap().call(call, &ToolContext::new("turn", "")).await;
+        assert!(matches!(response.outcome, Err(ToolError::ApprovalRequired(_))));
     }
 }
 

@@ -94,11 +94,11 @@ async fn a_loop(toolbox: Toolbox, client: reqwest::Client, url: &str, key: &str)
 #[tokio::test]
 async fn loop_takes_a_sending_function() {
     let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
-    let said =
+    let message =
         r#"{"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]}"#;
-    let service = Server::start(move |_| ok("application/json", said));
-    let answer = a_loop(for_an_agent().unwrap(), reqwest::Client::new(), &service.url, "k-1").await.unwrap();
-    assert_eq!(answer, "Rex.");
+    let service = Server::start(move |_| ok("application/json", message));
+    let output = a_loop(for_an_agent().unwrap(), reqwest::Client::new(), &service.url, "k-1").await.unwrap();
+    assert_eq!(output, "Rex.");
     assert!(service.only().head.contains("x-api-key: k-1\r\n"));
 }
 
@@ -130,8 +130,8 @@ async fn approved_call_is_recorded_without_secrets() {
     let sink = MemorySink::new();
     let (toolbox, auditor) = guarded(sink.clone()).unwrap();
     let call = ToolCall::new("call_1", "login", json!({ "user": "Ada", "password": "hunter2" }));
-    let answer = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
-    assert_eq!(answer.text(), "Hello, Ada.");
+    let response = toolbox.call(call, &ToolContext::new("turn-1", "")).await;
+    assert_eq!(response.text(), "Hello, Ada.");
     auditor.flush().await.unwrap();
     let rows = sink.rows();
     assert_eq!(rows[0].intent.parameters, json!({ "user": "Ada", "password": "[REDACTED]" }));
@@ -209,6 +209,9 @@ async fn argument_problems_are_shown_as_documented() {
         .call_without_layers("listPets", arguments, &ToolContext::new("call_1", "listPets"))
         .await
         .unwrap_err();
-    let shown = blocks(&[root().join("README.md")]);
-    assert!(shown.iter().any(|block| block.kind == "text" && block.text == format!("{error}\n")), "{error}");
+    let visible = blocks(&[root().join("README.md")]);
+    assert!(
+        visible.iter().any(|block| block.kind == "text" && block.text == format!("{error}\n")),
+        "{error}"
+    );
 }

@@ -14,8 +14,8 @@ mod documented {
 async fn called() -> AnyResult {
     page!("docs/tools.md", "let answer = toolbox.call(call, &turn).await;");
     let call = ToolCall::new("call-2", "weather", json!({"town": "Ulm", "hours": 0}));
-    let told = toolbox.call(call, &turn).await.text().to_owned();
-    shown("docs/tools.md", &told);
+    let message = toolbox.call(call, &turn).await.text().to_owned();
+    shown("docs/tools.md", &message);
     Ok(())
 }
 

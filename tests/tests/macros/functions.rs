@@ -31,7 +31,7 @@ impl tools::Functions for Mine {
             words.sort_unstable();
             words.dedup();
         }
-        i64::try_from(words.len()).map_err(|why| ToolError::failed(why.to_string()))
+        i64::try_from(words.len()).map_err(|error| ToolError::failed(error.to_string()))
     }
 
     async fn greet(&self, arguments: tools::Greet, ctx: &ToolContext) -> Result<ToolResult, ToolError> {

@@ -96,8 +96,8 @@ async fn search(
 where
 {
     tokio::task::yield_now().await;
-    let place = within.map_or(String::new(), |path| format!(" in {}", path.display()));
-    paths.iter().take(limit as usize).map(|path| format!("{query}{place}: {path}")).collect()
+    let location = within.map_or(String::new(), |path| format!(" in {}", path.display()));
+    paths.iter().take(limit as usize).map(|path| format!("{query}{location}: {path}")).collect()
 }
 
 #[tokio::test]

@@ -136,16 +136,16 @@ echoes! {
 
 /// The schema of all that is checked: the bounds of types are, although a model is not told of them.
 fn schema(tool: &FunctionTool) -> Value {
-    let told = |shape: &Shape| {
+    let message = |shape: &Shape| {
         let mut text = canonical(shape);
         for format in ["int16", "int32", "int64", "uint16", "uint32", "uint64", "float"] {
             text = text.replace(&format!("\"format\":\"{format}\","), "");
         }
         read_canonical(&serde_json::from_str(&text).unwrap())
     };
-    let def = |def: &Def| Def { name: def.name.clone(), schema: told(&def.schema).into() };
+    let def = |def: &Def| Def { name: def.name.clone(), schema: message(&def.schema).into() };
     let spec = tool.spec();
-    render_input(&told(&spec.input), &spec.defs.iter().map(def).collect(), &JSON_SCHEMA).unwrap().schema
+    render_input(&message(&spec.input), &spec.defs.iter().map(def).collect(), &JSON_SCHEMA).unwrap().schema
 }
 
 /// serde, the schema and the tool agree about a value.
@@ -297,23 +297,26 @@ async fn third_party_types_may_be_optional_and_nested() {
     let schema = schema(&tool);
     assert_eq!(schema.get("required"), None, "{schema:#}");
     let ctx = ToolContext::new("1", "t");
-    let told = call(&tool, json!({}), &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
-    assert_eq!(told, "None None");
+    let message = call(&tool, json!({}), &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
+    assert_eq!(message, "None None");
     let params = json!({
         "to": {"x": 1},
         "target": {"label": {"text": "t"}, "way": {"Along": {"points": [{"x": 2}]}}},
     });
     assert!(jsonschema::is_valid(&schema, &params), "{schema:#}");
-    let told = call(&tool, params, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
+    let message = call(&tool, params, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
     assert!(
-        told.starts_with("Some(Point { x: 1, title: None }) Some(Target { near_to: None, name: Name"),
-        "{told}"
+        message.starts_with("Some(Point { x: 1, title: None }) Some(Target { near_to: None, name: Name"),
+        "{message}"
     );
-    assert!(told.contains("home: Point { x: 7, ") && told.contains("points: [Point { x: 2, "), "{told}");
+    assert!(
+        message.contains("home: Point { x: 7, ") && message.contains("points: [Point { x: 2, "),
+        "{message}"
+    );
     let over =
         json!({"target": {"nearTo": {"x": 3}, "label": {"text": "t"}, "way": {"Over": {"text": "o"}}}});
-    let told = call(&tool, over, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
-    assert!(told.contains("near_to: Some(Point { x: 3") && told.contains("Over(Name"), "{told}");
+    let message = call(&tool, over, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
+    assert!(message.contains("near_to: Some(Point { x: 3") && message.contains("Over(Name"), "{message}");
     let wrong =
         json!({"target": {"nearTo": {"x": 300}, "label": {"text": "t"}, "way": {"Over": {"text": "o"}}}});
     assert!(call(&tool, wrong, &ctx, DEFAULT_TIMEOUT).await.is_err());

@@ -29,8 +29,8 @@ async fn deny_rule_is_advertised_and_has_its_own_message() {
     assert_eq!(properties["args"]["items"], json!({"type": "string", "not": {"pattern": "\\x00"}}));
     // Where a toolbox's schemas have no word for it, it is told in words.
     let strict = render_input(&tool.spec().input, &tool.spec().defs, &OPENAI_STRICT);
-    let told = strict.unwrap().schema["properties"]["cmd"]["description"].to_string();
-    assert!(told.contains("not matching"), "{told}");
+    let message = strict.unwrap().schema["properties"]["cmd"]["description"].to_string();
+    assert!(message.contains("not matching"), "{message}");
 
     let fine = json!({"cmd": "rm -rf build", "target": "a-b", "args": ["-x"]});
     assert_eq!(run(tool.clone(), fine).await.unwrap().to_text(), r#"rm -rf build Some("a-b") ["-x"]"#);
@@ -61,10 +61,10 @@ fn mix(
     #[arg(default = [-1, 2])] pair: [i8; 2],
     #[arg(default = 10, range = 0.5..=10.0)] part: f64,
     #[arg(default = [])] none: std::collections::BTreeSet<u8>,
-    #[arg(default = 18446744073709551615)] most: u64,
+    #[arg(default = 18446744073709551615)] max: u64,
     #[arg(example = 3, examples(1, 2))] many: Option<u8>,
 ) -> String {
-    format!("{names:?} {pair:?} {part:?} {none:?} {most} {many:?}")
+    format!("{names:?} {pair:?} {part:?} {none:?} {max} {many:?}")
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ const EDITIONS: [&str; 2] = ["2021", "2024"];
 fn check(fixture: &str, edition: &str, arguments: &[&str]) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let from = tests.join("macros").join(fixture);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{fixture}-{edition}"));
-    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{fixture}-{edition}"));
+    std::fs::create_dir_all(dir.join("src")).unwrap();
     let manifest = std::fs::read_to_string(from.join("Cargo.toml")).unwrap();
     let runtime = tests.join("../runtime").canonicalize().unwrap();
     let manifest =
@@ -25,9 +25,9 @@ fn check(fixture: &str, edition: &str, arguments: &[&str]) {
             .collect::<Vec<_>>()
             .join("\n")
             .replace("../../../runtime", runtime.to_str().unwrap());
-    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    std::fs::copy(from.join("src/lib.rs"), folder.join("src/lib.rs")).unwrap();
-    std::fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    std::fs::write(dir.join("Cargo.toml"), manifest).unwrap();
+    std::fs::copy(from.join("src/lib.rs"), dir.join("src/lib.rs")).unwrap();
+    std::fs::copy(tests.join("../Cargo.lock"), dir.join("Cargo.lock")).unwrap();
     let cargo = |command: &str| {
         let mut cargo = Command::new(env!("CARGO"));
         // Beside the target of the workspace, which may be locked by the build that runs this test.
@@ -43,7 +43,7 @@ fn check(fixture: &str, edition: &str, arguments: &[&str]) {
     }
     let output = cargo(if has_clippy { "clippy" } else { "check" })
         .args(["--offline", "--quiet", "--manifest-path"])
-        .arg(folder.join("Cargo.toml"))
+        .arg(dir.join("Cargo.toml"))
         .args(arguments)
         .output()
         .unwrap();

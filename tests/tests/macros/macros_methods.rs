@@ -101,7 +101,10 @@ fn duplicate_tool_names_are_rejected_by_seal() {
     let problems = Registry::new(twice).unwrap_err().problems;
     let RegistryProblem::Duplicate { name, places } = &problems[0] else { panic!("{problems:?}") };
     assert_eq!(name, "add");
-    assert!(places.iter().all(|place| place.unwrap().file().ends_with("macros_methods.rs")), "{places:?}");
+    assert!(
+        places.iter().all(|location| location.unwrap().file().ends_with("macros_methods.rs")),
+        "{places:?}"
+    );
 }
 
 /// Greets.

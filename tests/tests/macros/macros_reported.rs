@@ -76,10 +76,10 @@ async fn flattened_defaults_apply_and_skipped_fields_are_hidden() {
     assert!(of["properties"]["token"].is_object() && of["properties"]["cache"].is_null(), "{schema}");
     assert_eq!(call(&tool, json!({"of": {"query": "q"}})).await, "q 0 ");
     assert_eq!(call(&tool, json!({"of": {"query": "q", "offset": 7, "token": "t"}})).await, "q 7 t");
-    let told = call(&tool, json!({"of": {"query": "q", "cache": {}}})).await;
+    let message = call(&tool, json!({"of": {"query": "q", "cache": {}}})).await;
     assert!(
-        told.starts_with("Invalid arguments: /of/cache: unknown field `cache`; known: `query`"),
-        "{told}"
+        message.starts_with("Invalid arguments: /of/cache: unknown field `cache`; known: `query`"),
+        "{message}"
     );
 }
 

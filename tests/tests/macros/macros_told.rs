@@ -99,13 +99,13 @@ fn field_defaults_are_in_the_schema() {
     let tool = play::tool();
     let schema = schema(&tool);
     let player = &schema["$defs"]["Player"]["properties"];
-    let told = |field: &str| player[field].get("default").cloned();
-    assert_eq!(told("level"), Some(json!(7)));
-    assert_eq!(told("volume"), Some(json!("loud")));
-    assert_eq!(told("tags"), Some(json!([])));
-    assert_eq!(told("before"), Some(json!("quiet")));
+    let message = |field: &str| player[field].get("default").cloned();
+    assert_eq!(message("level"), Some(json!(7)));
+    assert_eq!(message("volume"), Some(json!("loud")));
+    assert_eq!(message("tags"), Some(json!([])));
+    assert_eq!(message("before"), Some(json!("quiet")));
     // One that is another each time, one that says nothing, and one that the field itself would refuse.
-    assert_eq!((told("stamp"), told("note"), told("share")), (None, None, None));
+    assert_eq!((message("stamp"), message("note"), message("share")), (None, None, None));
     let documentation = detail(tool.spec());
     assert!(
         documentation.contains("- volume (string, required): How loud to play. - `quiet`: For"),
@@ -268,8 +268,8 @@ fn enum_problem_refers_to_the_intended_variant() {
     };
     for (arguments, expected) in cases {
         let problems = decode(&arguments, &tool.spec().input, &tool.spec().defs, &JSON_SCHEMA).unwrap_err();
-        let told: Vec<String> =
+        let messages: Vec<String> =
             problems.iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect();
-        assert_eq!(json!(told), json!([expected]), "{arguments}");
+        assert_eq!(json!(messages), json!([expected]), "{arguments}");
     }
 }

@@ -105,7 +105,7 @@ fn invalid_proofs_are_detected() {
         (&format!("`{own}::what_is_no_proof`"), "no test"),
         (&format!("`{own}`"), "not a test by itself"),
     ] {
-        assert!(check(proof).iter().any(|told| told.contains(problem)), "{proof}: {:?}", check(proof));
+        assert!(check(proof).iter().any(|message| message.contains(problem)), "{proof}: {:?}", check(proof));
     }
 }
 
@@ -117,11 +117,11 @@ fn architecture_decision_table_is_valid() {
     let rows = table.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| ")).skip(2);
     let mut checked = 0;
     for row in rows {
-        let place = row.split(" | ").nth(1).unwrap();
+        let location = row.split(" | ").nth(1).unwrap();
         // The first is a file, and those after it are functions in it, up to a remark in brackets.
-        let mut quoted = place.split(" (").next().unwrap().split('`').skip(1).step_by(2);
+        let mut quoted = location.split(" (").next().unwrap().split('`').skip(1).step_by(2);
         let file = quoted.next().unwrap();
-        let source = fs::read_to_string(root.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let source = fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
         for function in quoted {
             let is_there = ["(", "<"].iter().any(|next| source.contains(&format!("fn {function}{next}")));
             assert!(is_there, "{file} has no function `{function}`: {row}");

@@ -12,8 +12,8 @@ fn root() -> &'static Path {
 }
 
 /// The sources of the runtime, without what only tests and examples of documentation say.
-fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn sources(dir: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             if path.file_name().unwrap() != "tests" {

@@ -23,8 +23,8 @@ fn source(of: &str) -> PathBuf {
 
 /// All files of code of a crate, as paths from its source.
 fn files(of: &str) -> Vec<String> {
-    fn walk(source: &Path, folder: &Path, found: &mut Vec<String>) {
-        for entry in fs::read_dir(folder).unwrap() {
+    fn walk(source: &Path, dir: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 walk(source, &path, found);
@@ -91,8 +91,8 @@ fn modules_use_only_lower_levels() {
         }
         let text = fs::read_to_string(source(of).join(&file)).unwrap();
         for (line, to) in arrows(&text) {
-            if let Some(why) = problem(room(&file), to) {
-                wrong.push(format!("{of}/{file}:{line}: {why}"));
+            if let Some(reason) = problem(room(&file), to) {
+                wrong.push(format!("{of}/{file}:{line}: {reason}"));
             }
         }
     }

@@ -65,9 +65,9 @@ fn malformed_manifests_do_not_match_the_schema() {
     let validator = validator();
     let mut refused = 0;
     for entry in fs::read_dir(root().join("toolgen/tests/manifests/bad")).unwrap() {
-        let folder = entry.unwrap().path();
-        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        let (value, problems) = read(&folder.join("manifest.yaml"));
+        let dir = entry.unwrap().path();
+        let name = dir.file_name().unwrap().to_str().unwrap().to_owned();
+        let (value, problems) = read(&dir.join("manifest.yaml"));
         let structural = problems.as_slice().iter().any(|problem| STRUCTURAL.contains(&problem.code.id()));
         if structural && !BEYOND_THE_SCHEMA.contains(&name.as_str()) {
             assert!(!validator.is_valid(&value), "the schema takes {name}");
@@ -103,10 +103,10 @@ fn reader_reports_everything_the_schema_rejects() {
         let (good, _) = read(&root().join(format!("specs/manifest-{name}.yaml")));
         let mut found = Vec::new();
         places(&good, "", &mut found);
-        for place in found {
+        for location in found {
             for value in &strange {
                 let mut changed = good.clone();
-                *changed.pointer_mut(&place).unwrap() = value.clone();
+                *changed.pointer_mut(&location).unwrap() = value.clone();
                 if validator.is_valid(&changed) || !changed["toolgen"].is_number() {
                     continue;
                 }
@@ -119,7 +119,7 @@ fn reader_reports_everything_the_schema_rejects() {
                 let of_format =
                     |problem: &Problem| problem.severity() == Severity::Error && problem.code.id() != "E0417";
                 if !problems.as_slice().iter().any(of_format) {
-                    missed.push(format!("{name}: {place} = {value}"));
+                    missed.push(format!("{name}: {location} = {value}"));
                 }
             }
         }
@@ -156,18 +156,18 @@ fn schema_and_reader_accept_the_same_hosts() {
         |value: &Value| json!({"tools": {"t": {"description": "T.", "network": value, "function": {}}}});
     let of_all = |value: &Value| json!({"defaults": {"network": value}, "tools": {}});
     for (value, fine) in hosts {
-        for (place, mut manifest) in
+        for (location, mut manifest) in
             [("context", of_context(&value)), ("tool", of_tool(&value)), ("defaults", of_all(&value))]
         {
             manifest["toolgen"] = json!(1);
-            assert_eq!(validator.is_valid(&manifest), fine, "schema, {place}: {value}");
+            assert_eq!(validator.is_valid(&manifest), fine, "schema, {location}: {value}");
             // Defaults are read with each tool.
-            if place != "defaults" {
+            if location != "defaults" {
                 let mut problems = Problems::new();
                 let document =
                     Document::parse(Path::new("m.json"), &manifest.to_string(), &mut problems).unwrap();
                 toolgen::compile(&document, &Options::default(), &mut problems);
-                assert_eq!(!problems.has_errors(), fine, "reader, {place}: {value}: {problems}");
+                assert_eq!(!problems.has_errors(), fine, "reader, {location}: {value}: {problems}");
             }
         }
     }

@@ -18,8 +18,8 @@ fn root() -> PathBuf {
 
 /// All files of the repository with one of these endings, without build output.
 fn files(endings: &[&str]) -> Vec<PathBuf> {
-    fn walk(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
-        let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    fn walk(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+        let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
         for path in entries {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -406,8 +406,8 @@ impl<'ast> Visit<'ast> for Code {
     /// What a macro is given is not parsed, so its text is searched.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let text = call.tokens.to_string().replace(' ', "");
-        let named = |out: &&&str| text.contains(**out);
-        self.out.extend(WAYS_OUT.iter().filter(named).map(|out| (*out, call.span().start().line)));
+        let is_named = |out: &&&str| text.contains(**out);
+        self.out.extend(WAYS_OUT.iter().filter(is_named).map(|out| (*out, call.span().start().line)));
         visit::visit_macro(self, call);
     }
 }

@@ -215,18 +215,18 @@ fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
 }
 
 fn rules_of(field: &Field) -> TokenStream {
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     if let Some(description) = &field.description {
         let description = description.to_expr();
-        said.push(quote!(description: #description));
+        messages.push(quote!(description: #description));
     }
     if let Some(Fallback::Value(expr)) = &field.arg.default
         && let Some(literal) = rules::literal(expr)
     {
-        said.push(quote!(default: __toolgen::Some(#literal)));
+        messages.push(quote!(default: __toolgen::Some(#literal)));
     }
     let rules = field.arg.rules.to_expr(&shape_of(field));
-    if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) }
+    if messages.is_empty() { rules } else { quote!(__toolgen::Rules { #(#messages,)* ..#rules }) }
 }
 
 /// Returns the expression of the shape of a field's type.

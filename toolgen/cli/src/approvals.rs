@@ -33,11 +33,11 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let decides = matches!(task.task, ApprovalTask::Grant { .. } | ApprovalTask::Deny { .. });
     let (database, json) = task.task.place();
-    let place = match StoreLocation::of(database) {
-        Ok(place) => place,
+    let location = match StoreLocation::of(database) {
+        Ok(location) => location,
         Err(message) => return complain(&message, output),
     };
-    let queue = match runtime.block_on(open(&place, decides)) {
+    let queue = match runtime.block_on(open(&location, decides)) {
         Ok(queue) => queue,
         Err(message) => return complain(&message, output),
     };
@@ -65,14 +65,14 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
             let left = until(entry.expires_at);
             output.line(&format!("{} {} is {}: {then}, {left}", entry.id, entry.tool, entry.state))?;
         }
-        Err(why) => {
-            let remedy = match &why {
+        Err(error) => {
+            let help = match &error {
                 ApprovalError::NotFound { .. } | ApprovalError::Ambiguous { .. } => {
-                    format!("; `cargo toolgen approvals list {place} --all` has them")
+                    format!("; `cargo toolgen approvals list {location} --all` has them")
                 }
                 _ => String::new(),
             };
-            return complain(&format!("{place}: {why}{remedy}"), output);
+            return complain(&format!("{location}: {error}{help}"), output);
         }
     }
     Ok(Outcome::Fine)
@@ -84,10 +84,10 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Opens the queue at a place, to decide or only to look. `Err` says what is wrong.
-pub(super) async fn open(place: &StoreLocation, decides: bool) -> Result<Queue, String> {
-    place.queue(decides).await?.ok_or_else(|| {
+pub(super) async fn open(location: &StoreLocation, decides: bool) -> Result<Queue, String> {
+    location.queue(decides).await?.ok_or_else(|| {
         format!(
-            "{place}: no calls wait in this database; a program puts them there that sets \
+            "{location}: no calls wait in this database; a program puts them there that sets \
              `ToolboxBuilder::approval_queue` with a `SqliteStore` or a `PostgresStore`"
         )
     })
@@ -280,7 +280,7 @@ fn ago(time: SystemTime) -> String {
 /// Returns when the time of a call is over.
 fn until(time: SystemTime) -> String {
     match time.duration_since(SystemTime::now()) {
-        Ok(left) => format!("for {} more", span(left)),
+        Ok(remaining) => format!("for {} more", span(remaining)),
         Err(passed) => format!("until {} ago", span(passed.duration())),
     }
 }

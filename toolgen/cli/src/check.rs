@@ -74,8 +74,8 @@ fn report(compiled: &Compiled) -> Value {
 
 fn show(compiled: &Compiled, task: &Check, output: &mut Output) -> io::Result<()> {
     let least = if task.selection.quiet() { Severity::Warning } else { Severity::Note };
-    let most = if task.all { usize::MAX } else { MAX_SHOWN_PER_CODE };
-    output.problem_results(&compiled.problems, least, most)?;
+    let max = if task.all { usize::MAX } else { MAX_SHOWN_PER_CODE };
+    output.problem_results(&compiled.problems, least, max)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {
         return output.line(&format!("{path}: cannot be compiled"));

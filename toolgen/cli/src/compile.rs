@@ -50,7 +50,7 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
         let limit = toolgen::source::MAX_BYTES as u64 + 1;
         return match io::stdin().lock().take(limit).read_to_end(&mut bytes) {
             Ok(_) => compile_bytes(path, bytes, selection),
-            Err(why) => nothing(path, &format!("the standard input cannot be read: {why}"), output),
+            Err(error) => nothing(path, &format!("the standard input cannot be read: {error}"), output),
         };
     }
     if let Some(url) = fetch::url(path) {
@@ -64,7 +64,7 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
                 }
                 compiled
             }
-            Err(why) => nothing(path, &why, output),
+            Err(error) => nothing(path, &error, output),
         };
     }
     let mut problems = Problems::new();
@@ -77,8 +77,8 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
 }
 
 /// Says why there is no document.
-fn nothing(path: &Path, why: &str, output: &mut Output) -> Compiled {
-    output.complain(why);
+fn nothing(path: &Path, reason: &str, output: &mut Output) -> Compiled {
+    output.complain(reason);
     Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
 }
 
@@ -105,7 +105,7 @@ fn compile_exported(program: &[String], selection: &Selection, output: &mut Outp
     output.progress(&format!("running cargo run {}", path.display()));
     let mut cargo = super::cargo();
     cargo.arg("run").arg("--quiet").args(program).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let why = match cargo.output() {
+    let reason = match cargo.output() {
         Ok(ran) if ran.status.success() && is_export(&ran.stdout) => {
             return compile_bytes(&path, ran.stdout, selection);
         }
@@ -119,9 +119,9 @@ fn compile_exported(program: &[String], selection: &Selection, output: &mut Outp
             path.display(),
             ran.status
         ),
-        Err(why) => format!("cargo could not be started: {why}"),
+        Err(error) => format!("cargo could not be started: {error}"),
     };
-    nothing(&path, &why, output)
+    nothing(&path, &reason, output)
 }
 
 /// Whether a program printed its tools: one JSON object, as `export!` does.
@@ -152,7 +152,7 @@ pub(super) fn compile_all(
         |problem: &Problem| problem.code.is_choice() || (problem.severity() == Severity::Error && !all_there);
     for Compiled { path, problems, .. } in &all {
         output.problems(problems, is_told);
-        for (severity, noun, place) in
+        for (severity, noun, location) in
             [(Severity::Error, "error", " elsewhere"), (Severity::Warning, "warning", "")]
         {
             let others = problems.as_slice().iter();
@@ -163,7 +163,7 @@ pub(super) fn compile_all(
                 let options = selection.options.command_line() + &hosts.collect::<String>();
                 let plural = if others == 1 { "" } else { "s" };
                 output.note(&format!(
-                    "{others} {noun}{plural}{place}; `cargo toolgen check {path}{options}` has the details"
+                    "{others} {noun}{plural}{location}; `cargo toolgen check {path}{options}` has the details"
                 ));
             }
         }
@@ -234,8 +234,8 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
 }
 
 /// Returns the name of the tool of a manifest that a place belongs to.
-fn named_tool(place: &Pointer) -> Option<String> {
-    let mut tokens = place.tokens();
+fn named_tool(pointer: &Pointer) -> Option<String> {
+    let mut tokens = pointer.tokens();
     tokens.next().filter(|first| first == "tools")?;
     tokens.next().map(|name| name.into_owned())
 }
@@ -258,8 +258,8 @@ pub(super) fn leave_out(
         if more.is_empty() {
             break;
         }
-        for (name, why) in more {
-            output.note(&format!("`{name}` is left out: {why}"));
+        for (name, reason) in more {
+            output.note(&format!("`{name}` is left out: {reason}"));
             out.insert(name);
         }
     }

@@ -45,7 +45,7 @@ fn surface_of(compiled: &Compiled, output: &mut Output) -> Option<Surface> {
         return None;
     };
     let surface = surface(&[program]);
-    surface.map_err(|why| output.complain(&format!("{}: {why}", compiled.path.display()))).ok()
+    surface.map_err(|error| output.complain(&format!("{}: {error}", compiled.path.display()))).ok()
 }
 
 /// Compiles lists of tools of an MCP server again, as those of one server: they do not say what their server is called,

@@ -34,8 +34,8 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
         sets.iter().any(|set| set.members.iter().any(|member| **member == *name))
     };
     let tools = tools.into_iter().filter(|tool| task.toolsets.is_empty() || is_member(tool));
-    let shown = discovery::visible_specs(task.shown.discovery, &tools.collect::<Vec<_>>());
-    let specs: Vec<&ToolSpec> = shown.iter().collect();
+    let visible = discovery::visible_specs(task.shown.discovery, &tools.collect::<Vec<_>>());
+    let specs: Vec<&ToolSpec> = visible.iter().collect();
     let groups = match task.groups {
         None => vec![Group { name: "", description: "", specs }],
         Some(Groups::Category) => docs::by_category(specs),
@@ -59,8 +59,8 @@ const MAX_LINES: usize = 20;
 fn compare(file: &Path, text: &str, output: &mut Output) -> io::Result<Outcome> {
     let held = match fs::read_to_string(file) {
         Ok(held) => held,
-        Err(why) => {
-            output.complain(&format!("{} cannot be read: {why}", file.display()));
+        Err(error) => {
+            output.complain(&format!("{} cannot be read: {error}", file.display()));
             return Ok(Outcome::Problems);
         }
     };

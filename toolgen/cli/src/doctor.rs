@@ -37,12 +37,12 @@ impl Finding {
         Finding { state: State::Fine, what: what.into(), remedy: String::new() }
     }
 
-    fn note(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
-        Finding { state: State::Note, what: what.into(), remedy: remedy.into() }
+    fn note(what: impl Into<String>, help: impl Into<String>) -> Finding {
+        Finding { state: State::Note, what: what.into(), remedy: help.into() }
     }
 
-    fn problem(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
-        Finding { state: State::Problem, what: what.into(), remedy: remedy.into() }
+    fn problem(what: impl Into<String>, help: impl Into<String>) -> Finding {
+        Finding { state: State::Problem, what: what.into(), remedy: help.into() }
     }
 
     fn json(&self) -> Value {
@@ -60,8 +60,8 @@ impl Finding {
             State::Note => '-',
             State::Problem => '!',
         };
-        let remedy = if self.remedy.is_empty() { String::new() } else { format!("\n      {}", self.remedy) };
-        format!("  {mark} {}{remedy}", self.what)
+        let help = if self.remedy.is_empty() { String::new() } else { format!("\n      {}", self.remedy) };
+        format!("  {mark} {}{help}", self.what)
     }
 }
 

@@ -35,11 +35,11 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     let timeout = Duration::from_secs(requests.timeout);
     let mut engine = client(&requests.private_hosts).credentials(credentials(options)).timeout(timeout);
     // A model may name any file below the folder.
-    if let Some(folder) = &requests.files {
-        engine = engine.files(FilesRoot::new(folder).max_file_bytes(requests.max_file));
+    if let Some(dir) = &requests.files {
+        engine = engine.files(FilesRoot::new(dir).max_file_bytes(requests.max_file));
     }
-    if let Some(folder) = &requests.save {
-        engine = engine.save_with(FilesRoot::new(folder).max_file_bytes(requests.max_file));
+    if let Some(dir) = &requests.save {
+        engine = engine.save_with(FilesRoot::new(dir).max_file_bytes(requests.max_file));
     }
     if let Some(file) = &requests.output {
         engine = engine.save_with(OutputFile::new(file, requests.max_file)).save_all(true);
@@ -108,7 +108,7 @@ fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
 }
 
 fn file(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()))
+    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Returns the credentials the user named.

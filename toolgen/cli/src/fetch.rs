@@ -80,8 +80,8 @@ fn absolute(server: &str, document: &str) -> Option<String> {
     if !matches!(first, "" | "." | "..") && first.contains(['.', ':', '{']) {
         return None;
     }
-    let folder = rest.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut parts: Vec<&str> = folder.split('/').skip(1).collect();
+    let dir = rest.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let mut parts: Vec<&str> = dir.split('/').skip(1).collect();
     for part in server.split('/') {
         match part {
             "" | "." => {}
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn server_urls_are_relative_to_their_document() {
         let document = "https://example.com/api/v2/openapi.json";
-        for (server, told) in [
+        for (server, message) in [
             ("/", Some("https://example.com/")),
             ("/{base}/x", Some("https://example.com/{base}/x")),
             ("//other.example/x", Some("https://other.example/x")),
@@ -113,7 +113,7 @@ mod tests {
             ("localhost:8080", None),
             ("{scheme}://x", None),
         ] {
-            assert_eq!(absolute(server, document).as_deref(), told, "{server}");
+            assert_eq!(absolute(server, document).as_deref(), message, "{server}");
         }
         assert_eq!(absolute("/v1", "http://[::1]:80").as_deref(), Some("http://[::1]:80/v1"));
     }

@@ -112,8 +112,8 @@ pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependen
             .map_err(|error| format!("{}: {error}", path.display()))
     };
     let absolute = whole(path)?;
-    let shown = relative(&whole(out)?, &absolute, path.is_relative()).unwrap_or(absolute);
-    Ok(RuntimeDependency::Path(shown.display().to_string()))
+    let visible = relative(&whole(out)?, &absolute, path.is_relative()).unwrap_or(absolute);
+    Ok(RuntimeDependency::Path(visible.display().to_string()))
 }
 
 /// Returns an absolute path without `..`.

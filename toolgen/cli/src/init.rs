@@ -33,11 +33,11 @@ const STATEMENT: &str = "toolgen::Build::new(\"tools\").document(\"tools.yaml\")
 /// Writes what is missing and says what is left to do. "Problems found" means that the folder is not a crate, or that a
 /// file cannot be written.
 pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
-    let folder = &task.folder;
-    let Ok(manifest) = fs::read_to_string(folder.join("Cargo.toml")) else {
+    let dir = &task.folder;
+    let Ok(manifest) = fs::read_to_string(dir.join("Cargo.toml")) else {
         output.complain(&format!(
             "{} is not the folder of a crate; `cargo new NAME` makes one, and `cargo toolgen init NAME` prepares it",
-            folder.display()
+            dir.display()
         ));
         return Ok(Outcome::Problems);
     };
@@ -50,18 +50,18 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     for file in written {
-        output.line(&format!("wrote {}", folder.join(file).display()))?;
+        output.line(&format!("wrote {}", dir.join(file).display()))?;
     }
     dependencies(task, &manifest, output, &mut steps)?;
-    let is_program = !task.library && folder.join("src/main.rs").is_file();
+    let is_program = !task.library && dir.join("src/main.rs").is_file();
     let (file, text) = if is_program { ("src/main.rs", MAIN) } else { ("src/lib.rs", LIB) };
-    let own = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let own = fs::read_to_string(dir.join(file)).unwrap_or_default();
     if is_program && own.split_whitespace().eq(NEW.split_whitespace()) {
-        if let Err(error) = write_if_changed(&folder.join(file), text) {
+        if let Err(error) = write_if_changed(&dir.join(file), text) {
             output.complain(&error.to_string());
             return Ok(Outcome::Problems);
         }
-        output.line(&format!("wrote {}", folder.join(file).display()))?;
+        output.line(&format!("wrote {}", dir.join(file).display()))?;
     } else if !own.contains("include_tools!(\"tools\")") {
         steps.push((format!("Write in {file}:"), text.to_owned()));
     }
@@ -122,7 +122,7 @@ pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
 
 /// Adds the dependencies that are missing, as `cargo add` does; where it cannot, the lines are a step.
 fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
-    let place = |name: &str| match &task.checkout.toolgen_path {
+    let location = |name: &str| match &task.checkout.toolgen_path {
         Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
         None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
     };
@@ -131,7 +131,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         ("toolgen", "toolgen", "build-dependencies", &["--build"]),
     ];
     let mut lines = String::new();
-    for (name, folder, table, words) in wanted {
+    for (name, dir, table, words) in wanted {
         if has_dependency(manifest, name) {
             let features = if name == "toolgen" {
                 ""
@@ -143,7 +143,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         }
         let added = task.checkout.toolgen_path.as_ref().is_some_and(|path| {
             output.progress(&format!("adding {name}"));
-            cargo_add(&task.folder, name, &path.join(folder), words)
+            cargo_add(&task.folder, name, &path.join(dir), words)
         });
         if added {
             output.line(&format!("added {name} to {}", task.folder.join("Cargo.toml").display()))?;
@@ -151,7 +151,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         }
         let features =
             if table == "dependencies" { ", features = [\"one-shot\", \"process\", \"typed\"]" } else { "" };
-        lines.push_str(&format!("[{table}]\n{name} = {{ {}{features} }}\n", place(folder)));
+        lines.push_str(&format!("[{table}]\n{name} = {{ {}{features} }}\n", location(dir)));
     }
     if !lines.is_empty() {
         let hint = if task.checkout.toolgen_path.is_some() {
@@ -174,10 +174,9 @@ pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
 }
 
 /// Lets cargo add a dependency, which keeps the formatting of the manifest. Returns whether it did.
-fn cargo_add(folder: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
+fn cargo_add(dir: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
     // Not resolved: where a link leads is the business of this machine.
-    let (Ok(full), Ok(manifest)) =
-        (std::path::absolute(path), std::path::absolute(folder.join("Cargo.toml")))
+    let (Ok(full), Ok(manifest)) = (std::path::absolute(path), std::path::absolute(dir.join("Cargo.toml")))
     else {
         return false;
     };

@@ -26,9 +26,9 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
         return Ok(Outcome::Problems);
     }
     let to_stdout = task.out == Path::new("-");
-    let folder = if to_stdout { Path::new("") } else { folder_of(&task.out) };
+    let dir = if to_stdout { Path::new("") } else { folder_of(&task.out) };
     let programs: Vec<&Program> = compiled.iter().filter_map(|one| one.program.as_ref()).collect();
-    let Some(now) = surface_for(&programs, &task.selection, folder, output) else {
+    let Some(now) = surface_for(&programs, &task.selection, dir, output) else {
         return Ok(Outcome::Problems);
     };
     if to_stdout {
@@ -124,17 +124,17 @@ fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) ->
 fn surface_for(
     programs: &[&Program],
     selection: &Selection,
-    folder: &Path,
+    dir: &Path,
     output: &mut Output,
 ) -> Option<Surface> {
     match surface(programs) {
         Ok(mut surface) => {
-            surface.documents = documents(selection, folder);
+            surface.documents = documents(selection, dir);
             surface.options = options(selection);
             Some(surface)
         }
-        Err(why) => {
-            output.complain(&format!("{why} by `--rename OLD=NEW`"));
+        Err(error) => {
+            output.complain(&format!("{error} by `--rename OLD=NEW`"));
             None
         }
     }
@@ -145,8 +145,8 @@ fn options(selection: &Selection) -> String {
 }
 
 /// Returns the documents as paths from a folder, and the words that name programs.
-fn documents(selection: &Selection, folder: &Path) -> Vec<String> {
-    let files = selection.documents().iter().map(|path| from_folder(path, folder));
+fn documents(selection: &Selection, dir: &Path) -> Vec<String> {
+    let files = selection.documents().iter().map(|path| from_folder(path, dir));
     files.chain(selection.exported.iter().map(|program| program.join(" "))).collect()
 }
 
@@ -155,27 +155,27 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Returns a path from a folder, with `/` on every system; a URL as it is.
-fn from_folder(path: &Path, folder: &Path) -> String {
+fn from_folder(path: &Path, dir: &Path) -> String {
     if let Some(url) = fetch::url(path) {
         return url.to_owned();
     }
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let (path, folder) = (full(path), full(here));
+    let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let (path, dir) = (full(path), full(here));
     let parts = |path: &Path| -> Vec<String> {
-        let named = path.components().filter(|part| *part != Component::CurDir);
-        named.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+        let is_named = path.components().filter(|part| *part != Component::CurDir);
+        is_named.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
     };
-    let (path, folder) = (parts(&path), parts(&folder));
-    let same = path.iter().zip(&folder).take_while(|(left, right)| left == right).count();
-    let up = folder.iter().skip(same).map(|_| "..".to_owned());
+    let (path, dir) = (parts(&path), parts(&dir));
+    let same = path.iter().zip(&dir).take_while(|(left, right)| left == right).count();
+    let up = dir.iter().skip(same).map(|_| "..".to_owned());
     up.chain(path.into_iter().skip(same)).collect::<Vec<_>>().join("/")
 }
 
 /// Writes a lock. If that is not possible, says why.
 fn written(path: &Path, surface: &Surface, output: &mut Output) -> bool {
     let result = write_if_changed(path, &surface.text());
-    result.map_err(|why| output.complain(&why.to_string())).is_ok()
+    result.map_err(|error| output.complain(&error.to_string())).is_ok()
 }
 
 fn lock_json(path: &Path, now: &Surface, changes: Option<&[Change]>) -> Value {

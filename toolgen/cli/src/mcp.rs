@@ -80,8 +80,8 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
         if let Some(scope) = &task.scope {
             report.now.auth.clone_from(scope);
         }
-        if let Err(why) = write(report) {
-            output.complain(&format!("{} cannot be written: {why}", report.path.display()));
+        if let Err(error) = write(report) {
+            output.complain(&format!("{} cannot be written: {error}", report.path.display()));
             fine = false;
             return false;
         }
@@ -100,8 +100,8 @@ fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
 
 /// Writes a lock, in a folder that is made for it.
 fn write(report: &Report) -> io::Result<()> {
-    if let Some(folder) = report.path.parent() {
-        std::fs::create_dir_all(folder)?;
+    if let Some(dir) = report.path.parent() {
+        std::fs::create_dir_all(dir)?;
     }
     std::fs::write(&report.path, report.now.text())
 }
@@ -191,8 +191,8 @@ fn server_of(given: &Server) -> McpServer {
 fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(why) => {
-            output.complain(&why.to_string());
+        Err(reason) => {
+            output.complain(&reason.to_string());
             return (Vec::new(), false);
         }
     };
@@ -350,8 +350,8 @@ fn show(reports: &[Report], verb: &str, json: bool, output: &mut Output) -> io::
 fn report_json(report: &Report) -> Value {
     let Report { path, alias, now, changes, suspicious } = report;
     let change = |change: &Change| {
-        let Change { tool, pointer, class, message, reason: why, .. } = change;
-        json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message, "why": why})
+        let Change { tool, pointer, class, message, reason: cause, .. } = change;
+        json!({"tool": tool, "pointer": pointer, "class": class.name(), "message": message, "why": cause})
     };
     json!({
         "path": path.display().to_string(),

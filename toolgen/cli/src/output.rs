@@ -149,8 +149,8 @@ impl Output {
         self.clear();
         let mut stderr = io::stderr().lock();
         let mut human = HumanRenderer::new(self.color);
-        for shown in grouped(problems).iter().filter(|shown| wanted(shown.problem)) {
-            let _ = writeln!(stderr, "{}", human.show_all(shown));
+        for visible in grouped(problems).iter().filter(|visible| wanted(visible.problem)) {
+            let _ = writeln!(stderr, "{}", human.show_all(visible));
         }
     }
 
@@ -161,27 +161,27 @@ impl Output {
         &mut self,
         problems: &Problems,
         least: Severity,
-        most: usize,
+        max: usize,
     ) -> io::Result<()> {
         self.clear();
         let mut human = HumanRenderer::new(self.colored_results);
         let mut all = grouped(problems);
-        all.retain(|shown| shown.problem.severity() >= least);
+        all.retain(|visible| visible.problem.severity() >= least);
         let mut groups: BTreeMap<(&Path, Code), Vec<&GroupedProblem<'_>>> = BTreeMap::new();
-        for shown in all.iter().filter(|shown| shown.problem.severity() < Severity::Error) {
-            groups.entry((&shown.problem.source.path, shown.problem.code)).or_default().push(shown);
+        for visible in all.iter().filter(|visible| visible.problem.severity() < Severity::Error) {
+            groups.entry((&visible.problem.source.path, visible.problem.code)).or_default().push(visible);
         }
-        groups.retain(|_, group| group.len() > most);
+        groups.retain(|_, group| group.len() > max);
         let is_counted =
             |problem: &Problem| groups.contains_key(&(problem.source.path.as_path(), problem.code));
-        for shown in &all {
-            if shown.problem.severity() == Severity::Error || !is_counted(shown.problem) {
-                writeln!(self.results, "{}", human.show_all(shown))?;
+        for visible in &all {
+            if visible.problem.severity() == Severity::Error || !is_counted(visible.problem) {
+                writeln!(self.results, "{}", human.show_all(visible))?;
             }
         }
         // Warnings before notes.
         let mut counted: Vec<_> = groups.into_iter().collect();
-        counted.sort_by_key(|(_, group)| Reverse(group.first().map(|shown| shown.problem.severity())));
+        counted.sort_by_key(|(_, group)| Reverse(group.first().map(|visible| visible.problem.severity())));
         for ((path, code), group) in &counted {
             writeln!(self.results, "{}", human.count(path, *code, group))?;
         }

@@ -14,8 +14,8 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    pub(super) fn new(path: &Path, most: u64) -> OutputFile {
-        OutputFile { path: path.to_owned(), max_bytes: most }
+    pub(super) fn new(path: &Path, max: u64) -> OutputFile {
+        OutputFile { path: path.to_owned(), max_bytes: max }
     }
 }
 
@@ -33,7 +33,7 @@ impl Files for OutputFile {
         let path = self.path.clone();
         let file = match is_standard(&path) {
             true => None,
-            false => Some(beside(&path).map_err(|why| why.to_string())?),
+            false => Some(beside(&path).map_err(|error| error.to_string())?),
         };
         Ok(Box::new(Writing { file, path, remaining_bytes: self.max_bytes, max_bytes: self.max_bytes }))
     }
@@ -47,8 +47,8 @@ fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Ok(file) => return Ok((file, temporary)),
             // Left by a process that was killed.
-            Err(why) if why.kind() == ErrorKind::AlreadyExists && number < 100 => number += 1,
-            Err(why) => return Err(why),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < 100 => number += 1,
+            Err(error) => return Err(error),
         }
     }
 }
@@ -59,14 +59,14 @@ fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, path) {
         // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
         Ok(()) => drop(fs::remove_file(temporary)),
-        Err(why) if why.kind() == ErrorKind::AlreadyExists => return Err(why),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
         // Not every file system has links. Whoever makes the name owns it, so what is renamed replaces no other file.
         Err(_) => {
             OpenOptions::new().write(true).create_new(true).open(path)?;
-            if let Err(why) = fs::rename(temporary, path) {
+            if let Err(error) = fs::rename(temporary, path) {
                 // The reason why it has no name matters more.
                 let _ = fs::remove_file(path);
-                return Err(why);
+                return Err(error);
             }
         }
     }
@@ -95,16 +95,16 @@ impl NewFile for Writing {
             // Whoever reads it need not wait for more.
             None => io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush()),
         };
-        written.map_err(|why| why.to_string())
+        written.map_err(|error| error.to_string())
     }
 
     fn commit(mut self: Box<Self>) -> Result<SavedFile, String> {
         if let Some((file, temporary)) = self.file.take() {
             // Some systems rename no file that is open.
             drop(file);
-            if let Err(why) = name_if_free(&temporary, &self.path) {
+            if let Err(error) = name_if_free(&temporary, &self.path) {
                 let _ = fs::remove_file(&temporary);
-                return Err(why.to_string());
+                return Err(error.to_string());
             }
         }
         Ok(SavedFile { path: self.path.display().to_string(), uri: String::new() })

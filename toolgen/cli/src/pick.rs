@@ -16,19 +16,19 @@ pub(super) fn tool<'t>(
     input: &mut impl BufRead,
     screen: &mut impl Write,
 ) -> io::Result<Option<&'t Tool>> {
-    let mut shown: Vec<&Tool> = tools.to_vec();
+    let mut visible: Vec<&Tool> = tools.to_vec();
     loop {
-        show(&shown, screen)?;
-        let Some(answer) = ask("tool (a number, a name or a part of one; nothing to leave)", input, screen)?
+        show(&visible, screen)?;
+        let Some(output) = ask("tool (a number, a name or a part of one; nothing to leave)", input, screen)?
         else {
             return Ok(None);
         };
-        let by_number = answer.parse::<usize>().ok().and_then(|number| shown.get(number.checked_sub(1)?));
-        let by_name = || tools.iter().find(|tool| tool.spec.name.as_str() == answer);
+        let by_number = output.parse::<usize>().ok().and_then(|number| visible.get(number.checked_sub(1)?));
+        let by_name = || tools.iter().find(|tool| tool.spec.name.as_str() == output);
         if let Some(tool) = by_number.or_else(by_name) {
             return Ok(Some(tool));
         }
-        let words: Vec<String> = answer.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<String> = output.split_whitespace().map(str::to_lowercase).collect();
         let fits = |tool: &&&Tool| {
             let text = format!("{} {} {}", tool.spec.name.as_str(), tool.origin.title, tool.spec.description);
             let text = text.to_lowercase();
@@ -36,9 +36,9 @@ pub(super) fn tool<'t>(
         };
         let found: Vec<&Tool> = tools.iter().filter(fits).copied().collect();
         match found.as_slice() {
-            [] => writeln!(screen, "no tool has `{}` in its name or description", printable(&answer))?,
+            [] => writeln!(screen, "no tool has `{}` in its name or description", printable(&output))?,
             [one] => return Ok(Some(one)),
-            _ => shown = found,
+            _ => visible = found,
         }
     }
 }
@@ -68,8 +68,8 @@ pub(super) fn arguments(
     let mut pairs = Vec::new();
     for Field { name, shape, .. } in rules.fields.iter().filter(|field| field.required) {
         let about = shape.description.lines().next().unwrap_or_default();
-        let answer = ask(&format!("{name} ({about})"), input, screen)?.unwrap_or_default();
-        pairs.push(format!("{name}={answer}"));
+        let text = ask(&format!("{name} ({about})"), input, screen)?.unwrap_or_default();
+        pairs.push(format!("{name}={text}"));
     }
     Ok(pairs)
 }

@@ -64,8 +64,8 @@ impl StoreLocation {
     /// Opens the log at this place. `Err` says what is wrong.
     pub(super) fn reader(&self) -> Result<AuditReader, String> {
         match self {
-            StoreLocation::File(path) => audit::open(path).map_err(|why| why.to_string()),
-            StoreLocation::Postgres(url) => audit::connect(url).map_err(|why| why.to_string()),
+            StoreLocation::File(path) => audit::open(path).map_err(|error| error.to_string()),
+            StoreLocation::Postgres(url) => audit::connect(url).map_err(|error| error.to_string()),
             StoreLocation::Redis { .. } => Err(format!("{self}: records of calls are not kept in Redis")),
         }
     }
@@ -74,9 +74,9 @@ impl StoreLocation {
     /// what is wrong.
     pub(super) fn auditor(&self) -> Result<Auditor, String> {
         if let StoreLocation::File(path) = self
-            && let Some(folder) = path.parent()
+            && let Some(dir) = path.parent()
         {
-            std::fs::create_dir_all(folder).map_err(|why| format!("{self} cannot be written: {why}"))?;
+            std::fs::create_dir_all(dir).map_err(|error| format!("{self} cannot be written: {error}"))?;
         }
         let started = match self {
             // What a program was doing when it was killed is unknown, and is said to be.
@@ -95,7 +95,7 @@ impl StoreLocation {
                 return Err(format!("{self}: records of calls are not kept in Redis"));
             }
         };
-        started.map_err(|why| format!("{self} cannot be written: {why}"))
+        started.map_err(|error| format!("{self} cannot be written: {error}"))
     }
 
     /// Opens the queue at this place, to decide or only to look. `None`: no calls wait or have waited here. `Err` says
@@ -109,19 +109,19 @@ impl StoreLocation {
                 };
                 match opened {
                     Ok(store) => Ok(store.map(Approvals::on)),
-                    Err(why) => Err(format!(
-                        "{self}: the database cannot be opened: {why}; name the one that the program writes"
+                    Err(error) => Err(format!(
+                        "{self}: the database cannot be opened: {error}; name the one that the program writes"
                     )),
                 }
             }
             StoreLocation::Postgres(url) => {
                 let store = PostgresStore::connect_existing(url).await;
-                store.map(|store| store.map(Approvals::on)).map_err(|why| why.to_string())
+                store.map(|store| store.map(Approvals::on)).map_err(|error| error.to_string())
             }
             StoreLocation::Redis { url, namespace } => {
                 let store =
-                    RedisStore::builder(url, namespace.clone()).build().map_err(|why| why.to_string())?;
-                store.ping().await.map_err(|why| why.to_string())?;
+                    RedisStore::builder(url, namespace.clone()).build().map_err(|error| error.to_string())?;
+                store.ping().await.map_err(|error| error.to_string())?;
                 Ok(Some(Approvals::on(store)))
             }
         }
@@ -136,9 +136,9 @@ fn is_database(path: &Path) -> bool {
 /// Returns a URL without its user, password and options.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
-    let place = place.split(['?', '#']).next().unwrap_or_default();
-    format!("{scheme}://{place}")
+    let location = rest.rsplit_once('@').map_or(rest, |(_, location)| location);
+    let location = location.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}://{location}")
 }
 
 impl fmt::Display for StoreLocation {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn stores_are_recognized_and_shown_without_password() {
-        for (given, shown) in [
+        for (given, displayed) in [
             ("calls.jsonl", "calls.jsonl"),
             ("postgres://me:s3cret@db:5432/audit?sslmode=disable", "postgres://db:5432/audit"),
             ("postgres://me:s3c@ret?#@db/audit", "postgres://db/audit"),
@@ -167,18 +167,19 @@ mod tests {
             ("Odd://file", "Odd://file"),
             ("me@home.jsonl", "me@home.jsonl"),
         ] {
-            let place = StoreLocation::of(Path::new(given)).unwrap_or_else(|why| panic!("{given}: {why}"));
-            assert_eq!(place.to_string(), shown, "{given}");
+            let location =
+                StoreLocation::of(Path::new(given)).unwrap_or_else(|reason| panic!("{given}: {reason}"));
+            assert_eq!(location.to_string(), displayed, "{given}");
             assert_eq!(
-                matches!(place, StoreLocation::File(_)),
-                !shown.contains("//") || shown.starts_with("Odd")
+                matches!(location, StoreLocation::File(_)),
+                !displayed.contains("//") || displayed.starts_with("Odd")
             );
         }
     }
 
     #[test]
     fn missing_parts_are_reported_without_password() {
-        for (given, said) in [
+        for (given, text) in [
             ("redis://:s3cret@cache:6379/2", "redis://cache:6379/2: it lacks the namespace"),
             ("redis://:s3cret@cache#", "it lacks the namespace"),
             ("REDIS://:s3cret@cache", "redis://cache: it lacks the namespace"),
@@ -189,8 +190,8 @@ mod tests {
             ("Postgres+tls://db/audit?password=s3cret", "postgres+tls://…: records"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),
         ] {
-            let why = StoreLocation::of(Path::new(given)).unwrap_err();
-            assert!(why.contains(said) && !why.contains("s3cret"), "{why}");
+            let reason = StoreLocation::of(Path::new(given)).unwrap_err();
+            assert!(reason.contains(text) && !reason.contains("s3cret"), "{reason}");
         }
     }
 }

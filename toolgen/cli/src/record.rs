@@ -19,16 +19,16 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
                 output.write(&run.text())?;
                 return Ok(Outcome::Fine);
             };
-            if let Err(why) = write_if_changed(out, &run.text()) {
-                output.complain(&why.to_string());
+            if let Err(error) = write_if_changed(out, &run.text()) {
+                output.complain(&error.to_string());
                 return Ok(Outcome::Problems);
             }
             let calls = run.calls().len();
             output.note(&format!("{} has {calls} calls: read it before you commit it", out.display()));
             Ok(Outcome::Fine)
         }
-        Err(why) => {
-            output.complain(&why);
+        Err(error) => {
+            output.complain(&error);
             Ok(Outcome::Problems)
         }
     }
@@ -52,5 +52,5 @@ fn select_run(task: &Record) -> Result<RecordedRun, String> {
         selection = selection.principal(principal);
     }
     let mut reader = StoreLocation::of(&task.log.audit)?.reader()?;
-    RecordedRun::from_reader(&mut reader, &selection).map_err(|why| why.to_string())
+    RecordedRun::from_reader(&mut reader, &selection).map_err(|error| error.to_string())
 }

@@ -91,9 +91,9 @@ fn plan(
     let options = if task.cut { PlanOptions::default().drop_excess() } else { PlanOptions::default() };
     let plan = match format.plan_with(dialect, specs, options) {
         Ok(plan) => plan,
-        Err(PlanError::TooMany { provider, count: given, max: most }) => {
+        Err(PlanError::TooMany { provider, count: given, max: limit }) => {
             output.complain(&format!(
-                "{given} tools are too many for a request to {provider}, which takes {most}: choose some (`--tag`, \
+                "{given} tools are too many for a request to {provider}, which takes {limit}: choose some (`--tag`, \
                  `--operation`), show those of a discovery (`--discovery`), or leave out the last ones (`--cut`)"
             ));
             return Ok(Outcome::Problems);
@@ -112,8 +112,8 @@ fn plan(
         .iter()
         .map(|decision| {
             let reason = (decision.reason != DecisionReason::Wanted).then(|| decision.reason.to_string());
-            let shown = decision.dialect.map(|dialect| dialect.name);
-            json!({"tool": decision.tool.as_str(), "dialect": shown, "reason": reason})
+            let displayed = decision.dialect.map(|dialect| dialect.name);
+            json!({"tool": decision.tool.as_str(), "dialect": displayed, "reason": reason})
         })
         .collect();
     output.json(&json!({"dialect": dialect.name, "decisions": decisions, "tools": plan.tools()}))?;

@@ -130,8 +130,8 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
     let called: Vec<plan::Tool> = called.map(|tool| plan::Tool::from((*tool).clone())).collect();
-    let lines = unset_schemes(&engine, &called).into_iter().map(|(scheme, (remedy, tools))| {
-        format!("there is no credential for `{scheme}`, of {}: {remedy}", counted(tools))
+    let lines = unset_schemes(&engine, &called).into_iter().map(|(scheme, (help, tools))| {
+        format!("there is no credential for `{scheme}`, of {}: {help}", counted(tools))
     });
     let closed = engine.blocked_hosts(&called).into_iter();
     // A tool that is found shows no argument for such a value.
@@ -183,16 +183,18 @@ fn toolbox(
     auditor: &Auditor,
 ) -> Result<(Toolbox, Offered), String> {
     let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
-    let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
-    let registry = Registry::new(plans).map_err(|why| why.to_string())?;
+    let plans = engines.tools_from(plans).map_err(|error| error.to_string())?;
+    let registry = Registry::new(plans).map_err(|error| error.to_string())?;
     let limits = EffectLimits { read_only: task.read_only, ..EffectLimits::ANY };
     let mut rules = PolicyRules::builder().exclude(task.deny.iter().cloned());
     if !task.allow.is_empty() {
         rules = rules.include(task.allow.iter().cloned());
     }
-    let rules = rules.build().map_err(|why| why.to_string())?;
-    let asked =
-        PolicyRules::builder().include(task.ask.iter().cloned()).build().map_err(|why| why.to_string())?;
+    let rules = rules.build().map_err(|error| error.to_string())?;
+    let asked = PolicyRules::builder()
+        .include(task.ask.iter().cloned())
+        .build()
+        .map_err(|error| error.to_string())?;
     let unused = asked.unused(&registry);
     if !task.ask.is_empty() && !unused.is_empty() {
         return Err(ToolboxError::UnusedRules(unused).to_string());
@@ -209,7 +211,7 @@ fn toolbox(
         // Without a rule, all tools would be meant.
         if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
     };
-    let toolbox = builder().build().map_err(|why| why.to_string())?;
+    let toolbox = builder().build().map_err(|error| error.to_string())?;
     let names: BTreeSet<String> = toolbox.specs().map(|spec| spec.name.to_string()).collect();
     let discovers = match task.discovery.as_str() {
         "auto" => names.len() >= discovery::DISCOVERY_THRESHOLD,
@@ -220,7 +222,7 @@ fn toolbox(
         return Ok((toolbox, offered));
     }
     let toolbox = builder().discovery(discovery::of(tools, &task.pinned)).build();
-    toolbox.map(|toolbox| (toolbox, offered)).map_err(|why| why.to_string())
+    toolbox.map(|toolbox| (toolbox, offered)).map_err(|error| error.to_string())
 }
 
 /// Has the calls of some tools approved.
@@ -288,7 +290,7 @@ fn serve(
     output: &mut Output,
 ) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|why| why.to_string())?;
+    let runtime = runtime.map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let count = offered.names.len();
         let mut tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
@@ -299,13 +301,13 @@ fn serve(
             let Some(address) = &task.http else {
                 output.note(&format!("{tools} served on the standard input and output"));
                 missing.iter().for_each(|missing| output.note(missing));
-                return server.stdio().await.map_err(|why| why.to_string());
+                return server.stdio().await.map_err(|error| error.to_string());
             };
-            let listener = TcpListener::bind(address).await.map_err(|why| {
-                let help = if why.kind() == io::ErrorKind::InvalidInput { "; write it as 127.0.0.1:8080" } else { "" };
-                format!("cannot listen at {address}: {why}{help}")
+            let listener = TcpListener::bind(address).await.map_err(|error| {
+                let help = if error.kind() == io::ErrorKind::InvalidInput { "; write it as 127.0.0.1:8080" } else { "" };
+                format!("cannot listen at {address}: {error}{help}")
             })?;
-            let address = listener.local_addr().map_err(|why| why.to_string())?;
+            let address = listener.local_addr().map_err(|error| error.to_string())?;
             if task.token.is_none() && !address.ip().is_loopback() {
                 return Err(format!(
                     "anyone who can reach {address} could call the tools: set a bearer token with `--token VARIABLE`, or \
@@ -314,7 +316,7 @@ fn serve(
             }
             output.note(&format!("{tools} served at http://{address}/mcp"));
             missing.iter().for_each(|missing| output.note(missing));
-            server.listen(listener).await.map_err(|why| why.to_string())
+            server.listen(listener).await.map_err(|error| error.to_string())
         };
         let served = tokio::select! {
             served = until_the_end => served,
@@ -322,7 +324,7 @@ fn serve(
             () = one_shot::interrupted() => Ok(()),
         };
         servers.close().await;
-        let written = auditor.flush().await.map_err(|why| format!("the last records are lost: {why}"));
+        let written = auditor.flush().await.map_err(|error| format!("the last records are lost: {error}"));
         served.and(written)
     })
 }

@@ -35,19 +35,19 @@ fn behind_cargo(shell: Shell) -> &'static str {
 }
 
 /// Writes the manual pages: one for the program, and one for each command.
-pub(super) fn man(folder: &Path, output: &mut Output) -> io::Result<Outcome> {
-    let written = fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(args::command().bin_name(PROGRAM), folder));
+pub(super) fn man(dir: &Path, output: &mut Output) -> io::Result<Outcome> {
+    let written = fs::create_dir_all(dir)
+        .and_then(|()| clap_mangen::generate_to(args::command().bin_name(PROGRAM), dir));
     match written {
         Ok(()) => {
-            let folder = folder.display();
+            let dir = dir.display();
             output.line(&format!(
-                "{folder}: written; `man -l {folder}/{PROGRAM}.1` shows the first page, `cargo help toolgen` if `man` looks there"
+                "{dir}: written; `man -l {dir}/{PROGRAM}.1` shows the first page, `cargo help toolgen` if `man` looks there"
             ))?;
             Ok(Outcome::Fine)
         }
         Err(error) => {
-            output.complain(&format!("{}: {error}", folder.display()));
+            output.complain(&format!("{}: {error}", dir.display()));
             Ok(Outcome::Problems)
         }
     }

@@ -30,9 +30,9 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     if let Some(file) = &task.emit {
         return written::run(task, file, &chosen, &all, output);
     }
-    if let Some(folder) = &task.place.work_dir {
+    if let Some(dir) = &task.place.work_dir {
         // All documents are read: what follows runs there.
-        std::env::set_current_dir(folder)?;
+        std::env::set_current_dir(dir)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let cancel = CancellationToken::new();
@@ -59,13 +59,13 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
         output.line(format!("{name:width$}  {cells}").trim_end())?;
         for (check, verdict) in CHECKS.iter().zip(&verdicts) {
             match verdict {
-                Verdict::Fails(why) => {
+                Verdict::Fails(reason) => {
                     failures += 1;
-                    output.line(&format!("  {check}: FAILED: {}", indented(why)))?;
+                    output.line(&format!("  {check}: FAILED: {}", indented(reason)))?;
                 }
-                Verdict::Unknown(why) => {
+                Verdict::Unknown(reason) => {
                     unknown += 1;
-                    output.line(&format!("  {check}: not known: {}", indented(why)))?;
+                    output.line(&format!("  {check}: not known: {}", indented(reason)))?;
                 }
                 Verdict::Holds(_) | Verdict::Nothing => {}
             }

@@ -35,15 +35,15 @@ pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
 }
 
 fn serve_timeline(task: &Timeline, output: &mut Output) -> Result<(), String> {
-    let place = StoreLocation::of(&task.log.audit)?;
+    let location = StoreLocation::of(&task.log.audit)?;
     let named = task.approvals.as_deref().map(StoreLocation::of).transpose()?;
-    let log = Log::open(&place, &task.documents)?;
+    let log = Log::open(&location, &task.documents)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|why| why.to_string())?;
-    let queue = runtime.block_on(Queue::open(named.as_ref(), &place))?;
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let queue = runtime.block_on(Queue::open(named.as_ref(), &location))?;
     let done = match &task.out {
         Some(out) => write(log, runtime.block_on(queue.changed(""))?, (out, task.force), output),
-        None => runtime.block_on(serve((log, place), queue, &task.listen, output)),
+        None => runtime.block_on(serve((log, location), queue, &task.listen, output)),
     };
     // Who ends it does not wait for a database that is being read.
     runtime.shutdown_background();
@@ -57,13 +57,13 @@ fn write(
     output: &mut Output,
 ) -> Result<(), String> {
     if is_standard(out) {
-        return output.write(&page::embedded(&mut log, approvals)?).map_err(|why| why.to_string());
+        return output.write(&page::embedded(&mut log, approvals)?).map_err(|error| error.to_string());
     }
     if out.exists() && !force {
         return Err(format!("{} is there already; `--force` replaces it", out.display()));
     }
     let page = page::embedded(&mut log, approvals)?;
-    write_if_changed(out, &page).map_err(|why| why.to_string())?;
+    write_if_changed(out, &page).map_err(|error| error.to_string())?;
     output.note(&format!("{} shows {} calls", out.display(), log.len()));
     Ok(())
 }
@@ -76,8 +76,8 @@ async fn serve(
 ) -> Result<(), String> {
     let listener = TcpListener::bind(address)
         .await
-        .map_err(|why| format!("cannot listen at {address}: {why}; write it as 127.0.0.1:8080"))?;
-    let address = listener.local_addr().map_err(|why| why.to_string())?;
+        .map_err(|error| format!("cannot listen at {address}: {error}; write it as 127.0.0.1:8080"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
     if !address.ip().is_loopback() {
         return Err(format!(
             "{address} can be reached from other machines, and the log is for this machine only: listen at 127.0.0.1"
@@ -87,7 +87,7 @@ async fn serve(
     output.note(&format!("the timeline is at {}", server.url()));
     output.note("whoever has this address can read the log; Ctrl-C ends it");
     tokio::select! {
-        served = server.listen(listener) => served.map_err(|why| why.to_string()),
+        served = server.listen(listener) => served.map_err(|error| error.to_string()),
         () = one_shot::interrupted() => Ok(()),
     }
 }

@@ -4,9 +4,9 @@ use toolgen_test_support::scratch::Folder;
 use super::*;
 
 fn case(text: &str) -> (Folder, PathBuf) {
-    let folder = Folder::new(&[("api.yaml", text)]);
-    let path = folder.join("api.yaml");
-    (folder, path)
+    let dir = Folder::new(&[("api.yaml", text)]);
+    let path = dir.join("api.yaml");
+    (dir, path)
 }
 
 const GOOD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /a:\n    get: {operationId: getA, summary: Finds what is asked for., responses: {}}\n";
@@ -37,8 +37,8 @@ fn compile_error_fails_the_build_with_its_location() {
     assert!(built.module.is_none());
     let mut script = Script::default();
     assert!(script.report(&built, false));
-    let place = format!("cargo::error={}:", path.display());
-    assert!(script.lines.iter().any(|line| line.starts_with(&place)), "{:?}", script.lines);
+    let location = format!("cargo::error={}:", path.display());
+    assert!(script.lines.iter().any(|line| line.starts_with(&location)), "{:?}", script.lines);
     assert!(script.lines.iter().all(|line| !line.contains('\n')));
 }
 
@@ -84,10 +84,13 @@ fn misspelled_manifest_key_fails_the_build() {
         (failed, built.module.is_some(), script.lines.join("\n"))
     };
     let good = OWN.replace("    exit_codes_of: {}\n", "");
-    let (failed, made, told) = build(&good);
-    assert!(!failed && made, "{told}");
-    let (failed, _, told) = build(OWN);
-    assert!(failed && told.contains("cargo::error=") && told.contains("`exit_codes_of`"), "{told}");
+    let (failed, made, described) = build(&good);
+    assert!(!failed && made, "{described}");
+    let (failed, _, described) = build(OWN);
+    assert!(
+        failed && described.contains("cargo::error=") && described.contains("`exit_codes_of`"),
+        "{described}"
+    );
     for key in [
         "defaults:",
         "timeout:",
@@ -121,11 +124,11 @@ fn misspelled_manifest_key_fails_the_build() {
         let misspelt = format!("{}q{}", &key[..1], &key[1..]);
         let text = good.replacen(key, &misspelt, 1);
         assert_ne!(text, good, "{key}");
-        let (failed, made, told) = build(&text);
+        let (failed, made, described) = build(&text);
         let word = misspelt.split(':').next().unwrap();
-        assert!(failed && !made && told.contains(&format!("`{word}`")), "{key}: {told}");
-        let meant = format!("did you mean `{}`?", key.split(':').next().unwrap());
-        assert!(told.contains("E0402") && told.contains(&meant), "{key}: {told}");
+        assert!(failed && !made && described.contains(&format!("`{word}`")), "{key}: {described}");
+        let suggestion = format!("did you mean `{}`?", key.split(':').next().unwrap());
+        assert!(described.contains("E0402") && described.contains(&suggestion), "{key}: {described}");
     }
 }
 
@@ -133,25 +136,25 @@ fn misspelled_manifest_key_fails_the_build() {
 fn filter_without_matches_fails_the_build() {
     let (_folder, path) = case(GOOD);
     let build = |options| Build::new("api").document(&path).options(options).compile();
-    let told = |built: &BuildOutput| {
+    let reported = |built: &BuildOutput| {
         let mut script = Script { wrote: true, ..Script::default() };
         (script.report(built, false), script.lines.join("\n"))
     };
     let built = build(Options::default().include("getB"));
     assert!(built.module.is_none());
-    let (failed, lines) = told(&built);
+    let (failed, lines) = reported(&built);
     assert!(failed && lines.starts_with("cargo::error="), "{lines}");
     assert!(lines.ends_with("`getB` selects no operation [E0333]; did you mean `getA`?"), "{lines}");
 
     let built = build(Options::default().include("getB").include("getA").credential("key", "KEY"));
     assert!(built.module.is_some());
-    let (failed, lines) = told(&built);
+    let (failed, lines) = reported(&built);
     assert!(!failed && lines.lines().all(|line| line.starts_with("cargo::warning=")), "{lines}");
     assert!(lines.contains("[W0330]; did you mean `getA`?") && lines.contains("[W0334]"), "{lines}");
     assert!(!lines.contains("1 warning"), "what is told is not counted: {lines}");
     assert!(lines.contains("cargo::warning=the options for ") && !lines.contains(":1:1:"), "{lines}");
 
-    let (failed, lines) = told(&build(Options::default().deny("warnngs")));
+    let (failed, lines) = reported(&build(Options::default().deny("warnngs")));
     assert!(failed && lines.contains("there is no code `warnngs`"), "{lines}");
     assert!(lines.contains("[E0338]; did you mean `warnings`?"), "{lines}");
 }
@@ -201,11 +204,11 @@ fn exclusion_without_matches_fails_the_build() {
     assert!(built.module.is_none(), "the operation that is meant would become a tool");
     let mut script = Script::default();
     assert!(script.report(&built, false));
-    let told = script.lines.join("\n");
-    assert!(told.lines().all(|line| line.starts_with("cargo::error=")), "{told}");
+    let message = script.lines.join("\n");
+    assert!(message.lines().all(|line| line.starts_with("cargo::error=")), "{message}");
     assert!(
-        told.contains("the exclusion `getAa` selects no operation [E0335]; did you mean `getA`?"),
-        "{told}"
+        message.contains("the exclusion `getAa` selects no operation [E0335]; did you mean `getA`?"),
+        "{message}"
     );
     let both = build.document(&second).options(Options::default().exclude("getB")).compile();
     assert!(both.module.is_some() && !both.problems.has_errors(), "it is for one of them: {}", both.problems);
@@ -213,18 +216,18 @@ fn exclusion_without_matches_fails_the_build() {
 
 #[test]
 fn build_output_lists_the_available_modules() {
-    let (folder, path) = case(GOOD);
-    let told = |name: &str| {
+    let (dir, path) = case(GOOD);
+    let messages = |name: &str| {
         let mut script = Script::default();
-        Build::new(name).document(&path).run_in(&folder, &mut script).unwrap();
+        Build::new(name).document(&path).run_in(&dir, &mut script).unwrap();
         script.lines
     };
     // Another test may write modules, too: there is one list for a build script.
-    told("told_first");
-    let lines = told("told_second");
-    let place =
-        format!("cargo::rustc-env=TOOLGEN_MODULE_told_second={}", folder.join("told_second.rs").display());
-    assert!(lines.contains(&place), "{lines:?}");
+    messages("told_first");
+    let lines = messages("told_second");
+    let location =
+        format!("cargo::rustc-env=TOOLGEN_MODULE_told_second={}", dir.join("told_second.rs").display());
+    assert!(lines.contains(&location), "{lines:?}");
     let all = lines.iter().find_map(|line| line.strip_prefix("cargo::rustc-env=TOOLGEN_MODULES=")).unwrap();
     assert!(all.contains("`told_first`, `told_second`"), "{all}");
 }
@@ -244,10 +247,10 @@ fn hint_names_a_command_for_the_remaining_problems() {
 #[test]
 fn build_errors_include_help() {
     let mut script = Script::default();
-    let why = Build::new("api").run(&mut script).unwrap_err().to_string();
-    assert!(why.contains(".document("), "{why}");
-    let why = Build::new("../api").document("x").run(&mut script).unwrap_err().to_string();
-    assert!(why.contains("plain name"), "{why}");
+    let reason = Build::new("api").run(&mut script).unwrap_err().to_string();
+    assert!(reason.contains(".document("), "{reason}");
+    let reason = Build::new("../api").document("x").run(&mut script).unwrap_err().to_string();
+    assert!(reason.contains("plain name"), "{reason}");
 }
 
 #[test]
@@ -260,15 +263,15 @@ fn manifest_error_fails_the_build_in_any_mode() {
     for strict in [false, true] {
         let mut script = Script::default();
         assert!(script.report(&built, strict));
-        let told = format!("cargo::error={}:4:", path.display());
-        assert!(script.lines.iter().any(|line| line.starts_with(&told)), "{:?}", script.lines);
+        let message = format!("cargo::error={}:4:", path.display());
+        assert!(script.lines.iter().any(|line| line.starts_with(&message)), "{:?}", script.lines);
     }
 }
 
 #[test]
 fn tools_are_compared_with_their_lock() {
-    let (folder, path) = case(GOOD);
-    let lock = folder.join("toolgen.lock");
+    let (dir, path) = case(GOOD);
+    let lock = dir.join("toolgen.lock");
     let build = |options: Options| Build::new("api").document(&path).options(options).compile();
     let held = || Options::default().lock(&lock);
     let missing = build(held());
@@ -293,10 +296,11 @@ fn tools_are_compared_with_their_lock() {
     std::fs::write(&path, GOOD.replace("get:", "delete:")).unwrap();
     let worse = build(held());
     assert!(worse.module.is_none(), "{}", worse.problems);
-    let told = worse.problems.to_string();
+    let message = worse.problems.to_string();
     assert!(
-        told.contains("security: `getA` at /call/http/method: `method` was") && told.contains("api.yaml:5"),
-        "{told}"
+        message.contains("security: `getA` at /call/http/method: `method` was")
+            && message.contains("api.yaml:5"),
+        "{message}"
     );
 }
 
@@ -304,12 +308,12 @@ fn tools_are_compared_with_their_lock() {
 fn manifest_can_name_its_lock() {
     const MANIFEST: &str =
         "toolgen: 1\nlock: tools.lock\ntools: {now: {description: Tells the time., function: {}}}\n";
-    let (folder, path) = case(MANIFEST);
+    let (dir, path) = case(MANIFEST);
     let built = || Build::new("tools").document(&path).compile();
     assert!(built().problems.to_string().contains("E0901"));
     let program = Document::load(&path, &mut Problems::new())
         .and_then(|one| frontend::compile(&one, &Options::default(), &mut Problems::new()))
         .unwrap();
-    std::fs::write(folder.join("tools.lock"), contract::surface(&[&program]).unwrap().text()).unwrap();
+    std::fs::write(dir.join("tools.lock"), contract::surface(&[&program]).unwrap().text()).unwrap();
     assert!(built().module.is_some(), "{}", built().problems);
 }

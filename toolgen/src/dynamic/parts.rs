@@ -21,8 +21,8 @@ pub(super) async fn fetched(document: &Fetched, engine: &HttpEngine, hosts: &[St
     let secure = document.url.starts_with("https:");
     while let Some((url, bytes)) = open.pop() {
         let read = Document::from_bytes(Path::new(&url), bytes.clone(), &mut Problems::new());
-        if let Err(why) = bundle.add(url.clone(), bytes) {
-            report(&mut problems, &url, &why);
+        if let Err(error) = bundle.add(url.clone(), bytes) {
+            report(&mut problems, &url, &error);
             break;
         }
         let parts = read.map(|document| parts_of(&document.root, &url)).unwrap_or_default();
@@ -32,16 +32,16 @@ pub(super) async fn fetched(document: &Fetched, engine: &HttpEngine, hosts: &[St
             }
             match engine.fetch(part.as_str()).await {
                 Ok(fetched) => open.push((part, fetched.bytes)),
-                Err(why) => report(&mut problems, &part, &why.to_string()),
+                Err(error) => report(&mut problems, &part, &error.to_string()),
             }
         }
     }
     (bundle, problems)
 }
 
-fn report(problems: &mut Problems, url: &str, why: &str) {
+fn report(problems: &mut Problems, url: &str, reason: &str) {
     problems.set_source(Arc::new(Source { path: PathBuf::from(url), ..Source::default() }));
-    let message = format!("this part of the document cannot be fetched: {why}");
+    let message = format!("this part of the document cannot be fetched: {reason}");
     problems.report(
         codes::UNREADABLE_FILE,
         &Pointer::ROOT,

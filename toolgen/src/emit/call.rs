@@ -42,7 +42,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         body,
         security,
         accept,
-        answer,
+        answer: response,
         headers,
         redirects,
         derived,
@@ -65,8 +65,8 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
     });
     fields.text("accept", accept, &base.accept);
-    fields.put("answer", answer, &base.answer, |answer| {
-        answer.as_ref().map_or_else(|| Expr::atom("None"), |answer| some(xml::xml(answer)))
+    fields.put("answer", response, &base.answer, |response| {
+        response.as_ref().map_or_else(|| Expr::atom("None"), |response| some(xml::xml(response)))
     });
     fields.put("headers", headers, &base.headers, texts);
     fields.put("redirects", redirects, &base.redirects, |list| {

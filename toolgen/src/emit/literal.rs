@@ -46,12 +46,12 @@ fn escape(c: char, out: &mut String) {
 
 /// The number of `#` that a raw literal of the text needs.
 fn hashes(text: &str) -> usize {
-    let mut most = 0;
+    let mut limit = 0;
     for (at, _) in text.match_indices('"') {
         let run = text[at + 1..].bytes().take_while(|byte| *byte == b'#').count();
-        most = most.max(run + 1);
+        limit = limit.max(run + 1);
     }
-    most
+    limit
 }
 
 /// Whether a character may occur unescaped: visible, and without an effect on the characters around it.

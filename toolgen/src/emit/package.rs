@@ -81,9 +81,9 @@ fn laid_out(text: &str, own: &str, layout: Modules, files: &mut Files) -> String
         files.insert(&format!("src/{own}.rs"), format!("// {}\n\n{text}", mark()));
     }
     // Files are included by paths from where the file is that includes them.
-    let (beside, folder) = own.rsplit_once('/').map_or(("", own), |(beside, folder)| (beside, folder));
-    let folder = if own.is_empty() { "parts" } else { folder };
-    let (text, pieces) = pieces::split(text, folder, &modules);
+    let (beside, dir) = own.rsplit_once('/').map_or(("", own), |(beside, dir)| (beside, dir));
+    let dir = if own.is_empty() { "parts" } else { dir };
+    let (text, pieces) = pieces::split(text, dir, &modules);
     for (path, piece) in pieces {
         let beside = if beside.is_empty() { String::new() } else { format!("{beside}/") };
         files.insert(&format!("src/{beside}{path}"), piece);
@@ -150,7 +150,7 @@ pub fn program(
 }
 
 fn manifest(crate_name: &str, features: &[&str], runtime: &RuntimeDependency) -> String {
-    let place = match runtime {
+    let location = match runtime {
         RuntimeDependency::Version => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
         RuntimeDependency::Path(path) => format!("path = {}", toml_string(path)),
     };
@@ -167,7 +167,7 @@ fn manifest(crate_name: &str, features: &[&str], runtime: &RuntimeDependency) ->
          publish = false\n\
          \n\
          [dependencies]\n\
-         toolgen-runtime = {{ {place}, default-features = false{features} }}\n",
+         toolgen-runtime = {{ {location}, default-features = false{features} }}\n",
         mark(),
         toml_string(crate_name),
     )

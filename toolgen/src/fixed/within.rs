@@ -74,7 +74,7 @@ impl ArgumentFixer<'_> {
         let rest = ObjectRules {
             fields: kept.into(),
             min_properties: rules.min_properties.map(|least| least.saturating_sub(count)),
-            max_properties: rules.max_properties.map(|most| most.saturating_sub(count)),
+            max_properties: rules.max_properties.map(|max| max.saturating_sub(count)),
             ..rules.clone()
         };
         let mut shape = Shape { kind: Kind::Object(rest), nullable: shape.nullable && !is_fixed, ..shape };
@@ -85,10 +85,10 @@ impl ArgumentFixer<'_> {
         (!gone.is_empty()).then(|| Within { body: body.clone(), shape, required, gone, is_open })
     }
 
-    fn refuse(&mut self, field: &Field, body: &str, is_fixed: bool, why: &str) {
+    fn refuse(&mut self, field: &Field, body: &str, is_fixed: bool, reason: &str) {
         let what = if is_fixed { "fixed" } else { "left out" };
         self.problems.push((
-            format!("`{}` is a field of the body, `{body}`, {why}, so it cannot be {what}", field.name),
+            format!("`{}` is a field of the body, `{body}`, {reason}, so it cannot be {what}", field.name),
             "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
         ));
     }

@@ -195,7 +195,7 @@ fn lower(
 
 /// Returns the path of a file that is named from the folder of the document.
 fn beside(document: &Document, path: &str) -> PathBuf {
-    document.source.path.parent().map_or_else(|| path.into(), |folder| folder.join(path))
+    document.source.path.parent().map_or_else(|| path.into(), |dir| dir.join(path))
 }
 
 /// Leaves out the tools that the options do not select, unless one that is selected calls them.

@@ -174,9 +174,9 @@ fn chosen(
         let Some(ServerTool { at, descriptor, one }) = all.get(index) else { continue };
         let one = match one {
             Ok(one) => one,
-            Err(why) => {
-                let message = format!("tool `{}`: {}", why.tool, why.message);
-                problems.report(codes::DESCRIPTOR, &below(at, why.pointer), message, why.help);
+            Err(error) => {
+                let message = format!("tool `{}`: {}", error.tool, error.message);
+                problems.report(codes::DESCRIPTOR, &below(at, error.pointer), message, error.help);
                 continue;
             }
         };

@@ -141,8 +141,8 @@ pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
 fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let Some((input, misfits)) = with_valid_values(spec.input.shape(), &spec.defs) else { return };
-    for why in misfits {
-        let message = format!("{why}; it is left out of the tool `{}`", spec.name);
+    for reason in misfits {
+        let message = format!("{reason}; it is left out of the tool `{}`", spec.name);
         problems.report_in(
             &origin.source,
             codes::DEFAULT,
@@ -162,8 +162,8 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     for example in &spec.examples {
         match fitting(example, spec) {
             Ok(example) => kept.push(example),
-            Err(why) => {
-                let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
+            Err(error) => {
+                let message = format!("an example of the tool `{}` does not fit it: {error}", spec.name);
                 let help = "correct the example or the schema";
                 problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
             }
@@ -175,8 +175,8 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
 /// Returns an example that the tool accepts: as it stands, or with its texts read as what they stand for. The error says
 /// what does not fit even so.
 fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
-    let Err(why) = spec.check_example(example) else { return Ok(example.clone()) };
-    let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(why) };
+    let Err(error) = spec.check_example(example) else { return Ok(example.clone()) };
+    let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(error) };
     let arguments = coerce_arguments(&arguments, spec.input.shape(), &spec.defs);
     let read = Example { arguments: arguments.to_string().into(), ..example.clone() };
     spec.check_example(&read).map(|()| read)

@@ -84,8 +84,8 @@ fn compiled(text: &str, options: &Options) -> (Option<String>, String) {
 fn claiming_front_end_compiles_the_document() {
     let none = Options::default();
     assert_eq!(compiled("spade: dig", &none), (Some("dig".to_owned()), String::new()));
-    let (broken, told) = compiled("bucket: 7", &none);
-    assert_eq!((broken, told.as_str()), (None, "toy.yaml:1:1: this is not a name [W0312]; give it one"));
+    let (broken, message) = compiled("bucket: 7", &none);
+    assert_eq!((broken, message.as_str()), (None, "toy.yaml:1:1: this is not a name [W0312]; give it one"));
 }
 
 #[test]
@@ -96,12 +96,12 @@ fn options_filter_and_rename_tools_of_any_front_end() {
 
 #[test]
 fn unclaimed_document_error_lists_the_expected_markers() {
-    let (none, told) = compiled("rake: 1", &Options::default());
+    let (none, message) = compiled("rake: 1", &Options::default());
     let mark = "it has the name as a member";
     let openapi =
         "an OpenAPI document starts with `openapi: 3.1.0` or the like, an older one with `swagger: '2.0'`";
     assert_eq!(
-        (none, told),
+        (none, message),
         (
             None,
             format!(
@@ -110,31 +110,31 @@ fn unclaimed_document_error_lists_the_expected_markers() {
         )
     );
     // A near relative is answered first.
-    let (_, told) = compiled("bucket: null", &Options::default());
-    assert!(told.ends_with("[E0301]; give it a value"), "{told}");
+    let (_, message) = compiled("bucket: null", &Options::default());
+    assert!(message.ends_with("[E0301]; give it a value"), "{message}");
 }
 
 #[test]
 fn document_with_two_markers_is_rejected() {
-    let (none, told) = compiled("spade: dig\nbucket: fill", &Options::default());
+    let (none, message) = compiled("spade: dig\nbucket: fill", &Options::default());
     assert_eq!(none, None);
-    assert!(told.contains("the marks of several kinds: `spade` and `bucket` [E0308]"), "{told}");
+    assert!(message.contains("the marks of several kinds: `spade` and `bucket` [E0308]"), "{message}");
 }
 
 #[test]
 fn credentials_without_a_scheme_are_reported() {
-    let (tool, told) = compiled("spade: dig", &Options::default().credential("keys", "KEY"));
+    let (tool, message) = compiled("spade: dig", &Options::default().credential("keys", "KEY"));
     assert_eq!(tool.as_deref(), Some("dig"));
-    assert!(told.contains("`keys`") && told.ends_with("[W0334]; did you mean `key`?"), "{told}");
+    assert!(message.contains("`keys`") && message.ends_with("[W0334]; did you mean `key`?"), "{message}");
     assert_eq!(compiled("spade: dig", &Options::default().credential("key", "KEY")).1, "");
 }
 
 #[test]
 fn credential_value_as_variable_name_is_rejected_unshown() {
     for secret in ["sk-12345", "a b", "", "1x"] {
-        let (_, told) = compiled("spade: dig", &Options::default().credential("key", secret));
-        assert!(told.contains("`key`") && told.contains("[E0339]"), "{told}");
-        assert!(secret.is_empty() || !told.contains(secret), "{told}");
+        let (_, message) = compiled("spade: dig", &Options::default().credential("key", secret));
+        assert!(message.contains("`key`") && message.contains("[E0339]"), "{message}");
+        assert!(secret.is_empty() || !message.contains(secret), "{message}");
     }
 }
 

@@ -121,20 +121,20 @@ fn operators_in_keys_become_words() {
     ];
     let names =
         ["StartTime", "StartTime_lt", "StartTime_gt", "StartTime_lte", "StartTime_gte", "StartTime_ne"];
-    let named = portable_keys(keys);
-    assert_eq!(keys.map(|key| named[key].as_str())[..6], names);
-    assert_eq!(keys.map(|key| named[key].as_str())[6..], ["price_lt", "plus_1", "minus_1"]);
+    let by_name = portable_keys(keys);
+    assert_eq!(keys.map(|key| by_name[key].as_str())[..6], names);
+    assert_eq!(keys.map(|key| by_name[key].as_str())[6..], ["price_lt", "plus_1", "minus_1"]);
     let keys = ["type", "@type", "$type", "name*", "name", "top", "created[gte]", "created", "a=b"];
-    let named = portable_keys(keys);
+    let by_name = portable_keys(keys);
     let names =
         ["type", "at_type", "dollar_type", "name_star", "name", "top", "created_gte", "created", "a_b"];
-    assert_eq!(keys.map(|key| named[key].as_str()), names);
+    assert_eq!(keys.map(|key| by_name[key].as_str()), names);
     // Brackets that close are no comparison.
     assert_eq!(portable_keys(["array<any>"])["array<any>"], "array_any");
     // Where somebody has the word already, the suffix tells them apart.
-    let named = portable_keys(["at", "at<", "at_lt", "type", "@type", "at_type"]);
-    assert!(named["at<"].starts_with("at_lt_") && named["@type"].starts_with("type_"), "{named:?}");
-    assert_eq!([&named["at_lt"], &named["at_type"]], ["at_lt", "at_type"]);
+    let by_name = portable_keys(["at", "at<", "at_lt", "type", "@type", "at_type"]);
+    assert!(by_name["at<"].starts_with("at_lt_") && by_name["@type"].starts_with("type_"), "{by_name:?}");
+    assert_eq!([&by_name["at_lt"], &by_name["at_type"]], ["at_lt", "at_type"]);
 }
 
 #[test]

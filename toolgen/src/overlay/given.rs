@@ -125,6 +125,6 @@ fn local(text: &str, overlay: &Document) -> Option<PathBuf> {
         return None;
     }
     let name = percent_decode(text).unwrap_or_else(|| text.into());
-    let folder = overlay.source.path.parent().unwrap_or(Path::new(""));
-    Some(plain(&folder.join(&*name)))
+    let dir = overlay.source.path.parent().unwrap_or(Path::new(""));
+    Some(plain(&dir.join(&*name)))
 }

@@ -101,13 +101,13 @@ fn overlay_growth_is_limited() {
         (0..14).map(|n| format!("- {{target: \"$.a{}\", copy: $}}\n", ".a".repeat((1 << n) - 1))).collect();
     let long =
         "- {target: $.b, update: [[], [], []]}\n- {target: '$.b[?length(@) == 0]', copy: $.c}\n".repeat(25);
-    for (length, actions, told) in [
+    for (length, actions, message) in [
         (1 << 20, wide, "the overlay would add more than 1000000 values [E0502]"),
         (1, deep, "the document would be nested deeper than 512 levels [E0502]"),
         (1 << 20, long, "the overlay would add more than 1000000 values [E0502]"),
     ] {
         let (_, problems) = applied(root(length), &actions);
-        assert!(problems.contains(told), "{problems:.500}");
+        assert!(problems.contains(message), "{problems:.500}");
     }
 }
 

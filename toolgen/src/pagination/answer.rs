@@ -133,13 +133,13 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
     let things: Vec<&(&Field, &Shape)> =
         lists.iter().filter(|(field, item)| !fields(item, defs).is_empty() && !is_aside(field)).collect();
     let is_object = |item: &Shape| !resolved(item, defs).is_none_or(is_plain);
-    let named = |of_objects: bool| {
+    let is_named = |of_objects: bool| {
         let fitting = lists.iter().filter(move |(_, item)| is_object(item) == of_objects);
         let ranked = fitting.filter_map(|list| rank(names::LISTS, key(list.0)).map(|rank| (rank, list)));
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, list)| list)
     };
     // A thing may have a list of texts without being one.
-    let chosen = match (named(true), things.as_slice(), named(false)) {
+    let chosen = match (is_named(true), things.as_slice(), is_named(false)) {
         (Some(list), ..) => Some(list),
         (None, [only], _) => Some(*only),
         // Messages are told beside a list, unless they are all there is.

@@ -16,8 +16,8 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     if plan.method != *"GET" {
         return None;
     }
-    let answer = ResponseShape::read(spec.output.as_ref()?.shape(), &spec.defs)?;
-    let list = List { plan, spec, answer };
+    let response = ResponseShape::read(spec.output.as_ref()?.shape(), &spec.defs)?;
+    let list = List { plan, spec, answer: response };
     let size = list.argument(names::SIZES, is_count);
     let linked = || plan.pagination.as_ref().map(|_| NextPage::Link);
     let next = list

@@ -58,28 +58,28 @@ pub struct GroupedProblem<'a> {
 /// Returns the problems in display order; those with the same code, message and help in one document become one.
 #[must_use]
 pub fn grouped(problems: &Problems) -> Vec<GroupedProblem<'_>> {
-    let mut shown: Vec<GroupedProblem<'_>> = Vec::new();
+    let mut visible: Vec<GroupedProblem<'_>> = Vec::new();
     let mut known: HashMap<(*const Source, Code, &str, &str), usize> = HashMap::new();
     for (position, problem) in problems.placed() {
         let key = (Arc::as_ptr(&problem.source), problem.code, &*problem.message, &*problem.help);
         match known.entry(key) {
             Entry::Occupied(index) => {
-                if let Some(first) = shown.get_mut(*index.get()) {
+                if let Some(first) = visible.get_mut(*index.get()) {
                     first.others.push(position);
                 }
             }
-            Entry::Vacant(place) => {
-                place.insert(shown.len());
-                shown.push(GroupedProblem { position, problem, others: Vec::new() });
+            Entry::Vacant(offset) => {
+                offset.insert(visible.len());
+                visible.push(GroupedProblem { position, problem, others: Vec::new() });
             }
         }
     }
-    shown
+    visible
 }
 
 /// Returns the wanted problems, one per line.
 pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool) -> Vec<String> {
-    grouped(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
+    grouped(problems).iter().filter(|visible| wanted(visible.problem)).map(in_one_line).collect()
 }
 
 /// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no place in a file.
@@ -92,11 +92,11 @@ fn in_one_line(GroupedProblem { position, problem, others }: &GroupedProblem<'_>
         1 => " (and at another place)".to_owned(),
         several => format!(" (and at {several} other places)"),
     };
-    let place = match problem.code.is_choice() && problem.pointer == Pointer::ROOT {
+    let location = match problem.code.is_choice() && problem.pointer == Pointer::ROOT {
         true => format!("the options for {path}"),
         false => format!("{path}:{line}:{column}"),
     };
-    one_line(&format!("{place}: {} [{}]{help}{others}", problem.message, problem.code))
+    one_line(&format!("{location}: {} [{}]{help}{others}", problem.message, problem.code))
 }
 
 /// Renders problems for people: what is wrong, where, the line with a mark under the place, and what to do about it.
@@ -130,17 +130,17 @@ impl HumanRenderer {
         let tone = tone(severity);
         let head = self.paint(tone, &format!("{severity}[{}]", problem.code));
         let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
-        let (margin, place) = if problem.code.is_choice() {
+        let (margin, location) = if problem.code.is_choice() {
             // No line of the document is to blame.
             let path = path_of(&problem.source);
             let options = if problem.pointer.is_root() { "the options for " } else { "" };
             (" ".to_owned(), format!(" {} {options}{path}\n", self.paint("1;34", "-->")))
         } else {
             let margin = " ".repeat(position.line.to_string().len());
-            let place = self.place(&margin, *position, problem, tone);
-            (margin, place)
+            let location = self.place(&margin, *position, problem, tone);
+            (margin, location)
         };
-        let mut text = format!("{head}{message}\n{place}");
+        let mut text = format!("{head}{message}\n{location}");
         let equals = self.paint("1;34", "=");
         if !problem.pointer.is_root() {
             text.push_str(&format!("{margin} {equals} at {}\n", one_line(problem.pointer.as_str())));
@@ -158,12 +158,12 @@ impl HumanRenderer {
     /// those that recur most.
     #[must_use]
     pub fn count(&self, path: &Path, code: Code, problems: &[&GroupedProblem<'_>]) -> String {
-        let severity = problems.first().map_or(code.severity(), |shown| shown.problem.severity());
+        let severity = problems.first().map_or(code.severity(), |visible| visible.problem.severity());
         let head = self.paint(tone(severity), &format!("{severity}[{code}]"));
-        let times: usize = problems.iter().map(|shown| 1 + shown.others.len()).sum();
+        let times: usize = problems.iter().map(|visible| 1 + visible.others.len()).sum();
         let mut worst: Vec<&GroupedProblem<'_>> = problems.to_vec();
-        worst.sort_by_key(|shown| (Reverse(shown.others.len()), shown.position));
-        let positions: Vec<Position> = worst.iter().map(|shown| shown.position).collect();
+        worst.sort_by_key(|visible| (Reverse(visible.others.len()), visible.position));
+        let positions: Vec<Position> = worst.iter().map(|visible| visible.position).collect();
         let path = one_line(&path.display().to_string());
         let at = places(positions.get(..MAX_WORST).unwrap_or(&positions));
         let more = if times > MAX_WORST { ", …" } else { "" };
@@ -230,8 +230,8 @@ const fn tone(severity: Severity) -> &'static str {
 
 /// Formats places as `2:3, 5:1 and 7 more places`.
 fn places(others: &[Position]) -> String {
-    let named = others.iter().take(MAX_PLACES).map(|Position { line, column }| format!("{line}:{column}"));
-    let named = named.collect::<Vec<_>>().join(", ");
+    let by_name = others.iter().take(MAX_PLACES).map(|Position { line, column }| format!("{line}:{column}"));
+    let named = by_name.collect::<Vec<_>>().join(", ");
     match others.len().saturating_sub(MAX_PLACES) {
         0 => named,
         1 => format!("{named} and one more place"),
@@ -253,12 +253,12 @@ fn snippet(text: &str, offset: usize) -> Option<(String, usize)> {
     }
     let column = left.len();
     let mut right = after.chars().take_while(|c| *c != '\n');
-    let shown: String = left.into_iter().chain(right.by_ref().take(MAX_AFTER)).collect();
-    let mut shown = one_line(&shown);
+    let displayed: String = left.into_iter().chain(right.by_ref().take(MAX_AFTER)).collect();
+    let mut displayed = one_line(&displayed);
     if right.next().is_some() {
-        shown.push('…');
+        displayed.push('…');
     }
-    (!shown.trim().is_empty()).then(|| (shown.trim_end().to_owned(), column))
+    (!displayed.trim().is_empty()).then(|| (displayed.trim_end().to_owned(), column))
 }
 
 fn path_of(source: &Source) -> String {

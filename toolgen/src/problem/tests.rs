@@ -68,10 +68,10 @@ fn control_characters_of_a_document_are_escaped() {
         "make\u{feff} it good",
     );
     let (at, problem) = problems.placed()[0];
-    let shown = HumanRenderer::new(false).show(at, problem);
-    assert!(shown.contains("this is  bad ") && shown.contains("\"a b\": \"  c\""), "{shown}");
-    assert!(shown.chars().all(|char| char.is_ascii_graphic() || char.is_whitespace()), "{shown}");
-    assert!(!shown.contains('\u{2028}'));
+    let displayed = HumanRenderer::new(false).show(at, problem);
+    assert!(displayed.contains("this is  bad ") && displayed.contains("\"a b\": \"  c\""), "{displayed}");
+    assert!(displayed.chars().all(|char| char.is_ascii_graphic() || char.is_whitespace()), "{displayed}");
+    assert!(!displayed.contains('\u{2028}'));
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn long_lines_are_truncated_around_the_location() {
     let mut problems = problems(&text);
     problems.report(codes::UNKNOWN_TAG, &pointer("/b"), "m", "");
     let (at, problem) = problems.placed()[0];
-    let shown = HumanRenderer::new(false).show(at, problem);
-    let lines: Vec<&str> = shown.lines().collect();
+    let displayed = HumanRenderer::new(false).show(at, problem);
+    let lines: Vec<&str> = displayed.lines().collect();
     let column = lines[4].chars().position(|c| c == '^').unwrap();
-    assert!(lines[3].chars().skip(column).collect::<String>().starts_with("\"b\": 1"), "{shown}");
+    assert!(lines[3].chars().skip(column).collect::<String>().starts_with("\"b\": 1"), "{displayed}");
     assert!(lines[3].chars().count() < 130);
 }
 
@@ -99,13 +99,13 @@ fn deep_indentation_is_truncated() {
 #[test]
 fn problem_with_many_locations_is_shown_once() {
     let mut problems = problems("{\n\"a\": 1,\n\"b\": 2,\n\"c\": 3}");
-    for place in ["/b", "/a", "/c"] {
-        problems.report(openapi::codes::MISSING_REF, &pointer(place), "`x` leads to nothing", "add it");
+    for location in ["/b", "/a", "/c"] {
+        problems.report(openapi::codes::MISSING_REF, &pointer(location), "`x` leads to nothing", "add it");
     }
     problems.report(openapi::codes::MISSING_REF, &pointer("/b"), "`y` leads to nothing", "");
-    let shown: Vec<String> =
+    let displayed: Vec<String> =
         grouped(&problems).iter().map(|one| HumanRenderer::new(false).show_all(one)).collect();
-    let [x, y] = shown.as_slice() else { panic!("{shown:?}") };
+    let [x, y] = displayed.as_slice() else { panic!("{displayed:?}") };
     assert!(x.contains("--> a.json:2:1") && x.contains("= also at 3:1, 4:1\n"), "{x}");
     assert!(!y.contains("also"), "{y}");
     assert_eq!(
@@ -114,12 +114,12 @@ fn problem_with_many_locations_is_shown_once() {
          a.json:3:1: `y` leads to nothing [W0305]"
     );
     let many: Vec<Position> = (1..=20).map(|line| Position { line, column: 1 }).collect();
-    let told = HumanRenderer::new(false).show_all(&GroupedProblem {
+    let message = HumanRenderer::new(false).show_all(&GroupedProblem {
         position: many[0],
         problem: &problems.as_slice()[0],
         others: many,
     });
-    assert!(told.contains("7:1, 8:1 and 12 more places\n"), "{told}");
+    assert!(message.contains("7:1, 8:1 and 12 more places\n"), "{message}");
 }
 
 #[test]

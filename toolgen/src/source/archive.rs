@@ -24,17 +24,17 @@ impl Bundle {
             [0x1f, 0x8b, ..] => untar(flate2::read::MultiGzDecoder::new(bytes), &mut bundle),
             _ => untar(bytes, &mut bundle),
         };
-        unpacked.map(|()| bundle).map_err(|why| format!("the archive cannot be unpacked: {why}"))
+        unpacked.map(|()| bundle).map_err(|error| format!("the archive cannot be unpacked: {error}"))
     }
 }
 
 fn unzip(bytes: &[u8], bundle: &mut Bundle) -> Result<(), String> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|why| why.to_string())?;
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| error.to_string())?;
     if archive.len() > MAX_BUNDLED {
         return Err(format!("there are more than {MAX_BUNDLED} files"));
     }
     for index in 0..archive.len() {
-        let mut file = archive.by_index(index).map_err(|why| why.to_string())?;
+        let mut file = archive.by_index(index).map_err(|error| error.to_string())?;
         let name = file.enclosed_name().and_then(|name| name_of(&name));
         let Some(name) = name.filter(|_| file.is_file()) else { continue };
         let content = content(&mut file)?;
@@ -45,10 +45,10 @@ fn unzip(bytes: &[u8], bundle: &mut Bundle) -> Result<(), String> {
 
 fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
     // More than is kept may be skipped, but not without end.
-    let most = 2 * MAX_BUNDLED_BYTES as u64;
-    let mut archive = tar::Archive::new(reader.take(most));
-    for entry in archive.entries().map_err(|why| why.to_string())? {
-        let mut entry = entry.map_err(|why| why.to_string())?;
+    let max = 2 * MAX_BUNDLED_BYTES as u64;
+    let mut archive = tar::Archive::new(reader.take(max));
+    for entry in archive.entries().map_err(|error| error.to_string())? {
+        let mut entry = entry.map_err(|error| error.to_string())?;
         let name = entry.path().ok().and_then(|path| name_of(&path));
         let Some(name) = name.filter(|_| entry.header().entry_type().is_file()) else { continue };
         let content = content(&mut entry)?;
@@ -61,7 +61,7 @@ fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
 fn content(file: &mut impl Read) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let limit = MAX_BUNDLED_BYTES as u64 + 1;
-    file.take(limit).read_to_end(&mut content).map_err(|why| why.to_string())?;
+    file.take(limit).read_to_end(&mut content).map_err(|error| error.to_string())?;
     Ok(content)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn open(path: &Path) -> Option<Opened> {
     let inner = path.strip_prefix(archive).ok()?.to_str()?.replace('\\', "/");
     let bundle = match read_bounded(archive).and_then(|bytes| Bundle::from_archive(archive, &bytes)) {
         Ok(bundle) => Arc::new(bundle),
-        Err(why) => return Some(Err((why, "unpack it, and name the document"))),
+        Err(error) => return Some(Err((error, "unpack it, and name the document"))),
     };
     let name = if inner.is_empty() { bundle.main().map(str::to_owned) } else { Some(inner) };
     let Some(name) = name.filter(|name| bundle.get(name).is_some()) else {

@@ -64,8 +64,8 @@ impl Document {
     }
 
     /// Returns the text of the scalar at a place, as the document writes it: `1.10` for the number 1.1.
-    pub(crate) fn text_at(&self, place: &Pointer) -> Option<Cow<'_, str>> {
-        self.written.text_of(place.resolve(&self.root)?, place)
+    pub(crate) fn text_at(&self, pointer: &Pointer) -> Option<Cow<'_, str>> {
+        self.written.text_of(pointer.resolve(&self.root)?, pointer)
     }
 
     /// Takes bytes as a text that is not a document. The rest of the source is given.

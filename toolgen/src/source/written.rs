@@ -58,11 +58,11 @@ impl Written {
 
     /// Returns the text of a scalar at a place, as the document writes it: a text as it is, a number or a boolean by its
     /// own characters. `None` for anything else.
-    pub(crate) fn text_of<'t>(&'t self, value: &'t Value, place: &Pointer) -> Option<Cow<'t, str>> {
+    pub(crate) fn text_of<'t>(&'t self, value: &'t Value, pointer: &Pointer) -> Option<Cow<'t, str>> {
         match value {
             Value::String(text) => Some(text.into()),
             Value::Number(_) | Value::Bool(_) => {
-                Some(self.at(value, place).map_or_else(|| value.to_string().into(), Cow::from))
+                Some(self.at(value, pointer).map_or_else(|| value.to_string().into(), Cow::from))
             }
             _ => None,
         }
@@ -70,15 +70,15 @@ impl Written {
 
     /// Returns the text of a scalar at a place, if its value prints otherwise. An overlay may have put another value
     /// there.
-    pub(crate) fn at(&self, value: &Value, place: &Pointer) -> Option<&str> {
-        let Written::Text(text) = self.part(place)? else { return None };
+    pub(crate) fn at(&self, value: &Value, pointer: &Pointer) -> Option<&str> {
+        let Written::Text(text) = self.part(pointer)? else { return None };
         (resolve(text).split(text).0 == *value).then_some(text)
     }
 
     /// Returns what is known about a place and what is below it.
-    pub(crate) fn part(&self, place: &Pointer) -> Option<&Written> {
+    pub(crate) fn part(&self, pointer: &Pointer) -> Option<&Written> {
         let mut here = self;
-        for token in place.tokens() {
+        for token in pointer.tokens() {
             let Written::Parts(parts) = here else { return None };
             here = parts.get(&*token)?;
         }

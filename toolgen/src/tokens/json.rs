@@ -22,8 +22,8 @@ impl Report {
                 "parts": parts(tool.parts),
                 "trims": tool.trims.iter().map(trim).collect::<Vec<_>>(),
             });
-            if let Some(why) = &tool.refused {
-                out["refused"] = why.as_str().into();
+            if let Some(reason) = &tool.refused {
+                out["refused"] = reason.as_str().into();
             }
             out
         };

@@ -58,9 +58,9 @@ impl Report {
         let (mut all, mut counted) = (Vec::new(), Vec::new());
         for tool in tools {
             let (spec, forms) = (&tool.spec, Forms::of(&tool.spec));
-            let (told, is_above) = count(tool, &forms, dialect, rendering, &counter);
-            counted.push(Counted { spec, forms, tokens: told.tokens, is_above });
-            all.push(told);
+            let (message, is_above) = count(tool, &forms, dialect, rendering, &counter);
+            counted.push(Counted { spec, forms, tokens: message.tokens, is_above });
+            all.push(message);
         }
         let report = Report::new(all, dialect, rendering, tokenizer);
         if rendering != Rendering::Full {
@@ -68,8 +68,8 @@ impl Report {
         }
         let total = report.total();
         let saving = |(levers, pull): &Lever| {
-            let left: usize = counted.iter().map(|one| one.left(*pull, dialect, &counter)).sum();
-            Saving { levers, tokens: total.saturating_sub(left) }
+            let remaining: usize = counted.iter().map(|one| one.left(*pull, dialect, &counter)).sum();
+            Saving { levers, tokens: total.saturating_sub(remaining) }
         };
         let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();
         savings.sort_by_key(|saving| std::cmp::Reverse(saving.tokens));
@@ -89,6 +89,6 @@ impl Counted<'_> {
         if !is_above && ceiling == spec.slim.ceiling && less.leave_the_same(forms) {
             return *tokens;
         }
-        less.schema(dialect).map_or(0, |told| counter.count(&written(&spec, dialect, told)))
+        less.schema(dialect).map_or(0, |message| counter.count(&written(&spec, dialect, message)))
     }
 }

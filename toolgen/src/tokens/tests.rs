@@ -116,10 +116,10 @@ fn exceeded_build_budget_is_a_problem_with_a_code() {
             problems.as_slice().iter().map(|one| format!("{} {}", one.code, one.message)).collect::<Vec<_>>(),
         )
     };
-    let (fits, told) = check(&options("gemini"));
-    assert!(!fits && told[0].starts_with("E0802 the tools take "), "{told:?}");
-    let (fits, told) = check(&options("latin"));
-    assert!(!fits && told[0].contains("dialect `latin`; there are `json-schema`"), "{told:?}");
+    let (fits, messages) = check(&options("gemini"));
+    assert!(!fits && messages[0].starts_with("E0802 the tools take "), "{messages:?}");
+    let (fits, messages) = check(&options("latin"));
+    assert!(!fits && messages[0].contains("dialect `latin`; there are `json-schema`"), "{messages:?}");
     assert!(check(&Options::default()).0);
 }
 

@@ -55,7 +55,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn archived_document_refers_only_to_files_in_its_archive() {
-    let folder = Folder::new(&[("secret.yaml", PAGE)]);
+    let dir = Folder::new(&[("secret.yaml", PAGE)]);
     let compiled = |path: &Path| {
         let (program, problems) = compiled_file(path, &Options::default());
         (program, problems.to_string())
@@ -66,8 +66,8 @@ fn archived_document_refers_only_to_files_in_its_archive() {
         ("api.tar.gz", gzipped(&tarred(&files()))),
         ("api.tgz", gzipped(&tarred(&files()))),
     ] {
-        let archive = folder.join(name);
-        folder.write(name, bytes);
+        let archive = dir.join(name);
+        dir.write(name, bytes);
         for path in [archive.clone(), archive.join("v2/openapi.yaml")] {
             let (program, problems) = compiled(&path);
             let program = program.unwrap();
@@ -77,14 +77,14 @@ fn archived_document_refers_only_to_files_in_its_archive() {
                 program.tools.iter().map(|tool| format!("{:?}", tool.spec.input).contains("page")).collect();
             assert_eq!(inputs, [true, false], "{name}");
             assert_eq!(program.sources, Vec::<PathBuf>::new());
-            let place = format!("{}/v2/openapi.yaml:5:", archive.display());
-            assert!(problems.contains(&place) && problems.contains("secret.yaml"), "{problems}");
+            let location = format!("{}/v2/openapi.yaml:5:", archive.display());
+            assert!(problems.contains(&location) && problems.contains("secret.yaml"), "{problems}");
         }
         let (program, problems) = compiled(&archive.join("none.yaml"));
         assert!(program.is_none() && problems.contains("v2/parts/page.yaml"), "{problems}");
     }
-    folder.write("damaged.zip", &zipped(&files())[..60]);
-    let (program, problems) = compiled(&folder.join("damaged.zip"));
+    dir.write("damaged.zip", &zipped(&files())[..60]);
+    let (program, problems) = compiled(&dir.join("damaged.zip"));
     assert!(program.is_none() && problems.contains("cannot be unpacked"), "{problems}");
 }
 
@@ -101,7 +101,9 @@ fn path_traversal_links_and_bombs_are_not_unpacked() {
     let mut bundle = Bundle::new("a");
     bundle.add("a", vec![0; 200 << 20]).unwrap();
     assert!(bundle.add("b", vec![0; 60 << 20]).unwrap_err().contains("256 MB"));
-    assert!(Bundle::from_archive("a", b"no archive").is_err_and(|why| why.contains("cannot be unpacked")));
+    assert!(
+        Bundle::from_archive("a", b"no archive").is_err_and(|reason| reason.contains("cannot be unpacked"))
+    );
 }
 
 #[test]

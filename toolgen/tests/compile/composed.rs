@@ -52,15 +52,15 @@ fn folder() -> Folder {
     Folder::new(&[("main.yaml", MAIN), ("parts/files.yaml", FILES)])
 }
 
-fn load(folder: &Folder) -> Loader {
-    Loader::from_file(folder.join("main.yaml")).unwrap()
+fn load(dir: &Folder) -> Loader {
+    Loader::from_file(dir.join("main.yaml")).unwrap()
 }
 
 fn engines() -> Engines {
     let find = |arguments: Value, _: ToolContext| async move {
-        let most = arguments["most"].as_u64().unwrap();
-        let files: Vec<Value> = (0..most).map(|number| json!({"path": format!("{number}.rs")})).collect();
-        Ok(json!({"files": files, "total": most}))
+        let max = arguments["most"].as_u64().unwrap();
+        let files: Vec<Value> = (0..max).map(|number| json!({"path": format!("{number}.rs")})).collect();
+        Ok(json!({"files": files, "total": max}))
     };
     let count = |arguments: Value, _: ToolContext| async move {
         match arguments["path"].as_str() {
@@ -77,26 +77,26 @@ async fn call(toolbox: &Toolbox, arguments: Value) -> ToolResponse {
 
 #[tokio::test]
 async fn composed_tool_runs_its_steps() {
-    let folder = folder();
-    let loaded = load(&folder).tools_with_engines(&engines()).unwrap();
+    let dir = folder();
+    let loaded = load(&dir).tools_with_engines(&engines()).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
     let names: Vec<&str> = loaded.tools.iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["fs__count", "fs__find", "lines"]);
     let toolbox = Registry::new(loaded.tools).unwrap().toolbox(ToolboxContext::default());
-    let told = |response: ToolResponse| serde_json::from_str::<Value>(&response.text()).unwrap();
+    let result = |response: ToolResponse| serde_json::from_str::<Value>(&response.text()).unwrap();
 
     let some = call(&toolbox, json!({"pattern": "*.rs"})).await;
-    assert_eq!(told(some), json!({"found": 2, "lines": [4, null]}));
+    assert_eq!(result(some), json!({"found": 2, "lines": [4, null]}));
     let more = call(&toolbox, json!({"pattern": "*.rs", "most": 1, "more": true})).await;
-    let more = told(more);
+    let more = result(more);
     assert_eq!((&more["lines"], &more["rest"]["total"]), (&json!([4]), &json!(9)));
 }
 
 #[tokio::test]
 async fn compiled_toolset_restricts_a_toolbox() {
-    let folder = folder();
-    let (program, _) = load(&folder).compile().unwrap();
-    let tools = load(&folder).tools_with_engines(&engines()).unwrap().tools;
+    let dir = folder();
+    let (program, _) = load(&dir).compile().unwrap();
+    let tools = load(&dir).tools_with_engines(&engines()).unwrap().tools;
     let registry = Registry::new(tools).unwrap();
     let set = program.toolsets.iter().find(|set| *set.name == *"counting").unwrap();
     assert_eq!(set.members.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["fs__find", "fs__count"]);
@@ -108,9 +108,9 @@ async fn compiled_toolset_restricts_a_toolbox() {
 
 #[test]
 fn selected_tools_include_exactly_their_dependencies() {
-    let folder = folder();
+    let dir = folder();
     let names = |options: Options| {
-        let (program, problems) = load(&folder).options(options).compile().unwrap();
+        let (program, problems) = load(&dir).options(options).compile().unwrap();
         assert!(problems.as_slice().is_empty(), "{problems}");
         let tools: Vec<String> = program.all_tools().iter().map(|tool| tool.spec.name.to_string()).collect();
         let sets = program.toolsets.iter().flat_map(|set| set.members.iter().map(ToString::to_string));
@@ -127,12 +127,12 @@ fn selected_tools_include_exactly_their_dependencies() {
 /// A document that comes by several ways, with the same options, is one part.
 #[test]
 fn document_imported_twice_is_included_once() {
-    let folder = folder();
+    let dir = folder();
     let way = "toolgen: 1\nimports: [{manifest: parts/files.yaml, namespace: fs}]\ncontexts: {quiet: {scopes: [read]}}\n";
-    folder.write("way.yaml", way);
+    dir.write("way.yaml", way);
     let twice = "imports: [{manifest: way.yaml}, {manifest: parts/files.yaml, namespace: fs}, ";
-    folder.write("main.yaml", MAIN.replace("imports: [", twice));
-    let (program, problems) = load(&folder).compile().unwrap();
+    dir.write("main.yaml", MAIN.replace("imports: [", twice));
+    let (program, problems) = load(&dir).compile().unwrap();
     assert_eq!(problems.to_string(), "");
     let names: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
     assert_eq!(names, ["fs__count", "fs__find", "lines"]);
@@ -141,18 +141,18 @@ fn document_imported_twice_is_included_once() {
     assert!(program.toolsets.iter().any(|set| *set.name == *"counting"));
     // With other options it is another part.
     let other = twice.replace("namespace: fs", "namespace: files");
-    folder.write("main.yaml", MAIN.replace("imports: [", &other));
-    let (program, problems) = load(&folder).compile().unwrap();
+    dir.write("main.yaml", MAIN.replace("imports: [", &other));
+    let (program, problems) = load(&dir).compile().unwrap();
     assert!(problems.to_string().contains("there are two toolsets `finding`"), "{problems}");
     assert_eq!((program.parts.len(), program.all_tools().len()), (2, 5));
 }
 
 #[test]
 fn program_lists_its_source_files() {
-    let folder = folder();
-    let (program, _) = load(&folder).compile().unwrap();
-    assert_eq!(program.sources, [folder.join("parts/files.yaml")]);
-    let built = toolgen::Build::new("main").document(folder.join("main.yaml")).compile();
+    let dir = folder();
+    let (program, _) = load(&dir).compile().unwrap();
+    assert_eq!(program.sources, [dir.join("parts/files.yaml")]);
+    let built = toolgen::Build::new("main").document(dir.join("main.yaml")).compile();
     assert_eq!(built.sources, program.sources);
 }
 
@@ -161,19 +161,19 @@ fn only_manifests_on_disk_read_other_files() {
     let error =
         Loader::from_str(MAIN).unwrap().tools_with_engines(&engines()).err().map(|error| error.to_string());
     let (_, problems) = Loader::from_str(MAIN).unwrap().compile().unwrap();
-    let told = "`parts/files.yaml` cannot be found: this manifest was not read from a folder";
-    assert!(problems.to_string().contains(told), "{problems} {error:?}");
+    let message = "`parts/files.yaml` cannot be found: this manifest was not read from a folder";
+    assert!(problems.to_string().contains(message), "{problems} {error:?}");
 }
 
 #[test]
 fn non_http_tools_require_their_engines() {
-    let folder = folder();
+    let dir = folder();
     let engine = HttpEngine::builder().build().unwrap();
-    let error = load(&folder).tools(&engine).unwrap_err();
+    let error = load(&dir).tools(&engine).unwrap_err();
     assert!(matches!(error, LoadError::NoRequests(_)));
-    let told = "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document by `tools_by`";
-    assert_eq!(error.to_string(), told);
-    let error = load(&folder).tools_with_engines(&Engines::new()).unwrap_err();
+    let message = "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document by `tools_by`";
+    assert_eq!(error.to_string(), message);
+    let error = load(&dir).tools_with_engines(&Engines::new()).unwrap_err();
     assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");
 }
 
@@ -200,11 +200,11 @@ tools:
         toolbox.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
     };
     for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a"] {
-        let told = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
-        assert!(!told.starts_with("Invalid"), "{fine}: {told}");
+        let message = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
+        assert!(!message.starts_with("Invalid"), "{fine}: {message}");
     }
     let up = "it goes up by `..`; write the path from the directory down, without `..`";
-    for (wrong, why) in [
+    for (wrong, reason) in [
         ("..", up),
         ("../a", up),
         ("a/..", up),
@@ -216,17 +216,21 @@ tools:
         ("~/a", "`~` does not stand for a home directory here; write a path relative to the directory"),
         ("a\0", "it contains a NUL character; leave it out"),
     ] {
-        let told = call(json!({ "file": wrong })).await;
-        assert_eq!(told, format!("Invalid arguments: /file: path traversal not allowed: {why}"), "{wrong}");
-        let told = call(json!({"file": "a", "others": ["b", wrong]})).await;
+        let message = call(json!({ "file": wrong })).await;
         assert_eq!(
-            told,
-            format!("Invalid arguments: /others/1: path traversal not allowed: {why}"),
+            message,
+            format!("Invalid arguments: /file: path traversal not allowed: {reason}"),
+            "{wrong}"
+        );
+        let message = call(json!({"file": "a", "others": ["b", wrong]})).await;
+        assert_eq!(
+            message,
+            format!("Invalid arguments: /others/1: path traversal not allowed: {reason}"),
             "{wrong}"
         );
     }
-    let told = call(json!({"file": "a", "branch": "-x"})).await;
-    assert_eq!(told, "Invalid arguments: /branch: no dash at the start");
+    let message = call(json!({"file": "a", "branch": "-x"})).await;
+    assert_eq!(message, "Invalid arguments: /branch: no dash at the start");
     let schema = &toolbox.list()[0].input_schema["properties"];
     assert_eq!(schema["file"]["description"], "The file. A relative path without `..`.");
     assert_eq!(schema["branch"]["not"], json!({"pattern": "^-"}));

@@ -109,27 +109,27 @@ fn invalid_operation_is_skipped_alone() {
 
 #[test]
 fn invalid_document_error_has_location_and_reason() {
-    let told = |loaded: Result<Loader, LoadError>| {
+    let message = |loaded: Result<Loader, LoadError>| {
         loaded.and_then(|document| document.tools(&engine())).unwrap_err().to_string()
     };
-    let text = told(Loader::from_str("{\"openapi\": \"3.0.0\",\n  \"paths\": {,}}"));
+    let text = message(Loader::from_str("{\"openapi\": \"3.0.0\",\n  \"paths\": {,}}"));
     assert!(text.starts_with("document:2:13: ") && text.contains("[E0104]"), "{text}");
-    let text = told(Loader::from_str("document: 3.0.0\npaths: [\n"));
+    let text = message(Loader::from_str("document: 3.0.0\npaths: [\n"));
     assert!(text.contains("document:3:") && text.contains("[E0104]"), "{text}");
-    let text = told(Loader::from_file("/no/such/file.yaml"));
+    let text = message(Loader::from_file("/no/such/file.yaml"));
     assert!(text.starts_with("/no/such/file.yaml:1:1: there is no such file [E0101]"), "{text}");
-    let text = told(Loader::from_str("swaggerVersion: '1.2'"));
+    let text = message(Loader::from_str("swaggerVersion: '1.2'"));
     assert!(
         text.contains("this is not an OpenAPI document") && text.contains("convert the document"),
         "{text}"
     );
-    let text = told(Loader::from_spec(json!({"info": {}, "openapi": "4.0"})));
+    let text = message(Loader::from_spec(json!({"info": {}, "openapi": "4.0"})));
     assert!(text.starts_with("document:3:") && text.contains("OpenAPI 4.0"), "{text}");
     let mut deep = json!({"openapi": "3.1.0"});
     for _ in 0..1_000 {
         deep = Value::Array(vec![deep]);
     }
-    let text = told(Loader::from_spec(deep));
+    let text = message(Loader::from_spec(deep));
     assert!(text.contains("levels"), "{text}");
 }
 
@@ -137,26 +137,29 @@ fn invalid_document_error_has_location_and_reason() {
 fn options_without_matches_are_reported() {
     let load = |options: Options| Loader::from_str(PETS).unwrap().options(options).tools(&engine());
     let error = load(Options::default().include("tag:petz")).unwrap_err();
-    let told = error.to_string();
-    let [choice, broken] = told.lines().collect::<Vec<_>>()[..] else { panic!("{told}") };
+    let message = error.to_string();
+    let [choice, broken] = message.lines().collect::<Vec<_>>()[..] else { panic!("{message}") };
     assert_eq!(
         choice,
         "the options for document: `tag:petz` selects no operation [E0333]; did you mean `tag:pets`?"
     );
-    assert!(broken.starts_with("document:16:5: an operation must be an object"), "{told}");
+    assert!(broken.starts_with("document:16:5: an operation must be an object"), "{message}");
     let options = Options::default().include("tag:petz").include("tag:admin").credential("keys", "KEY");
     let loaded = load(options).unwrap();
     assert_eq!(names(&loaded), ["addPet"]);
-    let told = loaded.problems.to_string();
-    assert!(told.contains("`tag:petz` selects no operation [W0330]; did you mean `tag:pets`?"), "{told}");
-    assert!(told.contains("`keys`") && told.contains("[W0334]; did you mean `key`?"), "{told}");
-    assert!(format!("{:?}", Err::<(), _>(loaded.problems)).len() < 3_000);
-    let told = load(Options::default().exclude("addPets")).unwrap_err().to_string();
+    let message = loaded.problems.to_string();
     assert!(
-        told.starts_with(
+        message.contains("`tag:petz` selects no operation [W0330]; did you mean `tag:pets`?"),
+        "{message}"
+    );
+    assert!(message.contains("`keys`") && message.contains("[W0334]; did you mean `key`?"), "{message}");
+    assert!(format!("{:?}", Err::<(), _>(loaded.problems)).len() < 3_000);
+    let message = load(Options::default().exclude("addPets")).unwrap_err().to_string();
+    assert!(
+        message.starts_with(
             "the options for document: the exclusion `addPets` selects no operation [E0335]; did you"
         ),
-        "{told}"
+        "{message}"
     );
 }
 
@@ -266,8 +269,11 @@ async fn fetch_errors_show_no_secrets() {
     assert!(matches!(fetch(nobody.into()).await.kind, FetchErrorKind::Network(_)));
     // A page for people in place of the document: no tools, and the problem is at the URL.
     let page = Loader::from_url(at("/page"), &engine).await.and_then(|page| page.tools(&engine));
-    let told = page.unwrap_err().to_string();
-    assert!(told.starts_with(&format!("{}/page:", server.url)) && !told.contains("hunter2"), "{told}");
+    let message = page.unwrap_err().to_string();
+    assert!(
+        message.starts_with(&format!("{}/page:", server.url)) && !message.contains("hunter2"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -364,10 +370,11 @@ fn arguments_can_use_their_document_names() {
     let spec = tools[0].spec();
     let theirs =
         json!({"log-id": "1", "Last-Event-ID": "2", "filter[x]": "3", "$top": 4, "a-b": {"c.d": "5"}});
-    let shown = json!({"log_id": "1", "Last_Event_ID": "2", "filter_x": "3", "top": 4, "a_b": {"c_d": "5"}});
+    let visible =
+        json!({"log_id": "1", "Last_Event_ID": "2", "filter_x": "3", "top": 4, "a_b": {"c_d": "5"}});
     for dialect in toolgen_runtime::schema::dialect::Dialect::ALL {
         let read =
             |given: &Value| toolgen_runtime::call::tool::arguments(spec, given.clone(), dialect).unwrap();
-        assert_eq!(read(&theirs), read(&shown), "{}", dialect.name);
+        assert_eq!(read(&theirs), read(&visible), "{}", dialect.name);
     }
 }

@@ -96,8 +96,8 @@ fn in_memory_document_resolves_against_the_first_root() {
         let (program, problems) = compiled(text, options);
         (program.unwrap().defs.len(), problems.to_string())
     };
-    let (_, said) = compiled(&Options::default());
-    assert!(said.contains("[E0304]") && said.contains("did not come from a file"), "{said}");
+    let (_, message) = compiled(&Options::default());
+    assert!(message.contains("[E0304]") && message.contains("did not come from a file"), "{message}");
     assert_eq!(compiled(&Options::default().root(Path::new(CASES).join("schemas"))), (3, String::new()));
 }
 
@@ -105,10 +105,10 @@ fn in_memory_document_resolves_against_the_first_root() {
 #[cfg(unix)]
 #[test]
 fn hostile_document_cannot_read_outside_or_hang() {
-    let folder = Folder::new(&[("secret.yaml", "type: string\nenum: [secret]\n"), ("inside/folder/x", "")]);
-    let inside = folder.join("inside");
-    std::os::unix::fs::symlink(folder.join("secret.yaml"), inside.join("link.yaml")).unwrap();
-    std::os::unix::fs::symlink(&*folder, inside.join("up")).unwrap();
+    let dir = Folder::new(&[("secret.yaml", "type: string\nenum: [secret]\n"), ("inside/folder/x", "")]);
+    let inside = dir.join("inside");
+    std::os::unix::fs::symlink(dir.join("secret.yaml"), inside.join("link.yaml")).unwrap();
+    std::os::unix::fs::symlink(&*dir, inside.join("up")).unwrap();
     std::os::unix::fs::symlink("loop.yaml", inside.join("loop.yaml")).unwrap();
     fs::File::create(inside.join("sparse.yaml")).unwrap().set_len(1 << 30).unwrap();
     let pipe = std::process::Command::new("mkfifo").arg(inside.join("pipe.yaml")).status();
@@ -126,7 +126,7 @@ fn hostile_document_cannot_read_outside_or_hang() {
     let program = program.unwrap();
     assert_eq!(program.sources, Vec::<PathBuf>::new(), "{problems}");
     assert!(!format!("{:?}", program.tools).contains("enum"), "{problems}");
-    let said: Vec<&str> = problems.as_slice().iter().map(|problem| problem.code.id()).collect();
+    let messages: Vec<&str> = problems.as_slice().iter().map(|problem| problem.code.id()).collect();
     let expected: Vec<&str> = names.iter().map(|_| "E0304").chain(["E0303"]).collect();
-    assert_eq!(said, expected, "{problems}");
+    assert_eq!(messages, expected, "{problems}");
 }

@@ -21,8 +21,8 @@ fn compile(path: &Path) -> (Option<Program>, Problems) {
 }
 
 /// What a user reads: every problem, and the tools that are left.
-fn told(folder: &Path) -> String {
-    let (program, problems) = compile(&folder.join("manifest.yaml"));
+fn told(dir: &Path) -> String {
+    let (program, problems) = compile(&dir.join("manifest.yaml"));
     let mut human = HumanRenderer::new(false);
     let mut text = String::new();
     for problem in grouped(&problems) {
@@ -36,47 +36,45 @@ fn told(folder: &Path) -> String {
         Some(names) => &format!("tools: {names}"),
     };
     // The same on every machine.
-    let folder = format!("{}/", folder.display());
-    format!("{text}{left}\n").replace(&folder, "")
+    let dir = format!("{}/", dir.display());
+    format!("{text}{left}\n").replace(&dir, "")
 }
 
 #[test]
 fn manifest_errors_snapshot() {
-    let folders = [folders("bad"), folders("unreadable")].concat();
-    golden::assert_cases(&folders, "expected.txt", told);
-    assert!(folders.len() >= 60, "only {} bad manifests", folders.len());
+    let dirs = [folders("bad"), folders("unreadable")].concat();
+    golden::assert_cases(&dirs, "expected.txt", told);
+    assert!(dirs.len() >= 60, "only {} bad manifests", dirs.len());
 }
 
 /// Every problem that a manifest can have is told in one of the bad ones.
 #[test]
 fn every_code_has_an_invalid_manifest() {
-    let told: String = folders("bad")
-        .iter()
-        .map(|folder| fs::read_to_string(folder.join("expected.txt")).unwrap())
-        .collect();
+    let message: String =
+        folders("bad").iter().map(|dir| fs::read_to_string(dir.join("expected.txt")).unwrap()).collect();
     let manifest: &dyn Frontend =
         *toolgen::frontend::all().iter().find(|front_end| front_end.name() == "manifest").unwrap();
     let untold: BTreeSet<&str> = manifest
         .codes()
         .iter()
         .map(|code| code.id())
-        .filter(|id| !told.contains(&format!("[{id}]")))
+        .filter(|id| !message.contains(&format!("[{id}]")))
         .collect();
     assert!(untold.is_empty(), "no bad manifest has {untold:?}");
 }
 
 /// The contract of each tool of a manifest without a fault, and all that its call is.
-fn became(folder: &Path) -> String {
-    let (program, problems) = compile(&folder.join("manifest.yaml"));
-    assert_eq!(problems.to_string(), "", "{}", folder.display());
+fn became(dir: &Path) -> String {
+    let (program, problems) = compile(&dir.join("manifest.yaml"));
+    assert_eq!(problems.to_string(), "", "{}", dir.display());
     let program = program.unwrap();
-    let mut told = contract::surface(&[&program]).unwrap().text();
+    let mut message = contract::surface(&[&program]).unwrap().text();
     for tool in &program.tools {
         // The contract leaves out what no caller relies on.
         let left_out = (&tool.spec.texts, tool.spec.output_may_differ);
-        told.push_str(&format!("\n{} {left_out:?} {:#?}\n", tool.spec.name, tool.call));
+        message.push_str(&format!("\n{} {left_out:?} {:#?}\n", tool.spec.name, tool.call));
     }
-    told
+    message
 }
 
 #[test]
@@ -133,16 +131,16 @@ const POINT: &str = "Point: {type: object, properties: {x: {$ref: 'more/number.y
 #[test]
 fn referenced_files_are_read_and_listed() {
     let manifest = referring_to("sub/../shapes.yaml#/Point");
-    let folder = Folder::new(&[
+    let dir = Folder::new(&[
         ("m.yaml", &manifest),
         ("shapes.yaml", POINT),
         ("more/number.yaml", "type: number"),
         ("sub/x", ""),
     ]);
-    let (program, problems) = compile(&folder.join("m.yaml"));
+    let (program, problems) = compile(&dir.join("m.yaml"));
     assert_eq!(problems.to_string(), "");
     let program = program.unwrap();
-    assert_eq!(program.sources, [folder.join("more/number.yaml"), folder.join("shapes.yaml")]);
+    assert_eq!(program.sources, [dir.join("more/number.yaml"), dir.join("shapes.yaml")]);
     let names: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
     assert_eq!(names, ["Point", "number"]);
 }
@@ -151,26 +149,26 @@ fn referenced_files_are_read_and_listed() {
 #[test]
 fn symlinks_cannot_leave_the_directory() {
     let manifest = referring_to("link.yaml#/Point");
-    let folder = Folder::new(&[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
-    std::os::unix::fs::symlink("../shapes.yaml", folder.join("in/link.yaml")).unwrap();
-    let (program, problems) = compile(&folder.join("in/m.yaml"));
+    let dir = Folder::new(&[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
+    std::os::unix::fs::symlink("../shapes.yaml", dir.join("in/link.yaml")).unwrap();
+    let (program, problems) = compile(&dir.join("in/m.yaml"));
     assert!(
         problems.to_string().contains("`link.yaml` leads out of the folder of the manifest [E0417]"),
         "{problems}"
     );
     assert_eq!(program.unwrap().tools.len(), 0);
     // A folder that is a link is not a way out either.
-    fs::remove_file(folder.join("in/link.yaml")).unwrap();
-    std::os::unix::fs::symlink("..", folder.join("in/up")).unwrap();
-    folder.write("in/m.yaml", referring_to("up/shapes.yaml#/Point"));
-    assert!(compile(&folder.join("in/m.yaml")).1.to_string().contains("[E0417]"));
+    fs::remove_file(dir.join("in/link.yaml")).unwrap();
+    std::os::unix::fs::symlink("..", dir.join("in/up")).unwrap();
+    dir.write("in/m.yaml", referring_to("up/shapes.yaml#/Point"));
+    assert!(compile(&dir.join("in/m.yaml")).1.to_string().contains("[E0417]"));
     // A link to a file in the folder is that file.
-    std::os::unix::fs::symlink("own.yaml", folder.join("in/link.yaml")).unwrap();
-    folder.write("in/m.yaml", referring_to("link.yaml#/Point"));
-    let told = compile(&folder.join("in/m.yaml")).1.to_string();
+    std::os::unix::fs::symlink("own.yaml", dir.join("in/link.yaml")).unwrap();
+    dir.write("in/m.yaml", referring_to("link.yaml#/Point"));
+    let message = compile(&dir.join("in/m.yaml")).1.to_string();
     assert!(
-        told.contains("`more/number.yaml` is not there [E0417]") && !told.contains("link.yaml` leads"),
-        "{told}"
+        message.contains("`more/number.yaml` is not there [E0417]") && !message.contains("link.yaml` leads"),
+        "{message}"
     );
 }
 
@@ -188,12 +186,12 @@ fn in_memory_manifest_cannot_read_files() {
 /// Files may refer to each other in a circle, as schemas may.
 #[test]
 fn files_may_refer_to_each_other() {
-    let folder = Folder::new(&[
+    let dir = Folder::new(&[
         ("m.yaml", &referring_to("a.yaml#/A")),
         ("a.yaml", "A: {type: object, properties: {b: {$ref: 'b.yaml#/B'}}}"),
         ("b.yaml", "B: {type: object, properties: {a: {$ref: 'a.yaml#/A'}}}"),
     ]);
-    let (program, problems) = compile(&folder.join("m.yaml"));
+    let (program, problems) = compile(&dir.join("m.yaml"));
     assert_eq!(problems.to_string(), "");
     assert_eq!(program.unwrap().defs.len(), 2);
 }
@@ -216,14 +214,17 @@ fn importing(depth: usize, times: usize) -> Folder {
 
 #[test]
 fn import_cycles_and_depth_are_limited() {
-    for (name, depth, times, told) in [
+    for (name, depth, times, message) in [
         ("fine", 15, 1, ""),
         ("deep", 3000, 1, "manifests import each other more than 16 deep"),
         ("laughs", 16, 3, "more than 1000 documents are imported"),
     ] {
-        let folder = importing(depth, times);
-        let (_, problems) = compile(&folder.join("m0.yaml"));
+        let dir = importing(depth, times);
+        let (_, problems) = compile(&dir.join("m0.yaml"));
         let problems = problems.to_string();
-        assert!(problems.contains(told) && problems.is_empty() == told.is_empty(), "{name}: {problems}");
+        assert!(
+            problems.contains(message) && problems.is_empty() == message.is_empty(),
+            "{name}: {problems}"
+        );
     }
 }

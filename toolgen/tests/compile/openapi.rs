@@ -192,8 +192,8 @@ fn of_body(body: &Body) -> Vec<String> {
 
 /// How a value is XML: `@` marks attributes, `*` lists, `=` what is called otherwise than its key.
 fn of_xml(xml: &Xml) -> String {
-    let named = xml.named.iter().map(|(name, content)| format!("; {name} {}", of_content(content)));
-    format!("XML {}{}", of_node(&xml.root), named.collect::<String>())
+    let by_name = xml.named.iter().map(|(name, content)| format!("; {name} {}", of_content(content)));
+    format!("XML {}{}", of_node(&xml.root), by_name.collect::<String>())
 }
 
 fn of_node(node: &XmlNode) -> String {

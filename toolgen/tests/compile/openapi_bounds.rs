@@ -202,6 +202,6 @@ fn operations_with_many_parameters_compile() {
     ));
     assert!(problems.is_empty(), "{problems}");
     let spec = &program.expect("a program").tools[0].spec;
-    let shown = canonical(&spec.input);
-    assert!(shown.contains(r#""p15999":"#) && !shown.contains("Of the path."));
+    let displayed = canonical(&spec.input);
+    assert!(displayed.contains(r#""p15999":"#) && !displayed.contains("Of the path."));
 }

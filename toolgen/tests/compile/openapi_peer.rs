@@ -97,9 +97,12 @@ impl Peer<'_> {
     fn security(&self, operation: &Operation) -> Option<Security> {
         let asked = operation.security.as_ref().or(self.api.security.as_ref());
         let declared = self.api.components.as_ref().map(|components| &components.security_schemes);
-        let place = |id: &String| Some(sent(&self.resolved(declared?.get(id)?)?));
+        let location = |id: &String| Some(sent(&self.resolved(declared?.get(id)?)?));
         let alternatives = asked.into_iter().flatten().map(|alternative| {
-            alternative.iter().map(|(id, scopes)| Some((id.clone(), (place(id)?, scopes.clone())))).collect()
+            alternative
+                .iter()
+                .map(|(id, scopes)| Some((id.clone(), (location(id)?, scopes.clone()))))
+                .collect()
         });
         let alternatives: Option<Security> = alternatives.collect();
         Some(alternatives?.into_iter().flat_map(one_of_each_place).collect())
@@ -336,8 +339,8 @@ fn compare(path: &Path, findings: &mut Findings) {
         for (method, operation) in item.iter() {
             let title = format!("{} {path}", method.to_ascii_uppercase());
             findings.operations += 1;
-            let place = Pointer::default().child("paths").child(path).child(method);
-            let outside = leads_outside(&problems, &place);
+            let pointer = Pointer::default().child("paths").child(path).child(method);
+            let outside = leads_outside(&problems, &pointer);
             let Some(tool) = tools.remove(title.as_str()) else {
                 findings.differences.push(format!("{name}: {title}: no tool"));
                 continue;
@@ -353,8 +356,8 @@ fn compare(path: &Path, findings: &mut Findings) {
                 (security.as_ref() != Some(&ours) && !(outside && security.is_none() && ours.is_empty()))
                     .then(|| format!("security: they have {security:?}, we have {ours:?}")),
             ];
-            let told = different.into_iter().flatten().map(|what| format!("{name}: {title}: {what}"));
-            findings.differences.extend(told);
+            let reported = different.into_iter().flatten().map(|what| format!("{name}: {title}: {what}"));
+            findings.differences.extend(reported);
             known.into_iter().for_each(|one| *findings.known.entry(one).or_default() += 1);
         }
     }

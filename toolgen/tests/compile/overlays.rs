@@ -49,14 +49,14 @@ fn overlay_naming_its_document_compiles_it() {
 
 #[test]
 fn invalid_overlay_gives_no_tools() {
-    for (name, told) in [
+    for (name, message) in [
         ("remove.yaml", "does not name one (`extends`)"),
         ("outside.yaml", "which is outside of its folder"),
         ("remote.yaml", "which is not a file next to it"),
         ("missing.yaml", "which is not there"),
     ] {
         let (program, problems) = compiled(name, &Options::default());
-        assert!(program.is_none() && problems.contains("E0501") && problems.contains(told), "{problems}");
+        assert!(program.is_none() && problems.contains("E0501") && problems.contains(message), "{problems}");
     }
     for overlay in ["wrong.yaml", "nowhere.yaml"] {
         let (program, problems) = compiled("api.yaml", &Options::default().overlay(path(overlay)));

@@ -10,21 +10,21 @@ use crate::support::compiled_file;
 fn compile(options: &Options) -> (Program, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents/lists.yaml");
     let (program, problems) = compiled_file(&path, options);
-    let told: Vec<String> =
+    let messages: Vec<String> =
         problems.as_slice().iter().map(|problem| format!("{} {}", problem.message, problem.help)).collect();
-    (program.unwrap(), told.join("\n"))
+    (program.unwrap(), messages.join("\n"))
 }
 
 fn pages(program: &Program) -> BTreeMap<&str, String> {
-    let said = |tool: &Tool| tool.call.http().unwrap().pagination.as_ref().map(ToString::to_string);
-    let all = program.tools.iter().map(|tool| (tool.origin.id.as_str(), said(tool).unwrap_or_default()));
+    let text = |tool: &Tool| tool.call.http().unwrap().pagination.as_ref().map(ToString::to_string);
+    let all = program.tools.iter().map(|tool| (tool.origin.id.as_str(), text(tool).unwrap_or_default()));
     all.filter(|(_, pages)| !pages.is_empty()).collect()
 }
 
 #[test]
 fn pagination_is_recognized_from_parameters_and_responses() {
-    let (program, told) = compile(&Options::default());
-    assert_eq!(told, "");
+    let (program, message) = compile(&Options::default());
+    assert_eq!(message, "");
     let expected = [
         ("batch", "cursor=since@/next_batch items=/chunk size=limit"),
         ("both", "page=page size=page_size"),
@@ -54,22 +54,22 @@ fn explicit_pagination_takes_precedence() {
         .pagination("GET /plain", "offset=from")
         .pagination("pageUnclear", "page=page@0 size=size")
         .pagination("url", "none");
-    let (program, told) = compile(&options);
+    let (program, message) = compile(&options);
     let pages = pages(&program);
-    assert_eq!(told, "");
+    assert_eq!(message, "");
     assert_eq!(
         (pages["plain"].as_str(), pages["pageUnclear"].as_str()),
         ("offset=from", "page=page@0 size=size")
     );
     assert!(!pages.contains_key("url"));
     // What has no effect is told.
-    let (_, told) = compile(&Options::default().pagination("lists", "link").pagination("url", "pages=3"));
-    assert!(told.contains("the pagination setting for `lists` is for no operation"), "{told}");
+    let (_, message) = compile(&Options::default().pagination("lists", "link").pagination("url", "pages=3"));
+    assert!(message.contains("the pagination setting for `lists` is for no operation"), "{message}");
     assert!(
-        told.contains(
+        message.contains(
             "the pagination setting for `url` is not understood `pages=3` says nothing of pages; write"
         ),
-        "{told}"
+        "{message}"
     );
 }
 

@@ -87,9 +87,9 @@ const TEXT: &str = "openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths:\n  \
 /// The codes and severities of the lints with some levels.
 fn found(options: &Options) -> Vec<String> {
     let problems = compiled(TEXT, options).1;
-    let told = |code: Code, severity| format!("{code} {severity}");
+    let message = |code: Code, severity| format!("{code} {severity}");
     let mut found: Vec<String> =
-        problems.as_slice().iter().map(|one| told(one.code, one.severity())).collect();
+        problems.as_slice().iter().map(|one| message(one.code, one.severity())).collect();
     found.sort();
     found
 }

@@ -16,8 +16,8 @@ fn text(document: &Value, modules: Modules) -> String {
 
 fn operation(id: &str, tags: &[&str], schema: &str) -> Value {
     let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
-    let answer = json!({"description": "", "content": {"application/json": {"schema": schema}}});
-    json!({"operationId": id, "tags": tags, "responses": {"200": answer}})
+    let response = json!({"description": "", "content": {"application/json": {"schema": schema}}});
+    json!({"operationId": id, "tags": tags, "responses": {"200": response}})
 }
 
 fn document() -> Value {
@@ -87,8 +87,8 @@ fn root_tool_list_equals_that_of_a_single_module() {
 #[test]
 fn links_to_tools_include_their_modules() {
     let list = |key: &str| json!({"type": "object", "properties": {key: {"type": "integer"}}});
-    let answer = |key| json!({"description": "", "content": {"application/json": {"schema": list(key)}}});
-    let of = |id: &str, tag: &str, key| json!({"get": {"operationId": id, "tags": [tag], "responses": {"200": answer(key)}}});
+    let response = |key| json!({"description": "", "content": {"application/json": {"schema": list(key)}}});
+    let of = |id: &str, tag: &str, key| json!({"get": {"operationId": id, "tags": [tag], "responses": {"200": response(key)}}});
     // The most common one is `SharedOutput`; the other has the name of its first place, and its documentation.
     let document = json!({"paths": {
         "/a": of("getA", "a", "x"), "/b": of("getB", "b", "x"), "/c": of("getC", "c", "x"),

@@ -19,9 +19,9 @@ fn module(case: &Value) -> String {
     let mut document = case.clone();
     if let Some(results) = case.get("results").and_then(Value::as_object) {
         let operation = |(id, schema): (&String, &Value)| {
-            let answer = json!({"description": "", "content": {"application/json": {"schema": schema}}});
+            let response = json!({"description": "", "content": {"application/json": {"schema": schema}}});
             let tags: Vec<&Value> = case["tags"].get(id).into_iter().collect();
-            let operation = json!({"operationId": id, "tags": tags, "responses": {"200": answer}});
+            let operation = json!({"operationId": id, "tags": tags, "responses": {"200": response}});
             (format!("/{id}"), json!({ "get": operation }))
         };
         let paths: Map<String, Value> = results.iter().map(operation).collect();

@@ -34,13 +34,13 @@ struct Figures {
 }
 
 impl Figures {
-    fn share(&self, most: usize) -> f64 {
-        let found = self.places.iter().filter(|place| (1..=most).contains(*place)).count();
+    fn share(&self, limit: usize) -> f64 {
+        let found = self.places.iter().filter(|index| (1..=limit).contains(*index)).count();
         100.0 * real(found) / real(self.places.len().max(1))
     }
 
     fn reciprocal_rank(&self) -> f64 {
-        let sum: f64 = self.places.iter().filter(|place| **place > 0).map(|place| 1.0 / real(*place)).sum();
+        let sum: f64 = self.places.iter().filter(|index| **index > 0).map(|index| 1.0 / real(*index)).sum();
         sum / real(self.places.len().max(1))
     }
 }
@@ -52,7 +52,7 @@ fn real(count: usize) -> f64 {
 #[test]
 #[ignore = "heavy: corpus"]
 fn most_queries_find_their_operation_in_the_top_five() {
-    let Some(folder) = needs::corpus_folder("openapi") else { return };
+    let Some(dir) = needs::corpus_folder("openapi") else { return };
     let mut documents: BTreeMap<&str, Vec<[&str; 3]>> = BTreeMap::new();
     for line in QUESTIONS.lines().skip(1) {
         let [document, operation, set, question] = line.split('\t').collect::<Vec<_>>()[..] else {
@@ -63,7 +63,7 @@ fn most_queries_find_their_operation_in_the_top_five() {
     let mut sets: BTreeMap<&str, Figures> = BTreeMap::new();
     let mut slowest = (0.0_f64, 0);
     for (document, questions) in documents {
-        let program = compiled(&folder.join(document));
+        let program = compiled(&dir.join(document));
         let start = Instant::now();
         let paths = program.tools.iter().map(|tool| tool.call.http().map_or("", |plan| plan.path.as_str()));
         let index = SearchIndex::new(program.tools.iter().map(|tool| &tool.spec).zip(paths));
@@ -78,18 +78,18 @@ fn most_queries_find_their_operation_in_the_top_five() {
                 .map(|at| program.tools[at].spec.name.as_str())
                 .collect();
             assert!(program.tools.iter().any(|tool| tool.spec.name.as_str() == operation), "{operation}");
-            let place = names.iter().position(|name| *name == operation).map_or(0, |at| at + 1);
+            let offset = names.iter().position(|name| *name == operation).map_or(0, |at| at + 1);
             let figures = sets.entry(set).or_default();
-            figures.places.push(place);
-            if !(1..=FIRST).contains(&place) {
+            figures.places.push(offset);
+            if !(1..=FIRST).contains(&offset) {
                 let first = names[..names.len().min(3)].join(", ");
-                figures.misses.push(format!("{document} {operation} ({place}): {question}\n      {first}"));
+                figures.misses.push(format!("{document} {operation} ({offset}): {question}\n      {first}"));
             }
         }
     }
     println!("{} tools indexed in {:.1} ms", slowest.1, slowest.0);
     for (set, figures) in &sets {
-        let [one, five] = [1, FIRST].map(|most| figures.share(most));
+        let [one, five] = [1, FIRST].map(|max| figures.share(max));
         let (count, rank) = (figures.places.len(), figures.reciprocal_rank());
         println!(
             "{set}: {count} questions, {five:.1} % in the first {FIRST}, {one:.1} % first, MRR {rank:.3}"

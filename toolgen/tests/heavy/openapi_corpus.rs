@@ -36,7 +36,7 @@ fn run(path: &Path, options: &Options) -> Run {
 /// A shape whose canonical text, which generated code holds, does not read back as the same shape.
 fn unfaithful(name: &str, shape: &Shape, faults: &mut Vec<String>) {
     let text = canonical(shape);
-    let value = serde_json::from_str(&text).unwrap_or_else(|why| panic!("{name}: {why}: {text}"));
+    let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
     let back = read_canonical(&value);
     if back != *shape {
         faults.push(format!("{name}: reads back as {}", canonical(&back)));
@@ -264,8 +264,8 @@ fn fixed_arguments_give_the_same_requests() {
             }
         }
         let Run { program, problems, .. } = run(path, &options);
-        let told = |code: &str| problems.as_slice().iter().find(|one| one.code.to_string() == code);
-        assert_eq!((told("E0350"), told("E0351")), (None, None), "{}", path.display());
+        let message = |code: &str| problems.as_slice().iter().find(|one| one.code.to_string() == code);
+        assert_eq!((message("E0350"), message("E0351")), (None, None), "{}", path.display());
         let mut made = requests(&program, false);
         made.retain(|name, _| expected.contains_key(name));
         assert_eq!(made, expected, "{}", path.display());

@@ -26,11 +26,11 @@ fn applied(document: &Path, overlay: &Path) -> (Value, Problems) {
 }
 
 /// The examples of others: the document, the overlay and what both give.
-fn examples(folder: &Path) -> Vec<[PathBuf; 3]> {
-    let sets = cases(&folder.join("oai-compliant-sets/compliant-sets"));
+fn examples(dir: &Path) -> Vec<[PathBuf; 3]> {
+    let sets = cases(&dir.join("oai-compliant-sets/compliant-sets"));
     let sets =
         sets.iter().map(|set| ["openapi.yaml", "overlay.yaml", "output.yaml"].map(|name| set.join(name)));
-    let test = folder.join("lornajane-overlays-js/test");
+    let test = dir.join("lornajane-overlays-js/test");
     let named = [
         ("petstore", "overlay", "output1"),
         ("openapi-with-servers", "remove-server", "one-less-server"),
@@ -47,7 +47,7 @@ fn examples(folder: &Path) -> Vec<[PathBuf; 3]> {
     ];
     let named = named.map(|(document, overlay, expected)| {
         [("openapi", document), ("overlays", overlay), ("expected", expected)]
-            .map(|(place, name)| test.join(place).join(format!("{name}.yaml")))
+            .map(|(location, name)| test.join(location).join(format!("{name}.yaml")))
     });
     sets.chain(named).collect()
 }
@@ -55,9 +55,9 @@ fn examples(folder: &Path) -> Vec<[PathBuf; 3]> {
 #[test]
 #[ignore = "heavy: corpus"]
 fn overlay_results_agree_with_other_implementations() {
-    let Some(folder) = folder() else { return };
+    let Some(dir) = folder() else { return };
     let mut wrong = Vec::new();
-    let examples = examples(&folder);
+    let examples = examples(&dir);
     for [document, overlay, expected] in &examples {
         let (made, problems) = applied(document, overlay);
         let expected =
@@ -70,7 +70,7 @@ fn overlay_results_agree_with_other_implementations() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(examples.len() >= 20, "only {}", examples.len());
-    let products = folder.join("api-evangelist-products");
+    let products = dir.join("api-evangelist-products");
     let document = products.join("openapi/_original/products-api-openapi.yml");
     for language in ["de", "fr"] {
         let overlay = products.join("overlays").join(language).join("openapi.yml");
@@ -98,12 +98,12 @@ const TOLERATED: [&str; 10] = [
 #[test]
 #[ignore = "heavy: corpus"]
 fn overlays_are_accepted_as_the_specification_requires() {
-    let Some(folder) = folder() else { return };
-    let town = folder.join("lornajane-overlays-js/test/openapi/town.yaml");
+    let Some(dir) = folder() else { return };
+    let town = dir.join("lornajane-overlays-js/test/openapi/town.yaml");
     let (mut wrong, mut checked) = (Vec::new(), 0);
     for version in ["v1.0", "v1.1"] {
         for (kind, fine) in [("pass", true), ("fail", false)] {
-            for overlay in cases(&folder.join("oai-tests/tests").join(version).join(kind)) {
+            for overlay in cases(&dir.join("oai-tests/tests").join(version).join(kind)) {
                 let name = overlay.file_name().unwrap().to_str().unwrap();
                 let (_, problems) = applied(&town, &overlay);
                 let refused = problems.as_slice().iter().any(|problem| {

@@ -10,7 +10,7 @@ use toolgen_test_support::needs;
 #[test]
 #[ignore = "heavy: corpus"]
 fn pagination_is_recognized_in_the_corpus() {
-    let shown = std::env::var_os("TOOLGEN_LIST").is_some();
+    let visible = std::env::var_os("TOOLGEN_LIST").is_some();
     let (mut gets, mut recognised) = (0, 0);
     for path in needs::corpus() {
         let mut problems = Problems::new();
@@ -21,7 +21,7 @@ fn pagination_is_recognized_in_the_corpus() {
             gets += 1;
             let plan = tool.call.http().unwrap();
             recognised += usize::from(plan.pagination.is_some());
-            if shown {
+            if visible {
                 let names: Vec<&str> =
                     plan.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
                 let pages = plan.pagination.as_ref().map_or("-".to_owned(), ToString::to_string);

@@ -23,7 +23,7 @@ fn compile(path: &Path) -> Program {
 
 /// A token is at least a byte, so most tools need not be counted.
 fn may_be_large(tool: &Tool, dialect: &Dialect) -> bool {
-    tool.spec.schema(dialect).is_ok_and(|told| told.bytes() > MOST)
+    tool.spec.schema(dialect).is_ok_and(|message| message.bytes() > MOST)
 }
 
 #[test]

@@ -84,9 +84,9 @@ impl Transcript {
         let mut lost = Vec::new();
         // Whether the last turn of the model goes back as it came, so that answers keep the IDs of its calls.
         let mut is_own = false;
-        for (entry, said) in self.iter().enumerate() {
+        for (entry, reply) in self.iter().enumerate() {
             let mut lose = |what: Text, only_in: Text| lost.push(LostContent { entry, what, only_in });
-            match said {
+            match reply {
                 Entry::User(text) => {
                     if conversation.user(text).is_err() {
                         lose("message".into(), Text::default());

@@ -67,7 +67,7 @@ impl AgentSpan {
 
     /// Ends the span with the outcome of the run.
     pub(super) fn end<E>(mut self, outcome: &Result<LoopEnd, LoopError<E>>) {
-        let code = outcome.as_ref().err().map(|why| match why {
+        let code = outcome.as_ref().err().map(|error| match error {
             LoopError::NoToolCalls => "NO_TOOL_CALL",
             LoopError::MaxIterations(_) => "MAX_ITERATIONS",
             LoopError::MaxTokens(_) => "MAX_TOKENS",

@@ -56,13 +56,13 @@ impl<E> ModelError<E> {
         send: impl Fn(&E, &mut fmt::Formatter<'_>) -> fmt::Result,
     ) -> fmt::Result {
         match self {
-            ModelError::Request(why) => write!(f, "{why}"),
-            ModelError::Send(why) => {
+            ModelError::Request(error) => write!(f, "{error}"),
+            ModelError::Send(reason) => {
                 f.write_str("the request to the model failed: ")?;
-                send(why, f)
+                send(reason, f)
             }
-            ModelError::Reply(why) => write!(f, "the reply of the model: {why}"),
-            ModelError::Stream(why) => write!(f, "the reply of the model: {why}"),
+            ModelError::Reply(error) => write!(f, "the reply of the model: {error}"),
+            ModelError::Stream(error) => write!(f, "the reply of the model: {error}"),
             ModelError::Unanswerable(problems) => {
                 f.write_str("the model made only calls that cannot be answered")?;
                 problems.iter().try_for_each(|problem| write!(f, "; {problem}"))

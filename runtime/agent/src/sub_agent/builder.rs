@@ -157,12 +157,12 @@ pub enum SubAgentError {
 impl fmt::Display for SubAgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SubAgentError::Name(why) => why.fmt(f),
+            SubAgentError::Name(error) => error.fmt(f),
             SubAgentError::Nested(names) => {
                 let names: Vec<&str> = names.iter().map(Text::as_str).collect();
                 write!(f, "a sub-agent may not have sub-agents: {}", names.join(", "))
             }
-            SubAgentError::Tools(why) => why.fmt(f),
+            SubAgentError::Tools(error) => error.fmt(f),
         }
     }
 }

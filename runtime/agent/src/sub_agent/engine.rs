@@ -50,9 +50,10 @@ impl AgentEngine {
             match known().find(|tool| tool.name() == name.as_str()) {
                 Some(tool) => found.push(Arc::clone(tool)),
                 None => {
-                    let meant = closest_match(name, known().map(|tool| tool.name()));
-                    let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
-                    unknown.push(format!("`{name}`{meant}"));
+                    let suggestion = closest_match(name, known().map(|tool| tool.name()));
+                    let suggestion = suggestion
+                        .map_or(String::new(), |suggestion| format!(" (did you mean `{suggestion}`?)"));
+                    unknown.push(format!("`{name}`{suggestion}"));
                 }
             }
         }
@@ -81,7 +82,7 @@ impl Engine for AgentEngine {
             return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
         };
         let model = serde_json::from_str(&plan.model)
-            .map_err(|why| FactoryError::new(format!("the agent's model is not JSON: {why}")))?;
+            .map_err(|error| FactoryError::new(format!("the agent's model is not JSON: {error}")))?;
         let mut builder = SubAgentBuilder::new(tool.spec.name.to_text(), Arc::clone(&self.runner))
             .system_prompt(plan.system_prompt.clone())
             .model_config(model)
@@ -96,7 +97,7 @@ impl Engine for AgentEngine {
         if plan.max_time > 0 {
             builder = builder.max_time(Duration::from_millis(plan.max_time));
         }
-        let mut agent = builder.build().map_err(|why| FactoryError::new(Text::from(why.to_string())))?;
+        let mut agent = builder.build().map_err(|error| FactoryError::new(Text::from(error.to_string())))?;
         let timeout = match tool.spec.timeout {
             Timeout::Default => agent.spec.timeout,
             own => own,

@@ -54,11 +54,11 @@ impl AgentMonitor {
     /// [`AgentFailure::MaxTurns`], if the model has been asked as often as allowed.
     pub fn begin_turn(&self) -> Result<(), AgentFailure> {
         self.flush();
-        let most = self.0.limits.max_turns;
-        let next = |turns: u32| (turns < most).then(|| turns + 1);
+        let max = self.0.limits.max_turns;
+        let next = |turns: u32| (turns < max).then(|| turns + 1);
         match self.0.turns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
             Ok(_) => Ok(()),
-            Err(_) => Err(self.exceed(AgentFailure::MaxTurns(most))),
+            Err(_) => Err(self.exceed(AgentFailure::MaxTurns(max))),
         }
     }
 
@@ -68,13 +68,13 @@ impl AgentMonitor {
     ///
     /// [`AgentFailure::MaxTokens`], if all turns together cost more than allowed.
     pub fn add_tokens(&self, tokens: u64) -> Result<(), AgentFailure> {
-        let most = self.0.limits.max_tokens;
+        let max = self.0.limits.max_tokens;
         let spent = |before: u64| Some(before.saturating_add(tokens));
         let before = self.0.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent);
-        if before.unwrap_or_default().saturating_add(tokens) <= most {
+        if before.unwrap_or_default().saturating_add(tokens) <= max {
             return Ok(());
         }
-        Err(self.exceed(AgentFailure::MaxTokens(most)))
+        Err(self.exceed(AgentFailure::MaxTokens(max)))
     }
 
     /// Reports a piece of the model's text, which observers of the call see immediately. An end that may be the
@@ -86,9 +86,9 @@ impl AgentMonitor {
         let secrets = self.0.ctx.secrets().filter(|_| held.len() <= MAX_HELD_BYTES);
         let end = secrets.map_or(held.len(), |secrets| secrets.unfinished(&held));
         let rest = held.split_off(end);
-        let shown = std::mem::replace(&mut *held, rest);
+        let displayed = std::mem::replace(&mut *held, rest);
         drop(held);
-        self.show(shown);
+        self.show(displayed);
     }
 
     /// Reports the rest of a turn's text.

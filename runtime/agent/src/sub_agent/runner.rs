@@ -92,11 +92,12 @@ where
         monitor: &'a AgentMonitor,
     ) -> BoxFuture<'a, Result<String, AgentFailure>> {
         Box::pin(async move {
-            let toolbox = self.toolbox(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let toolbox = self.toolbox(&task).map_err(|error| AgentFailure::Failed(error.to_string()))?;
             let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
-            let shown = model.model.offer(&toolbox).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let visible =
+                model.model.offer(&toolbox).map_err(|error| AgentFailure::Failed(error.to_string()))?;
             let turn = task.context.clone();
-            let turn = if let Some(dialect) = shown { turn.with_dialect(dialect) } else { turn };
+            let turn = if let Some(dialect) = visible { turn.with_dialect(dialect) } else { turn };
             let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
             options.stop_when_waiting = self.stops_when_waiting;
             let begin = Transcript::user(task.task);
@@ -107,11 +108,11 @@ where
                 Ok(LoopEnd::Completed(completed)) => Ok(final_text(&transcript, &completed.call_id)),
                 Ok(LoopEnd::Waiting) => Err(waiting(&transcript)),
                 Err(LoopError::NoToolCalls) => Err(AgentFailure::Looped),
-                Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
-                Err(LoopError::MaxTokens(most)) => Err(AgentFailure::MaxTokens(most)),
-                Err(why @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(why.to_string())),
+                Err(LoopError::MaxIterations(max)) => Err(AgentFailure::MaxTurns(max)),
+                Err(LoopError::MaxTokens(max)) => Err(AgentFailure::MaxTokens(max)),
+                Err(error @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(error.to_string())),
                 Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
-                Err(LoopError::Model(why)) => Err(why),
+                Err(LoopError::Model(error)) => Err(error),
             }
         })
     }
@@ -127,9 +128,9 @@ impl<F> fmt::Debug for LoopRunner<F> {
 fn waiting(transcript: &Transcript) -> AgentFailure {
     let mut for_input = true;
     let waits = transcript.last_results().filter_map(|response| match &response.outcome {
-        Err(why @ (ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))) => {
-            for_input &= matches!(why, ToolError::InputRequired(_));
-            Some(format!("its call of '{}' waits. {why}", response.name))
+        Err(error @ (ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))) => {
+            for_input &= matches!(error, ToolError::InputRequired(_));
+            Some(format!("its call of '{}' waits. {error}", response.name))
         }
         _ => None,
     });
@@ -144,8 +145,8 @@ fn final_text(transcript: &Transcript, completed: &str) -> String {
         _ => None,
     });
     let given = || {
-        let mut answers = transcript.last_results();
-        answers
+        let mut responses = transcript.last_results();
+        responses
             .find(|response| response.id == *completed)
             .map(toolgen_kernel::call::ToolResponse::text)
             .unwrap_or_default()
@@ -175,7 +176,7 @@ where
             self.monitor.begin_turn()?;
             let before = self.monitor.text_count();
             let turn = self.model.next(transcript).await;
-            let turn = turn.map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let turn = turn.map_err(|error| AgentFailure::Failed(error.to_string()))?;
             if self.monitor.text_count() == before {
                 self.monitor.text(&turn.text);
             }

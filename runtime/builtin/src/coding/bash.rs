@@ -49,9 +49,9 @@ pub(super) async fn bash(
     let options = ExecOptions::default().timeout(Duration::from_millis(timeout)).max_output(MAX_OUTPUT);
     // Errors go where output goes, in the order in which they are written. The command is an argument.
     let argv = ["bash", "-c", "exec bash -c -- \"$0\" 2>&1", &command].map(String::from);
-    let output = executor.run(&argv, &options, ctx.cancel()).await.map_err(|why| match why {
-        ExecError::Timeout { .. } => ToolError::failed_with("TIMEOUT", why.to_string()),
-        why => why.into(),
+    let output = executor.run(&argv, &options, ctx.cancel()).await.map_err(|error| match error {
+        ExecError::Timeout { .. } => ToolError::failed_with("TIMEOUT", error.to_string()),
+        error => error.into(),
     })?;
     let total =
         (output.stdout.len() + output.stderr.len()) as u64 + output.stdout_dropped + output.stderr_dropped;

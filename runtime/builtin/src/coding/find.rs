@@ -39,7 +39,7 @@ pub(super) fn ls(
 ) -> Result<String, ToolError> {
     check_absolute(&path, "path")?;
     let place = WorkDir::of(ctx)?;
-    let failed = |why| no_start(&why, &path, "Error listing directory");
+    let failed = |error| no_start(&error, &path, "Error listing directory");
     let names = names(&place, &path).map_err(failed)?;
     let ignored = globs(ignore_pattern.as_deref(), "/ignore_pattern")?;
     let (mut directories, mut files, mut more) = (Vec::new(), Vec::new(), String::new());
@@ -101,7 +101,7 @@ pub(super) fn glob_tool(
     let place = WorkDir::of(ctx)?;
     let wanted = anchored(&pattern, "/pattern")?;
     let excluded = exclude.as_deref().map(|exclude| anchored(exclude, "/exclude")).transpose()?;
-    let failed = |why| no_start(&why, &path, "Error finding files");
+    let failed = |error| no_start(&error, &path, "Error finding files");
     let start = place.within(&path).map_err(failed)?;
     let mut files: Vec<(SystemTime, String)> = Vec::new();
     let how = Walk { depth: usize::MAX, ..Walk::default() };
@@ -181,12 +181,13 @@ pub(super) fn grep_tool(
     let wanted = globs(include.as_deref(), "/include")?;
     let place = WorkDir::of(ctx)?;
     let absolute = Path::new(&path).has_root();
-    let (mut files, mut left, mut unread) = (Vec::new(), MAX_MATCHES, PartialFiles::default());
-    let shown = if no_ignore_vcs { VCS } else { &[] };
-    let how = Walk { depth: usize::MAX, visible_hidden_dirs: shown, globs: Some(&wanted), ..Walk::default() };
+    let (mut files, mut remaining, mut unread) = (Vec::new(), MAX_MATCHES, PartialFiles::default());
+    let displayed = if no_ignore_vcs { VCS } else { &[] };
+    let how =
+        Walk { depth: usize::MAX, visible_hidden_dirs: displayed, globs: Some(&wanted), ..Walk::default() };
     let visited = walk(&place, &path, how, ctx, &mut |found| {
-        let lines = search(found, &matcher, (context, left), &mut unread, ctx);
-        left -= lines.iter().filter(|line| line.matches).count();
+        let lines = search(found, &matcher, (context, remaining), &mut unread, ctx);
+        remaining -= lines.iter().filter(|line| line.matches).count();
         if !lines.is_empty() {
             let time = found.stat().and_then(|metadata| metadata.modified()).ok();
             let path = if absolute { place.absolute(found.path) } else { found.path.to_owned() };
@@ -195,9 +196,9 @@ pub(super) fn grep_tool(
                 format!("📄 {path}\n{}\n", blocks(&lines)),
             ));
         }
-        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if remaining == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let whole = visited.map_err(|why| no_start(&why, &path, "Error searching files"))?;
+    let whole = visited.map_err(|error| no_start(&error, &path, "Error searching files"))?;
     if files.is_empty() && whole {
         return Ok(format!("No matches found for pattern: {pattern}{}", unread.note()));
     }

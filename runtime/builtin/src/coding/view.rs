@@ -52,7 +52,7 @@ pub(super) fn view(
 ) -> Result<ToolResult, ToolError> {
     check_absolute(&file_path, "file_path")?;
     let place = WorkDir::of(ctx)?;
-    let failed = |why| unusable(&why, &file_path, "Error reading file");
+    let failed = |error| unusable(&error, &file_path, "Error reading file");
     let (mut file, metadata) = place.file(&file_path).map_err(failed)?;
     let length = metadata.len();
     let start = head(&mut file).map_err(failed)?;
@@ -112,9 +112,9 @@ fn hex(bytes: &[u8]) -> String {
     let lines = bytes.chunks(16).enumerate().map(|(row, bytes)| {
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let (left, right) = digits.split_at(digits.len().min(8));
-        let shown =
+        let visible =
             |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' };
-        let text: String = bytes.iter().map(shown).collect();
+        let text: String = bytes.iter().map(visible).collect();
         format!("{:08x}  {:23}  {:23}  |{text}|", row * 16, left.join(" "), right.join(" "))
     });
     lines.collect::<Vec<_>>().join("\n")

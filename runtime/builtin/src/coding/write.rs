@@ -40,28 +40,28 @@ pub(super) fn edit(
     }
     let place = WorkDir::of(ctx)?;
     if old_string.is_empty() {
-        place.create(&file_path, new_string.as_bytes(), ctx).map_err(|why| match why.kind() {
+        place.create(&file_path, new_string.as_bytes(), ctx).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => ToolError::failed(format!(
                 "File already exists: {file_path}. Use a non-empty old_string to modify it."
             )),
             ErrorKind::NotFound => no_directory(&file_path),
-            _ => refused(&why, "file_path", "Error creating file", ""),
+            _ => refused(&error, "file_path", "Error creating file", ""),
         })?;
         return Ok(format!("Created new file: {file_path}"));
     }
-    let bytes = place.read(&file_path).map_err(|why| unusable(&why, &file_path, "Error reading file"))?;
+    let bytes = place.read(&file_path).map_err(|error| unusable(&error, &file_path, "Error reading file"))?;
     let content = if is_binary(&bytes) { None } else { String::from_utf8(bytes).ok() };
     let content = content.ok_or_else(|| {
         ToolError::failed("Cannot edit binary files. Use a different tool for binary file manipulation.")
     })?;
     let edited = replaced(&content, &old_string, &new_string).map_err(mismatch)?;
     let written = place.write(&file_path, edited.as_bytes(), Missing::Refuse, ctx);
-    written.map_err(|why| refused(&why, "file_path", "Error writing to file", ""))?;
+    written.map_err(|error| refused(&error, "file_path", "Error writing to file", ""))?;
     Ok(format!("Successfully edited file: {file_path}\nReplaced 1 occurrence of the specified text."))
 }
 
-fn mismatch(why: Mismatch) -> ToolError {
-    ToolError::failed(match why {
+fn mismatch(reason: Mismatch) -> ToolError {
+    ToolError::failed(match reason {
         Mismatch::Missing(_) => {
             "The specified old_string was not found in the file. Please check the string and try again."
                 .to_owned()
@@ -98,9 +98,9 @@ pub(super) fn replace(
 ) -> Result<String, ToolError> {
     check_absolute(&file_path, "file_path")?;
     let written = WorkDir::of(ctx)?.write(&file_path, content.as_bytes(), Missing::Refuse, ctx);
-    let existed = written.map_err(|why| match why.kind() {
+    let existed = written.map_err(|error| match error.kind() {
         ErrorKind::NotFound => no_directory(&file_path),
-        _ => refused(&why, "file_path", "Error writing file", ""),
+        _ => refused(&error, "file_path", "Error writing file", ""),
     })?;
     let what = if existed { "replaced existing" } else { "created new" };
     Ok(format!("Successfully {what} file: {file_path}"))

@@ -139,9 +139,9 @@ fn rules_beside(spec: &ToolSpec) -> String {
     // A dialect that takes one plain object as arguments says the rest in words.
     let plain = Shape { description: "".into(), ..spec.input.shape().clone() };
     let rendered = render_input(&plain, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
-    let told = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
-    let told = told.unwrap_or_default();
-    told.strip_prefix('(').and_then(|told| told.strip_suffix(')')).unwrap_or(&told).to_owned()
+    let message = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
+    let message = message.unwrap_or_default();
+    message.strip_prefix('(').and_then(|message| message.strip_suffix(')')).unwrap_or(&message).to_owned()
 }
 
 /// Returns the arguments that a caller may give.
@@ -242,14 +242,14 @@ mod tests {
         ]}}});
         let (input, defs) = crate::schema::shape::read::read_document(&schema, &mut Vec::new());
         let spec = ToolSpec { input: input.into(), defs, ..spec() };
-        let told = detail(&spec);
+        let message = detail(&spec);
         for line in [
             "    - to (object, optional): Where to. ({street: string, floor?: integer})\n",
             "    - disk (Disk, required): ({kind: \"blank\", size: integer} | {kind: \"copy\", of?: string})\n",
             "    - labels (object, optional): ({[key]: string})\n",
             "    - free (object, optional)\n",
         ] {
-            assert!(told.contains(line), "{line} is not in\n{told}");
+            assert!(message.contains(line), "{line} is not in\n{message}");
         }
     }
 

@@ -208,13 +208,13 @@ impl<'o> ToolChanges<'o> {
     pub(super) fn changed_as(
         &mut self,
         pointer: &str,
-        (class, why): (ChangeClass, &'static str),
+        (class, cause): (ChangeClass, &'static str),
         what: &str,
         given: BeforeAfter<'_>,
     ) {
         self.changed(pointer, class, what, given);
         if let Some(change) = self.changes.last_mut() {
-            change.reason = why;
+            change.reason = cause;
         }
     }
 
@@ -229,8 +229,8 @@ impl<'o> ToolChanges<'o> {
     /// Reports a change that is not understood.
     pub(super) fn unknown(&mut self, pointer: &str, given: BeforeAfter<'_>) {
         self.suspicious(pointer, given);
-        let why = "what is not understood may be anything";
-        self.changed_as(pointer, (ChangeClass::Breaking, why), "a part that is not understood", given);
+        let reason = "what is not understood may be anything";
+        self.changed_as(pointer, (ChangeClass::Breaking, reason), "a part that is not understood", given);
     }
 
     /// Reports what is suspicious in new texts. Returns whether something is.

@@ -277,12 +277,12 @@ impl<'a> Findings<'a> {
                 self.of_text(text, &format!("the {what} of the tool `{name}`"), &[]);
             }
         }
-        for (place, shape, _) in walk::shapes(self.spec, seen) {
-            let whose = match place.as_str() {
+        for (location, shape, _) in walk::shapes(self.spec, seen) {
+            let whose = match location.as_str() {
                 "" => format!("the description of all arguments of the tool `{name}`"),
-                place => format!("the description of the argument `{place}` of the tool `{name}`"),
+                location => format!("the description of the argument `{location}` of the tool `{name}`"),
             };
-            let arguments: Vec<String> = if place.is_empty() { Vec::new() } else { vec![place] };
+            let arguments: Vec<String> = if location.is_empty() { Vec::new() } else { vec![location] };
             self.of_text(&shape.description, &whose, &arguments);
         }
     }
@@ -300,8 +300,8 @@ impl<'a> Findings<'a> {
 
     fn of_examples(&mut self) {
         for example in &self.spec.examples {
-            if let Err(why) = self.spec.check_example(example) {
-                let message = format!("an example of the tool `{}` does not fit it: {why}", self.spec.name);
+            if let Err(error) = self.spec.check_example(example) {
+                let message = format!("an example of the tool `{}` does not fit it: {error}", self.spec.name);
                 self.add(Lint::Example, &[], message, "correct the example or the schema");
             }
         }

@@ -116,7 +116,7 @@ pub fn tools(
     }
     references::separate(&mut schemas);
     let mut schemas = schemas.into_iter().map(|(_, closed)| closed.into_document());
-    let mut named: BTreeMap<String, Shape> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, Shape> = BTreeMap::new();
     let mut of_tools: Vec<Vec<String>> = Vec::new();
     let mut adapted: Vec<Result<AdaptedTool, RejectedDescriptor>> = Vec::new();
     for (descriptor, name) in descriptors.iter().zip(checked) {
@@ -125,13 +125,13 @@ pub fn tools(
                 SCHEMAS.map(|key| schema(descriptor, key).and_then(|_| schemas.next()).map(|one| (key, one)));
             let (one, defs) = adapt(server, name, descriptor, documents, pinned);
             of_tools.push(defs.iter().map(|def| def.name.to_string()).collect());
-            named.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
+            by_name.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
             one
         }));
     }
     // A value would be read for ever by a schema that is nothing but itself.
-    let changed = cycles::cut(&mut named);
-    let defs = complete_all(&mut named);
+    let changed = cycles::cut(&mut by_name);
+    let defs = complete_all(&mut by_name);
     for (AdaptedTool { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {
         tool.spec.defs = defs.clone();
         complete(&mut tool.spec);
@@ -184,8 +184,8 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     if !descriptor.is_object() {
         return fail("", "the descriptor is not an object", ask);
     }
-    if let Some(Value::String(why)) = descriptor.get(UNREADABLE) {
-        return fail("", why, ask);
+    if let Some(Value::String(reason)) = descriptor.get(UNREADABLE) {
+        return fail("", reason, ask);
     }
     if raw.is_empty() {
         let is_text = descriptor.get("name").is_none_or(Value::is_string);
@@ -215,10 +215,10 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
 }
 
 /// Returns a text as one line without what is hidden in it, of at most so many characters.
-fn one_line(text: &str, most: usize) -> String {
-    let shown = printable(text);
-    let words: Vec<&str> = shown.split_whitespace().collect();
-    cut(&words.join(" "), most)
+fn one_line(text: &str, max: usize) -> String {
+    let displayed = printable(text);
+    let words: Vec<&str> = displayed.split_whitespace().collect();
+    cut(&words.join(" "), max)
 }
 
 /// Returns what a server says about itself, with each text as one short line. Of very much only its name, its title

@@ -184,17 +184,20 @@ mod tests {
             (Requirement::custom("a"), "Check 'a' must pass", "custom"),
             (Requirement::service("a"), "Service 'a' is required", "service"),
         ];
-        for (requirement, told, kind) in cases {
-            assert_eq!((requirement.message_or_default().as_ref(), requirement.kind.as_str()), (told, kind));
+        for (requirement, described, kind) in cases {
+            assert_eq!(
+                (requirement.message_or_default().as_ref(), requirement.kind.as_str()),
+                (described, kind)
+            );
             assert_eq!(requirement.message("own words").message_or_default(), "own words");
         }
-        for (service, told) in [
+        for (service, described) in [
             (Requirement::service("executor"), "shell tool requires an executor"),
             (Requirement::service("chat service"), "shell tool requires a chat service"),
             (Requirement::service("mail").message("own words"), "own words"),
             (Requirement::context("a"), "Context 'a' is required"),
         ] {
-            assert_eq!(service.told_by("shell"), told);
+            assert_eq!(service.told_by("shell"), described);
         }
     }
 }

@@ -93,49 +93,49 @@ mod tests {
         let long = "It says this and that. ".repeat(60);
         let spec = ToolSpec { description: long.trim().to_owned().into(), ..ToolSpec::EMPTY };
         for dialect in [&OPENAI, &OPENAI_STRICT] {
-            let told = spec.schema(dialect).unwrap();
-            assert!(told.description.ends_with("and that. …"), "{}", told.description);
-            let length = told.description.chars().count();
+            let message = spec.schema(dialect).unwrap();
+            assert!(message.description.ends_with("and that. …"), "{}", message.description);
+            let length = message.description.chars().count();
             assert!((950..=1_024).contains(&length), "{length}");
-            let [Loss { pointer, keyword: "description", in_prose: false, .. }] = told.losses.as_slice()
+            let [Loss { pointer, keyword: "description", in_prose: false, .. }] = message.losses.as_slice()
             else {
-                panic!("{:?}", told.losses)
+                panic!("{:?}", message.losses)
             };
             assert_eq!(pointer, "");
         }
-        let told = spec.schema(&ANTHROPIC).unwrap();
-        assert_eq!((told.description.as_ref(), told.losses), (spec.description.as_str(), vec![]));
+        let message = spec.schema(&ANTHROPIC).unwrap();
+        assert_eq!((message.description.as_ref(), message.losses), (spec.description.as_str(), vec![]));
     }
 
     #[test]
     fn deprecation_of_a_tool_is_stated_once() {
-        let told = |description: &'static str, deprecated: Option<&'static str>, dialect, slim: &Slim| {
+        let message = |description: &'static str, deprecated: Option<&'static str>, dialect, slim: &Slim| {
             let deprecated = deprecated.map(Into::into);
             let spec = ToolSpec { description: description.into(), deprecated, ..ToolSpec::EMPTY };
             spec.schema_with(dialect, slim).unwrap().description.into_owned()
         };
         let text = "Gets a pet. It is fast.";
-        assert_eq!(told(text, None, &OPENAI, &Slim::NONE), text);
+        assert_eq!(message(text, None, &OPENAI, &Slim::NONE), text);
         let plain = "Gets a pet. It is fast. Deprecated: do not use it if another tool does the same.";
-        assert_eq!(told(text, Some(""), &OPENAI, &Slim::NONE), plain);
+        assert_eq!(message(text, Some(""), &OPENAI, &Slim::NONE), plain);
         assert_eq!(
-            told(text, Some("use get_animal"), &ANTHROPIC, &Slim::NONE),
+            message(text, Some("use get_animal"), &ANTHROPIC, &Slim::NONE),
             format!("{text} Deprecated: use get_animal")
         );
         assert_eq!(
-            told(text, Some("use get_animal"), &OPENAI, &Slim::COMPACT),
+            message(text, Some("use get_animal"), &OPENAI, &Slim::COMPACT),
             "Gets a pet. Deprecated: use get_animal"
         );
         assert_eq!(
-            told("Get the members of a team", Some("use get_group"), &OPENAI, &Slim::NONE),
+            message("Get the members of a team", Some("use get_group"), &OPENAI, &Slim::NONE),
             "Get the members of a team. Deprecated: use get_group"
         );
-        for said in ["DEPRECATED! Gets a pet.", "Gets a pet (deprecated)."] {
-            assert_eq!(told(said, Some(""), &OPENAI, &Slim::NONE), said);
+        for text in ["DEPRECATED! Gets a pet.", "Gets a pet (deprecated)."] {
+            assert_eq!(message(text, Some(""), &OPENAI, &Slim::NONE), text);
         }
         // The note has its place where a dialect limits the text.
         let long: &'static str = "It says this and that. ".repeat(60).leak();
-        let cut = told(long, Some("use get_animal"), &OPENAI, &Slim::NONE);
+        let cut = message(long, Some("use get_animal"), &OPENAI, &Slim::NONE);
         assert!(
             cut.ends_with("and that. … Deprecated: use get_animal") && cut.chars().count() <= 1_024,
             "{cut}"
@@ -149,11 +149,11 @@ mod tests {
             "b": {"type": "string", "description": "Deprecated in favour of `a`.", "deprecated": true},
         }});
         let spec = ToolSpec { input: read(&input, &mut Vec::new()).into(), ..ToolSpec::EMPTY };
-        let shown = |dialect| spec.schema(dialect).unwrap().schema["properties"].clone();
-        assert_eq!(shown(&JSON_SCHEMA), input["properties"]);
+        let visible = |dialect| spec.schema(dialect).unwrap().schema["properties"].clone();
+        assert_eq!(visible(&JSON_SCHEMA), input["properties"]);
         for dialect in Dialect::ALL.iter().filter(|dialect| !dialect.accepts("deprecated")) {
-            let shown = shown(dialect);
-            let text = |name: &str| shown[name]["description"].as_str().unwrap().to_owned();
+            let visible = visible(dialect);
+            let text = |name: &str| visible[name]["description"].as_str().unwrap().to_owned();
             assert!(text("a").contains("deprecated"), "{}: {}", dialect.name, text("a"));
             assert_eq!(
                 text("b").to_lowercase().matches("deprecated").count(),

@@ -84,9 +84,9 @@ impl<'a> Forms<'a> {
     pub fn optional(&self) -> Vec<Text> {
         let Form { spec, slim, .. } = &self.whole;
         let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
-        let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
+        let visible = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
         let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
-        shown.map(|field| field.name.clone()).filter(kept).collect()
+        visible.map(|field| field.name.clone()).filter(kept).collect()
     }
 
     /// Renders the tool in a dialect, with as few levers as bring it under the ceiling.
@@ -95,7 +95,7 @@ impl<'a> Forms<'a> {
     ///
     /// All reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
-        self.measured(dialect).map(|(told, _)| told)
+        self.measured(dialect).map(|(message, _)| message)
     }
 
     /// As [`schema`](Self::schema), with the bytes that the tool would take with no other levers than its own if it is
@@ -118,15 +118,15 @@ impl<'a> Forms<'a> {
             return Ok((whole, None));
         }
         drop(whole);
-        if let Some(told) = self.smaller(dialect, room) {
-            return Ok((told, Some(bytes)));
+        if let Some(message) = self.smaller(dialect, room) {
+            return Ok((message, Some(bytes)));
         }
         let places = Places::of(&spec.input, &spec.defs);
         let smallest = Slim { optional: Some(List::EMPTY), ..self.without_texts() };
-        let mut told = self.form(smallest, &places, 0).told(dialect)?;
-        let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
-        told.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
-        Ok((told, Some(bytes)))
+        let mut message = self.form(smallest, &places, 0).told(dialect)?;
+        let what = format!("{} bytes are still more than the ceiling of {ceiling}", message.bytes());
+        message.trims.push(Trim { pointer: String::new(), lever: TrimKind::Ceiling, what });
+        Ok((message, Some(bytes)))
     }
 
     /// Renders the richest form for which there is room: with as many parts inside arguments as there is room for
@@ -138,23 +138,24 @@ impl<'a> Forms<'a> {
         let spec = self.whole.spec;
         let places = Places::of(&spec.input, &spec.defs);
         let fits = |slim: Slim, count: usize| {
-            self.form(slim, &places, count).told(dialect).ok().filter(|told| told.bytes() <= room)
+            self.form(slim, &places, count).told(dialect).ok().filter(|message| message.bytes() <= room)
         };
         let (long, brief) = lengths();
         let of_length = |lengths: &[usize], at: usize, count| fits(self.shortened(*lengths.get(at)?), count);
         let all = places.len();
-        if let Some((closed, told)) = first_that(all + 1, |closed| fits(self.shortened(SHORT), all - closed))
+        if let Some((closed, message)) =
+            first_that(all + 1, |closed| fits(self.shortened(SHORT), all - closed))
         {
             let richer = first_that(long.len(), |at| of_length(&long, at, all - closed));
-            return Some(richer.map_or(told, |(_, told)| told));
+            return Some(richer.map_or(message, |(_, message)| message));
         }
         let names = self.optional();
         let fewer = |gone: usize| {
             let kept = names.get(..names.len() - gone)?.to_vec();
             fits(Slim { optional: Some(kept.into()), ..self.without_texts() }, 0)
         };
-        let told = first_that(brief.len(), |at| of_length(&brief, at, 0));
-        told.or_else(|| first_that(names.len() + 1, fewer)).map(|(_, told)| told)
+        let reported = first_that(brief.len(), |at| of_length(&brief, at, 0));
+        reported.or_else(|| first_that(names.len() + 1, fewer)).map(|(_, message)| message)
     }
 
     /// Returns the levers with which texts inside arguments have this length, and others are longer.
@@ -244,10 +245,11 @@ impl<'a> Form<'a> {
             return Vec::new();
         }
         let kept = slim.description.of(&spec.description);
-        let told = (kept.len() < spec.description.len()).then(|| slim::shortened(&spec.description, &kept));
-        let told = told.map(|what| Trim { pointer: String::new(), lever: TrimKind::Description, what });
+        let message =
+            (kept.len() < spec.description.len()).then(|| slim::shortened(&spec.description, &kept));
+        let message = message.map(|what| Trim { pointer: String::new(), lever: TrimKind::Description, what });
         let slimmed = self.slimmed().into_iter().flat_map(|slimmed| slimmed.trims.iter().cloned());
-        told.into_iter().chain(slimmed).collect()
+        message.into_iter().chain(slimmed).collect()
     }
 
     /// Renders the form, without what is trimmed.

@@ -83,8 +83,8 @@ impl Surface {
             let mut tool = tool::written(spec);
             tool.extend(call.map(|call| ("call".to_owned(), call)));
             let tool = Value::Object(tool);
-            let named = reached(&tool, &lists.of(&spec.defs));
-            if surface.tools.insert(name.clone(), Entry { tool, named_schemas: named }).is_some() {
+            let by_name = reached(&tool, &lists.of(&spec.defs));
+            if surface.tools.insert(name.clone(), Entry { tool, named_schemas: by_name }).is_some() {
                 return Err(DuplicateName(name));
             }
         }
@@ -173,8 +173,8 @@ impl Surface {
     pub fn parse(text: &str) -> Result<Surface, Vec<LockProblem>> {
         match serde_json::from_str(text) {
             Ok(root) => Surface::read(&root),
-            Err(why) => {
-                let message = format!("the lock is not JSON: {why}");
+            Err(error) => {
+                let message = format!("the lock is not JSON: {error}");
                 Err(vec![LockProblem { pointer: String::new(), message, help: LOCK_AGAIN }])
             }
         }

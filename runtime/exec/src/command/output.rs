@@ -120,12 +120,12 @@ fn unreadable(what: &str, stdout: &str, output: &ExecOutput) -> ToolError {
 
 fn json_of(output: &ExecOutput) -> Result<Value, ToolError> {
     if output.stdout_dropped > 0 {
-        let most = output.stdout.len();
-        let what = format!("is too long to be read: only the first {most} bytes of it were kept");
+        let max = output.stdout.len();
+        let what = format!("is too long to be read: only the first {max} bytes of it were kept");
         return Err(unreadable(&what, &output.stdout, output));
     }
     serde_json::from_str(&output.stdout)
-        .map_err(|why| unreadable(&format!("is not JSON ({why})"), &output.stdout, output))
+        .map_err(|error| unreadable(&format!("is not JSON ({error})"), &output.stdout, output))
 }
 
 /// Reads a JSON value on each line. The last line of truncated output is incomplete.
@@ -136,8 +136,8 @@ fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     };
     let numbered = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let values = numbered.map(|(index, line)| {
-        let what = |why| format!("is not JSON in line {} ({why})", index + 1);
-        serde_json::from_str::<Value>(line).map_err(|why| unreadable(&what(why), line, output))
+        let what = |error| format!("is not JSON in line {} ({error})", index + 1);
+        serde_json::from_str::<Value>(line).map_err(|error| unreadable(&what(error), line, output))
     });
     let result = ToolResult::json(values.collect::<Result<Value, ToolError>>()?);
     if output.stdout_dropped == 0 {
@@ -157,7 +157,7 @@ fn envelope(
     let read = match json_of(output) {
         Ok(Value::Object(members)) => members,
         Ok(_) => return success.then(|| Err(unreadable("is not an object", &output.stdout, output))),
-        Err(why) => return success.then_some(Err(why)),
+        Err(reason) => return success.then_some(Err(reason)),
     };
     let is_error = |error: &&Value| !matches!(error, Value::Null | Value::Bool(false)) && **error != "";
     if let Some(error) = read.get("error").filter(is_error) {

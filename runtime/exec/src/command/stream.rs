@@ -26,7 +26,7 @@ impl Stream {
     /// Reports a line, or a piece of a long one.
     pub(super) fn line(&self, line: &str) {
         let Some(secrets) = self.ctx.secrets() else { return self.ctx.update(ToolResult::text(line)) };
-        let shown = {
+        let displayed = {
             let mut held = unpoisoned(self.held.lock());
             held.push_str(line);
             held.push('\n');
@@ -35,7 +35,7 @@ impl Stream {
             let rest = held.split_off(end);
             std::mem::replace(&mut *held, rest)
         };
-        self.show(&secrets, shown);
+        self.show(&secrets, displayed);
     }
 
     /// Reports what still waits, since nothing follows.

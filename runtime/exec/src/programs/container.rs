@@ -202,8 +202,8 @@ impl ContainerExecutor {
                     path.push_str(&name.to_string_lossy());
                 }
                 _ => {
-                    let shown = work_dir.display();
-                    return Err(ExecError::invalid(format!("{shown} is not in the workspace")));
+                    let visible = work_dir.display();
+                    return Err(ExecError::invalid(format!("{visible} is not in the workspace")));
                 }
             }
         }

@@ -18,7 +18,7 @@ const CLOEXEC: u32 = 0o2_000_000;
 /// If it cannot be told what that is: no program is started with files that nobody meant for it.
 pub(super) fn keep(command: &mut Command) -> io::Result<()> {
     let inherited =
-        inherited().map_err(|why| io::Error::other(format!("the open files of this process: {why}")))?;
+        inherited().map_err(|error| io::Error::other(format!("the open files of this process: {error}")))?;
     if inherited.is_empty() {
         return Ok(());
     }

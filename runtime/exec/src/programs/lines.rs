@@ -64,15 +64,15 @@ mod tests {
 
     /// The lines of these pieces of a stream.
     fn lines(pieces: &[&[u8]]) -> Vec<String> {
-        let told = Arc::new(Mutex::new(Vec::new()));
+        let messages = Arc::new(Mutex::new(Vec::new()));
         let listener = LineListener::new({
-            let told = Arc::clone(&told);
-            move |line: &str| told.lock().unwrap().push(line.to_owned())
+            let messages = Arc::clone(&messages);
+            move |line: &str| messages.lock().unwrap().push(line.to_owned())
         });
         let mut lines = Lines::new(&listener);
         pieces.iter().for_each(|piece| lines.push(piece));
         lines.finish();
-        std::mem::take(&mut *told.lock().unwrap())
+        std::mem::take(&mut *messages.lock().unwrap())
     }
 
     #[test]
@@ -80,8 +80,8 @@ mod tests {
         let text = "a€\r\n\n😀b\rc\nlast";
         let expected = ["a€", "", "😀b\rc", "last"];
         for cut in 0..=text.len() {
-            let (left, right) = text.as_bytes().split_at(cut);
-            assert_eq!(lines(&[left, right]), expected, "{cut}");
+            let (remaining, right) = text.as_bytes().split_at(cut);
+            assert_eq!(lines(&[remaining, right]), expected, "{cut}");
         }
         let single: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
         assert_eq!(lines(&single), expected);
@@ -94,12 +94,12 @@ mod tests {
     fn long_lines_are_split_between_characters() {
         for before in 0..4 {
             let text = format!("{}{}\nend", "x".repeat(before), "€".repeat(MAX_LINE_BYTES));
-            let told = lines(&[text.as_bytes()]);
+            let messages = lines(&[text.as_bytes()]);
             assert!(
-                told.iter().all(|line| line.len() <= MAX_LINE_BYTES && !line.contains('\u{FFFD}')),
+                messages.iter().all(|line| line.len() <= MAX_LINE_BYTES && !line.contains('\u{FFFD}')),
                 "{before}"
             );
-            assert_eq!(format!("{}\nend", told[..told.len() - 1].concat()), text);
+            assert_eq!(format!("{}\nend", messages[..messages.len() - 1].concat()), text);
         }
         assert_eq!(
             lines(&["x".repeat(MAX_LINE_BYTES).as_bytes(), b"\ny"]),

@@ -136,7 +136,7 @@ impl LocalExecutor {
         let here = PathBuf::from(".");
         let work_dir: PathBuf = [&here].into_iter().chain(&self.work_dir).chain(&options.work_dir).collect();
         let absolute = std::path::absolute(&work_dir);
-        absolute.map_err(|why| ExecError::invalid(format!("{}: {why}", work_dir.display())))
+        absolute.map_err(|error| ExecError::invalid(format!("{}: {error}", work_dir.display())))
     }
 
     async fn run_here(

@@ -124,7 +124,7 @@ pub(super) async fn run(mut job: Job<'_>, cancel: &CancellationToken) -> Result<
     };
     match (ended, job.timeout) {
         (Ok(Some(Ok(status))), _) => Ok(output(exit_code(status))),
-        (Ok(Some(Err(why))), _) => Err(ExecError::Lost { message: why.to_string() }),
+        (Ok(Some(Err(error))), _) => Err(ExecError::Lost { message: error.to_string() }),
         (Ok(None), _) => Err(ExecError::Cancelled),
         (Err(_), limit) => {
             let output = Box::new(output(KILLED));
@@ -149,15 +149,15 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     };
     let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
     let mut command = command(job.argv, &job.env, job.work_dir, stdin);
-    let place = job.work_dir.map(Path::to_path_buf);
+    let path = job.work_dir.map(Path::to_path_buf);
     let spawn = move || match spawn(&mut command) {
         Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
         // The system reports a missing directory in the same way.
-        Err(why) => match place {
-            Some(place) if why.kind() == io::ErrorKind::NotFound => {
-                Err(format!("{why} (in {})", place.display()))
+        Err(error) => match path {
+            Some(path) if error.kind() == io::ErrorKind::NotFound => {
+                Err(format!("{error} (in {})", path.display()))
             }
-            _ => Err(why.to_string()),
+            _ => Err(error.to_string()),
         },
     };
     let outcome = match job.confinement.take() {
@@ -174,7 +174,7 @@ async fn on_thread(
     confinement: Confinement,
     spawn: impl FnOnce() -> Result<Running, String> + Send + 'static,
 ) -> Result<Running, String> {
-    let runtime = Handle::try_current().map_err(|why| why.to_string())?;
+    let runtime = Handle::try_current().map_err(|error| error.to_string())?;
     let Confinement { before, started } = confinement;
     let (done, outcome) = oneshot::channel();
     let (alive, ended) = mpsc::channel::<Infallible>();
@@ -189,7 +189,7 @@ async fn on_thread(
             drop(tell.send(before().and_then(|()| spawn())));
             wait(released);
         });
-        let running = confined.and_then(|()| spawned.recv().map_err(|why| why.to_string())?);
+        let running = confined.and_then(|()| spawned.recv().map_err(|error| error.to_string())?);
         let mut held = None;
         let outcome = running.and_then(|mut running| {
             held = Some(started(running.child.id().unwrap_or_default())?);
@@ -207,7 +207,7 @@ async fn on_thread(
 
 fn thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let thread = std::thread::Builder::new().name("toolgen-process".to_owned()).spawn(work);
-    thread.map(drop).map_err(|why| format!("no thread to start it: {why}"))
+    thread.map(drop).map_err(|error| format!("no thread to start it: {error}"))
 }
 
 /// Starts a program, with pipes, in a group of its own.
@@ -223,7 +223,7 @@ pub fn piped(
             let group = Group::of(&child);
             Ok((child, group))
         }
-        Err(why) => Err(why.to_string()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -74,11 +74,11 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
     }
 
     fn decode(value: Value) -> Result<Self, ArgumentProblem> {
-        serde_json::from_value(value).map(|value| Foreign(value, PhantomData)).map_err(|why| {
+        serde_json::from_value(value).map(|value| Foreign(value, PhantomData)).map_err(|error| {
             ArgumentProblem {
                 pointer: String::new(),
                 kind: ArgumentProblemKind::Value,
-                message: why.to_string(),
+                message: error.to_string(),
             }
         })
     }
@@ -88,15 +88,15 @@ impl<T: JsonSchema + DeserializeOwned, N: ForeignName> ToolInput for Foreign<T, 
 fn shapes<T: JsonSchema>(name: &'static str, above: &str) -> Vec<(Text, Shape)> {
     let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut schema = Value::from(generator.into_root_schema_for::<T>());
-    let named = match schema.as_object_mut().and_then(|schema| schema.remove("$defs")) {
-        Some(Value::Object(named)) => named,
+    let by_name = match schema.as_object_mut().and_then(|schema| schema.remove("$defs")) {
+        Some(Value::Object(by_name)) => by_name,
         _ => Map::new(),
     };
     let below = |inner: &str| Text::from(format!("{above}::{inner}"));
     let names: BTreeMap<Text, Text> =
-        named.keys().map(|inner| (Text::from(inner.clone()), below(inner))).collect();
+        by_name.keys().map(|inner| (Text::from(inner.clone()), below(inner))).collect();
     let shape = |schema: &Value| renamed(&read(&tidy(schema), &mut Vec::new()), &names);
-    let inner = named.iter().map(|(inner, schema)| (below(inner), shape(schema)));
+    let inner = by_name.iter().map(|(inner, schema)| (below(inner), shape(schema)));
     [(Text::Static(name), shape(&schema))].into_iter().chain(inner).collect()
 }
 
@@ -116,8 +116,8 @@ fn tidy(schema: &Value) -> Value {
         }
         let value = match (keyword.as_str(), value) {
             // The keys of these objects are names, not keywords.
-            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
-                named.iter().map(|(name, schema)| (name.clone(), tidy(schema))).collect()
+            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(by_name)) => {
+                by_name.iter().map(|(name, schema)| (name.clone(), tidy(schema))).collect()
             }
             ("enum" | "const" | "default" | "examples" | "required", value) => value.clone(),
             (_, Value::Array(schemas)) => schemas.iter().map(tidy).collect(),

@@ -98,8 +98,8 @@ pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
             "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself",
         ));
     }
-    if let (Some(least), Some(most)) = (min_len, max_len)
-        && *least > *most
+    if let (Some(least), Some(max)) = (min_len, max_len)
+        && *least > *max
     {
         refuse(&message("`").and(written).and("` holds no length"));
     }
@@ -119,7 +119,7 @@ const fn range(base: &NumberRules, rules: &Rules, written: &str, ty: &str) {
     }
     let beyond = match (low, high, below, base.maximum) {
         // What is below a bound is inside if the last value before it is.
-        (_, _, Some(Number::Int(below)), Some(Number::Int(most))) => below > most + 1,
+        (_, _, Some(Number::Int(below)), Some(Number::Int(max))) => below > max + 1,
         _ => false,
     };
     if beyond || !inside(base, low) || !inside(base, high) {
@@ -143,8 +143,8 @@ const fn type_name_of(ty: &str) -> ConstText<200> {
 /// Ends a message with the values of a type.
 const fn bounds(message: Message, base: &NumberRules) -> Message {
     match (base.minimum, base.maximum) {
-        (Some(Number::Int(least)), Some(Number::Int(most))) => {
-            message.and(": ").int(least).and(" to ").int(most)
+        (Some(Number::Int(least)), Some(Number::Int(max))) => {
+            message.and(": ").int(least).and(" to ").int(max)
         }
         _ => message,
     }
@@ -283,7 +283,7 @@ const fn is_as_long(rules: &Rules, text: &str) -> bool {
         index += 1;
     }
     let short = matches!(rules.min_len, Some(least) if characters < least);
-    let long = matches!(rules.max_len, Some(most) if characters > most);
+    let long = matches!(rules.max_len, Some(max) if characters > max);
     !(short || long)
 }
 
@@ -302,8 +302,8 @@ mod tests {
     };
 
     fn refusal(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
-        let why = std::panic::catch_unwind(check).err();
-        why.map(|why| why.downcast_ref::<String>().unwrap().clone()).unwrap_or_default()
+        let reason = std::panic::catch_unwind(check).err();
+        reason.map(|reason| reason.downcast_ref::<String>().unwrap().clone()).unwrap_or_default()
     }
 
     fn of_value<T: ToolInput>(rules: Rules, lit: ConstLiteral) -> String {

@@ -232,9 +232,9 @@ const fn check_names(fields: &[Field]) {
 /// Returns a name that both fields accept.
 const fn shared_name(one: &Field, other: &Field) -> Option<&'static str> {
     let (ones, others) = (one.aliases.program(), other.aliases.program());
-    let mut left = 0;
-    while left <= ones.len() {
-        let name = if left == 0 { one.name.program() } else { ones[left - 1].program() };
+    let mut remaining = 0;
+    while remaining <= ones.len() {
+        let name = if remaining == 0 { one.name.program() } else { ones[remaining - 1].program() };
         let mut right = 0;
         while right <= others.len() {
             let compared = if right == 0 { other.name.program() } else { others[right - 1].program() };
@@ -243,7 +243,7 @@ const fn shared_name(one: &Field, other: &Field) -> Option<&'static str> {
             }
             right += 1;
         }
-        left += 1;
+        remaining += 1;
     }
     None
 }

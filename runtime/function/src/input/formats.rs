@@ -143,8 +143,8 @@ mod tests {
     fn formatted_strings_are_parsed_or_rejected_with_an_example() {
         assert_eq!(Ipv4Addr::decode(json!("127.0.0.1")), Ok(Ipv4Addr::LOCALHOST));
         assert_eq!(IpAddr::decode(json!("::1")), Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)));
-        let why = Ipv4Addr::decode(json!("::1")).unwrap_err();
-        assert!(why.message.contains("an IPv4 address such as 192.0.2.1"), "{}", why.message);
+        let reason = Ipv4Addr::decode(json!("::1")).unwrap_err();
+        assert!(reason.message.contains("an IPv4 address such as 192.0.2.1"), "{}", reason.message);
         assert!(Duration::decode(json!(5)).is_err());
     }
 

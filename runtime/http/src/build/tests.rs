@@ -202,19 +202,19 @@ fn told(request: Result<HttpRequest, Vec<RequestProblem>>) -> Vec<String> {
 fn requests_match_the_script() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/build/tests/requests.txt");
     script::replay(&file, || {
-        let mut said = Said::of(RequestPlan::EMPTY);
+        let mut text = Said::of(RequestPlan::EMPTY);
         move |word, rest| {
-            let built = |said: &Said| said.build(&serde_json::from_str(rest).unwrap());
+            let built = |text: &Said| text.build(&serde_json::from_str(rest).unwrap());
             match word {
-                "build" => told(built(&said)),
+                "build" => told(built(&text)),
                 "type" => {
-                    let request = built(&said).unwrap();
+                    let request = built(&text).unwrap();
                     let body = String::from_utf8(request.body.as_bytes().to_vec()).unwrap();
                     let kind = body.lines().find_map(|line| line.strip_prefix("Content-Type: "));
                     vec![kind.unwrap().to_owned()]
                 }
                 word => {
-                    said.takes(word, rest);
+                    text.takes(word, rest);
                     Vec::new()
                 }
             }
@@ -316,7 +316,7 @@ fn body_is_encoded_in_the_charset_of_its_media_type() {
     ] {
         assert_eq!(sent(media_type, codec, value), Ok(bytes), "{media_type}");
     }
-    for (media_type, codec, value, why) in [
+    for (media_type, codec, value, reason) in [
         ("application/json; charset=utf-32", Codec::Json, json!("a"), "the charset utf-32"),
         ("application/x-ndjson; charset=utf-7", Codec::JsonLines, json!(["a"]), "the charset utf-7"),
         ("application/xml; charset=latin1", xml(), json!("日"), "lacks some of the characters"),
@@ -334,6 +334,6 @@ fn body_is_encoded_in_the_charset_of_its_media_type() {
         ),
     ] {
         let problems = sent(media_type, codec, value).unwrap_err();
-        assert!(problems[0].message.contains(why), "{media_type}: {problems:?}");
+        assert!(problems[0].message.contains(reason), "{media_type}: {problems:?}");
     }
 }

@@ -74,9 +74,9 @@ fn credential_is_never_shown() {
         Placement::Cookie("c".into()),
     ] {
         let request = sent(&plan(vec![vec![scheme("s", placement)]]), &credentials);
-        let shown = format!("{request:?}");
-        assert!(shown.contains("****"), "{shown}");
-        assert!(!shown.contains("hunter2") && !shown.contains("aHVudGVy"), "{shown}");
+        let displayed = format!("{request:?}");
+        assert!(displayed.contains("****"), "{displayed}");
+        assert!(!displayed.contains("hunter2") && !displayed.contains("aHVudGVy"), "{displayed}");
     }
 }
 
@@ -104,8 +104,8 @@ fn missing_credential_is_named_and_the_request_unchanged() {
     let before = request.clone();
     let missing =
         authorize(&mut request, &plan, &StaticCredentials::new().with("a", Secret::new("x"))).unwrap_err();
-    let remedy = "add it for https://h.example: `StaticCredentials::with(\"b\", …)`".into();
-    assert_eq!(missing, [[MissingCredential { scheme: "b".into(), env: "b_ENV".into(), remedy }]]);
+    let help = "add it for https://h.example: `StaticCredentials::with(\"b\", …)`".into();
+    assert_eq!(missing, [[MissingCredential { scheme: "b".into(), env: "b_ENV".into(), remedy: help }]]);
     assert_eq!(request, before);
 }
 
@@ -152,7 +152,7 @@ fn unset_variable_gives_no_credential() {
 #[test]
 fn unsupported_scheme_or_header_gets_no_credential() {
     let token = StaticCredentials::new().with("s", Secret::new("sk_live_1"));
-    for (placement, why) in [
+    for (placement, reason) in [
         (Placement::Other("digest".into()), "the scheme `digest` of HTTP is not supported"),
         (Placement::Other("Foo Bar".into()), "`HttpEngineBuilder::header`"),
         (Placement::Other("SCRAM-SHA-256".into()), "not supported"),
@@ -162,6 +162,6 @@ fn unsupported_scheme_or_header_gets_no_credential() {
     ] {
         let plan = plan(vec![vec![scheme("s", placement)]]);
         let missing = choose(&plan, "https://h.example", &token).unwrap_err();
-        assert!(missing[0][0].remedy.contains(why), "{missing:?}");
+        assert!(missing[0][0].remedy.contains(reason), "{missing:?}");
     }
 }

@@ -73,8 +73,8 @@ async fn guard_blocks_non_public_addresses() {
     for (first, last, _) in RANGES {
         for address in [first, last] {
             world.names.set("named.example", &[&[address]]);
-            let place = format!("http://{}", in_url(address));
-            for url in [place.as_str(), "http://named.example", "http://named.example."] {
+            let location = format!("http://{}", in_url(address));
+            for url in [location.as_str(), "http://named.example", "http://named.example."] {
                 refused(call(&engine, url).await, address);
                 let error = engine.fetch(Fetch::new(url)).await.unwrap_err();
                 assert!(matches!(error.kind, FetchErrorKind::Refused(_)), "{address}: {error}");
@@ -131,11 +131,11 @@ async fn allowed_private_host_is_reached_unless_always_blocked() {
         for address in [first, last] {
             world.names.set("named.example", &[&[address]]);
             world.names.set("other.example", &[&[address]]);
-            let place = format!("http://{}", in_url(address));
+            let location = format!("http://{}", in_url(address));
             for (engine, url) in [
-                (&everything, place.as_str()),
+                (&everything, location.as_str()),
                 (&everything, "http://named.example"),
-                (&everything, &redirect_to(&place)),
+                (&everything, &redirect_to(&location)),
                 (&one, "http://named.example"),
             ] {
                 let outcome = call(engine, url).await;
@@ -146,7 +146,7 @@ async fn allowed_private_host_is_reached_unless_always_blocked() {
                 }
             }
             world.arrived();
-            for url in [place.as_str(), "http://other.example"] {
+            for url in [location.as_str(), "http://other.example"] {
                 refused(call(&one, url).await, address);
             }
             assert_eq!(world.arrived(), (vec![], vec![]), "{address}");
@@ -269,8 +269,8 @@ async fn refusal_names_host_reason_and_setting() {
         let operators = outcome.as_ref().map_err(|error| error.operator_text().into_owned());
         assert_eq!(operators.expect_err(url), text);
         // A model reads why, and not what only an operator can do.
-        let (why, _) = text.split_once(" The program can open it").unwrap_or((text, ""));
-        assert_eq!(refused(outcome, url), why);
+        let (reason, _) = text.split_once(" The program can open it").unwrap_or((text, ""));
+        assert_eq!(refused(outcome, url), reason);
     }
 }
 

@@ -44,8 +44,8 @@ impl OAuth {
             return Ok(token);
         }
         // What was asked while this call waited was asked for it, too.
-        if let Some((_, why)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
-            return Err(why.clone());
+        if let Some((_, error)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
+            return Err(error.clone());
         }
         asking.failed = None;
         // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
@@ -66,12 +66,12 @@ impl OAuth {
     ) -> Result<Secret, ToolError> {
         let granted = match granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
             Ok(granted) => granted,
-            Err(why) => {
+            Err(error) => {
                 // Whether hosts are allowed is another question for each call.
-                if !matches!(why, ToolError::Denied { .. }) {
-                    asking.failed = Some((Instant::now(), why.clone()));
+                if !matches!(error, ToolError::Denied { .. }) {
+                    asking.failed = Some((Instant::now(), error.clone()));
                 }
-                return Err(why);
+                return Err(error);
             }
         };
         if let Some(refresh) =
@@ -111,13 +111,13 @@ async fn granted(
     refresh: Option<&Secret>,
 ) -> Result<Granted, ToolError> {
     let url = oauth.shown_url();
-    let failed = |why: String, operator: &str| {
-        let text = format!("No token for `{scheme}`: {why}");
+    let failed = |cause: String, operator: &str| {
+        let text = format!("No token for `{scheme}`: {cause}");
         let error = ToolError::failed_with("OAUTH_ERROR", text);
-        error.with_operator_detail(format!("No token for `{scheme}` from {url}: {why}; {operator}"))
+        error.with_operator_detail(format!("No token for `{scheme}` from {url}: {cause}; {operator}"))
     };
     let request =
-        request(oauth, refresh).map_err(|why| failed(why, "correct the token URL of the `OAuth`"))?;
+        request(oauth, refresh).map_err(|cause| failed(cause, "correct the token URL of the `OAuth`"))?;
     let route = Route { redirects: Redirects::None, at_home: false, ..engine.route(allowed) };
     let sent = timeout(TOKEN_TIMEOUT, async {
         let Reply { mut response, .. } = transport::send(&route, &request, &[]).await?;
@@ -133,25 +133,27 @@ async fn granted(
             ));
         }
         Ok(Err(SendError::Refused(refused))) => return Err(refused.into()),
-        Ok(Err(SendError::Malformed(why))) => return Err(failed(why, "correct the settings of the `OAuth`")),
-        Ok(Err(SendError::Taped(why))) => return Err(failed(why, "record the cassette again")),
-        Ok(Err(SendError::Network(why))) => return Err(failed(request.failure(why), reach)),
-        Ok(Ok(answer)) => answer,
+        Ok(Err(SendError::Malformed(cause))) => {
+            return Err(failed(cause, "correct the settings of the `OAuth`"));
+        }
+        Ok(Err(SendError::Taped(cause))) => return Err(failed(cause, "record the cassette again")),
+        Ok(Err(SendError::Network(cause))) => return Err(failed(request.failure(cause), reach)),
+        Ok(Ok(reply)) => reply,
     };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let text = |key: &str| body.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     if !status.is_success() {
         let code = text("error").unwrap_or("no reason given");
-        let said = text("error_description").map(|said| format!(" ({said})")).unwrap_or_default();
-        let why = format!("the authorization server answered {}: {code}{said}", status.as_u16());
-        return Err(failed(request.redact(&why), remedy(code)));
+        let message = text("error_description").map(|message| format!(" ({message})")).unwrap_or_default();
+        let cause = format!("the authorization server answered {}: {code}{message}", status.as_u16());
+        return Err(failed(request.redact(&cause), remedy(code)));
     }
     let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     let token = text("access_token").filter(|token| !token.chars().any(char::is_control));
     let Some(token) = token.filter(|_| is_bearer) else {
-        let why = "the authorization server's answer holds no bearer token".to_owned();
+        let cause = "the authorization server's answer holds no bearer token".to_owned();
         return Err(failed(
-            why,
+            cause,
             "check that the token URL is that of a token endpoint (RFC 6749, section 5.1)",
         ));
     };

@@ -31,12 +31,12 @@ struct Merged {
 
 impl Merged {
     /// Adds items as long as there is room for them; says whether all had room.
-    fn add(&mut self, items: Vec<Value>, most: usize, room: usize) -> bool {
+    fn add(&mut self, items: Vec<Value>, max: usize, room: usize) -> bool {
         self.pages += 1;
         for item in items {
             let bytes = json_bytes(&item) + 1;
-            let why = if self.items.len() == most {
-                format!("{} asked for", were(most))
+            let reason = if self.items.len() == max {
+                format!("{} asked for", were(max))
             } else if !self.items.is_empty() && self.bytes + bytes > room {
                 "there is no room for more".to_owned()
             } else {
@@ -44,7 +44,7 @@ impl Merged {
                 self.items.push(item);
                 continue;
             };
-            self.stopped = Some(why);
+            self.stopped = Some(reason);
             return false;
         }
         true
@@ -66,7 +66,7 @@ pub(crate) async fn several(
     engine: &Arc<Inner>,
     tool: &Frozen<Tool>,
     pages: &Pagination,
-    (arguments, most): (Value, usize),
+    (arguments, max): (Value, usize),
     limit: Option<Duration>,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
@@ -81,14 +81,14 @@ pub(crate) async fn several(
     };
     let room = engine.settings.max_bytes.saturating_sub(json_bytes(&body));
     let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
-    let mut whole = merged.add(items, most, room);
+    let mut whole = merged.add(items, max, room);
     while whole && !place.is_end() {
-        if let Some(said) = place.short() {
-            merged.stopped = Some(said.to_owned());
-        } else if merged.items.len() >= most && place.is_complete() {
+        if let Some(text) = place.short() {
+            merged.stopped = Some(text.to_owned());
+        } else if merged.items.len() >= max && place.is_complete() {
             break;
-        } else if merged.items.len() >= most {
-            merged.stopped = Some(format!("{} asked for", were(most)));
+        } else if merged.items.len() >= max {
+            merged.stopped = Some(format!("{} asked for", were(max)));
         } else if merged.pages == MAX_PAGES {
             merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
         }
@@ -103,7 +103,7 @@ pub(crate) async fn several(
         let number = merged.pages + 1;
         match page {
             Ok(Page { list: Some((body, items)), .. }) => {
-                whole = merged.add(items, most, room);
+                whole = merged.add(items, max, room);
                 if whole {
                     merged.body = body;
                 }
@@ -113,8 +113,8 @@ pub(crate) async fn several(
                     Some(format!("page {number} was answered with status {}", page.status.as_u16()));
                 break;
             }
-            Err(why) => {
-                merged.stopped = Some(format!("page {number} could not be read: {why}"));
+            Err(error) => {
+                merged.stopped = Some(format!("page {number} could not be read: {error}"));
                 break;
             }
         }
@@ -126,9 +126,9 @@ pub(crate) async fn several(
     }
     let mut result = answered(engine, tool, first, body.to_string().into_bytes()).await?;
     let end = match &stopped {
-        Some(why) => match place.total.filter(|_| place.short().is_none()) {
-            Some(total) => format!("more may follow ({why}; the service counts {total} in all)"),
-            None => format!("more may follow ({why})"),
+        Some(reason) => match place.total.filter(|_| place.short().is_none()) {
+            Some(total) => format!("more may follow ({reason}; the service counts {total} in all)"),
+            None => format!("more may follow ({reason})"),
         },
         None => "these are all".to_owned(),
     };

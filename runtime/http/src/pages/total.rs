@@ -46,9 +46,9 @@ pub(super) fn short(pages: &Pagination, place: &PageCursor, body: &Value) -> Opt
 }
 
 /// Returns the error at the end of a list that misses a part.
-pub(super) fn ends_short(said: &str) -> ToolError {
+pub(super) fn ends_short(message: &str) -> ToolError {
     let text = format!(
-        "Error: the list is not whole: more items follow ({said}); if that is how the service counts, or its list comes in \
+        "Error: the list is not whole: more items follow ({message}); if that is how the service counts, or its list comes in \
          pages in another way, say so where the tools are compiled: `Options::pagination`"
     );
     ToolError::failed_with("INCOMPLETE_LIST", text)

@@ -187,13 +187,13 @@ fn xml_parameters_and_parts_are_documents() {
 #[test]
 fn values_without_an_xml_form_are_rejected() {
     let any = xml("x", XmlContent::Any);
-    for (value, why) in [
+    for (value, reason) in [
         (json!({"a b": 1}), "`a b` cannot be a name in XML"),
         (json!({"<a>": 1}), "`<a>` cannot be a name in XML"),
         (json!({"@1": 1}), "`1` cannot be a name in XML"),
         (json!({"a": "\u{1}"}), "XML cannot hold the character U+0001"),
     ] {
-        assert_eq!(write(&value, &any), Err(why.to_owned()));
+        assert_eq!(write(&value, &any), Err(reason.to_owned()));
     }
     assert_eq!(written(&json!({"@k": "a\"\n<", "a": [1, {"b": null}]}), &any).matches("<a>").count(), 2);
 }

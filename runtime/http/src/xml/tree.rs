@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<Element, String> {
     let mut root: Option<Element> = None;
     let mut open: Vec<Element> = Vec::new();
     loop {
-        let event = reader.read_event().map_err(|why| why.to_string())?;
+        let event = reader.read_event().map_err(|error| error.to_string())?;
         let closed = match event {
             Event::Start(start) => {
                 if open.len() >= MAX_DEPTH {
@@ -86,7 +86,7 @@ fn add(open: &mut [Element], text: &str) {
 
 /// Returns what a reference stands for: a character, or one of the five entities of XML itself.
 fn character(reference: &BytesRef<'_>) -> Result<String, String> {
-    if let Some(char) = reference.resolve_char_ref().map_err(|why| why.to_string())? {
+    if let Some(char) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(char.to_string());
     }
     let name: &str = reference;
@@ -98,11 +98,11 @@ fn element(start: &BytesStart<'_>, names: &NamespaceResolver) -> Result<Element,
     let (namespace, local) = names.resolve_element(start.name());
     let mut element = Element { name: name(&namespace, local.as_ref()), ..Element::default() };
     for attribute in start.attributes() {
-        let attribute = attribute.map_err(|why| why.to_string())?;
+        let attribute = attribute.map_err(|error| error.to_string())?;
         if attribute.key.as_namespace_binding().is_some() {
             continue;
         }
-        let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|why| why.to_string())?;
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
         let (namespace, local) = names.resolve_attribute(attribute.key);
         let name = name(&namespace, local.as_ref());
         if name.namespace != XSI {

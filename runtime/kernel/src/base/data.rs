@@ -44,7 +44,7 @@ impl Members {
     }
 
     fn of<T: DeserializeOwned, E: Error>(&self, name: &str, value: Value) -> Result<T, E> {
-        T::deserialize(value).map_err(|why| E::custom(format!("{}: `{name}`: {why}", self.what)))
+        T::deserialize(value).map_err(|error| E::custom(format!("{}: `{name}`: {error}", self.what)))
     }
 }
 

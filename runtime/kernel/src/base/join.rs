@@ -48,10 +48,10 @@ impl<F: Future + Unpin> Join<F> {
     }
 
     /// Puts a future at an empty place. It is polled when the next output is requested.
-    pub fn push(&mut self, place: usize, future: F) {
-        let waker = Waker::from(Arc::new(SlotWaker { place, board: Arc::clone(&self.board) }));
-        self.board.note(place);
-        if self.slots[place].replace(Slot { future, waker }).is_none() {
+    pub fn push(&mut self, index: usize, future: F) {
+        let waker = Waker::from(Arc::new(SlotWaker { place: index, board: Arc::clone(&self.board) }));
+        self.board.note(index);
+        if self.slots[index].replace(Slot { future, waker }).is_none() {
             self.running += 1;
         }
     }
@@ -66,14 +66,14 @@ impl<F: Future + Unpin> Join<F> {
             return Poll::Ready(None);
         }
         self.board.take(cx.waker(), &mut self.due);
-        while let Some(place) = self.due.pop_front() {
+        while let Some(index) = self.due.pop_front() {
             // It may have been woken once more before it finished.
-            let Some(slot) = &mut self.slots[place] else { continue };
+            let Some(slot) = &mut self.slots[index] else { continue };
             if let Poll::Ready(value) = Pin::new(&mut slot.future).poll(&mut Context::from_waker(&slot.waker))
             {
-                self.slots[place] = None;
+                self.slots[index] = None;
                 self.running -= 1;
-                return Poll::Ready(Some((place, value)));
+                return Poll::Ready(Some((index, value)));
             }
         }
         Poll::Pending
@@ -82,10 +82,10 @@ impl<F: Future + Unpin> Join<F> {
 
 impl WakeList {
     /// Records that a place was woken. Returns the task if it has to be woken.
-    fn note(&self, place: usize) -> Option<Waker> {
+    fn note(&self, index: usize) -> Option<Waker> {
         let mut woken = unpoisoned(self.0.lock());
-        if !mem::replace(&mut woken.noted[place], true) {
-            woken.places.push(place);
+        if !mem::replace(&mut woken.noted[index], true) {
+            woken.places.push(index);
         }
         woken.task.take()
     }
@@ -94,9 +94,9 @@ impl WakeList {
     /// woken after wakes the task.
     fn take(&self, task: &Waker, due: &mut VecDeque<usize>) {
         let mut woken = unpoisoned(self.0.lock());
-        for place in mem::take(&mut woken.places) {
-            woken.noted[place] = false;
-            due.push_back(place);
+        for index in mem::take(&mut woken.places) {
+            woken.noted[index] = false;
+            due.push_back(index);
         }
         if !woken.task.as_ref().is_some_and(|known| known.will_wake(task)) {
             woken.task = Some(task.clone());

@@ -188,17 +188,17 @@ mod tests {
     use super::*;
 
     fn split(text: &str, longest: usize, piece: usize) -> Vec<String> {
-        let (mut lines, mut heard) = (Lines::new(longest), Vec::new());
+        let (mut lines, mut received) = (Lines::new(longest), Vec::new());
         for bytes in text.as_bytes().chunks(piece) {
             lines.push(bytes, |line| {
-                heard.push(match line {
+                received.push(match line {
                     Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
                     other => format!("{other:?}"),
                 });
             });
             assert!(lines.line.len() <= longest);
         }
-        heard
+        received
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn id_of_a_too_long_line_is_found_anywhere() {
         let long = "x".repeat(50);
-        for (line, told) in [
+        for (line, described) in [
             (
                 format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#),
                 "TooLong(Answer(Number(17)))",
@@ -235,7 +235,7 @@ mod tests {
             (long, "TooLong(Unknown(None))"),
         ] {
             for piece in [1, 7, line.len()] {
-                assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [told, "next"], "{line}");
+                assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [described, "next"], "{line}");
             }
         }
     }

@@ -215,8 +215,8 @@ mod tests {
     fn needle_is_found_at_any_base64_offset() {
         let needle = SecretPattern::new("plain-s3cr3t?key>0123456789", 16);
         for text in BASE64 {
-            let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
-            assert!(shown.len() < 8, "{shown}");
+            let displayed = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
+            assert!(displayed.len() < 8, "{displayed}");
         }
         assert_eq!(replace("cGxhaW4gdGV4dCBpcyBub3QgYSBzZWNyZXQ", [&needle], "#"), None);
     }
@@ -225,8 +225,8 @@ mod tests {
     fn needle_is_found_in_nested_encodings() {
         let needle = SecretPattern::new("plain-s3cr3t?key>0123456789", 16);
         for (text, _) in NESTED {
-            let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
-            assert!(shown.len() < 25 && shown.contains('#'), "{text}: {shown}");
+            let displayed = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
+            assert!(displayed.len() < 25 && displayed.contains('#'), "{text}: {displayed}");
         }
         assert_eq!(
             replace("WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5 abc", [&SecretPattern::new("other-s3cret", 16)], "#"),
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn truncated_needle_is_recognized_by_its_start() {
         let needles = [SecretPattern::new("caf\u{e9} x", 16)];
-        for (text, shown) in [
+        for (text, displayed) in [
             ("say c", "say "),
             ("say caf%c3", "say "),
             ("say caf%c", "say "),
@@ -261,7 +261,7 @@ mod tests {
             ("say caf&#23", "say "),
             ("say a&b c", "say a&b "),
         ] {
-            assert_eq!(&text[..unfinished(text, &needles)], shown, "{text}");
+            assert_eq!(&text[..unfinished(text, &needles)], displayed, "{text}");
         }
     }
 
@@ -283,14 +283,14 @@ mod tests {
     #[test]
     fn chunked_text_shows_no_more_than_the_whole() {
         let shown_in = |parts: &[&str], needles: &[SecretPattern]| {
-            let (mut held, mut shown) = (String::new(), String::new());
+            let (mut held, mut displayed) = (String::new(), String::new());
             for part in parts {
                 held.push_str(part);
                 let rest = held.split_off(unfinished(&held, needles));
-                shown.push_str(&replace(&held, needles, "#").unwrap_or(held));
+                displayed.push_str(&replace(&held, needles, "#").unwrap_or(held));
                 held = rest;
             }
-            shown + &replace(&held, needles, "#").unwrap_or(held)
+            displayed + &replace(&held, needles, "#").unwrap_or(held)
         };
         let known = "plain-s3cr3t?key>0123456789";
         let deep = [
@@ -308,10 +308,11 @@ mod tests {
             let whole = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
             // Of digits that hold a needle, those before it may be shown.
             let before = nested(text).and_then(|before| text.get(2..before)).unwrap_or_default();
-            let bare = |shown: String| {
+            let bare = |displayed: String| {
                 let ends = (0..=before.len()).rev();
-                let mut starts = ends.filter_map(|end| shown.strip_prefix(&format!("a {}", &before[..end])));
-                starts.next().map_or(shown.clone(), str::to_owned)
+                let mut starts =
+                    ends.filter_map(|end| displayed.strip_prefix(&format!("a {}", &before[..end])));
+                starts.next().map_or(displayed.clone(), str::to_owned)
             };
             for (at, _) in text.char_indices() {
                 let (first, second) = text.split_at(at);
@@ -319,12 +320,12 @@ mod tests {
                 if first.ends_with(['\n', '\r']) && nested(text).is_some() {
                     continue;
                 }
-                let shown = shown_in(&[first, second], &needles);
-                assert_eq!(bare(shown), bare(whole.clone()), "{text:?} cut at {at}");
+                let displayed = shown_in(&[first, second], &needles);
+                assert_eq!(bare(displayed), bare(whole.clone()), "{text:?} cut at {at}");
             }
             let each: Vec<&str> = text.split_inclusive(|_| true).collect();
-            let shown = shown_in(&each, &needles);
-            assert!(nested(text).is_some() || shown == whole, "{text:?} letter by letter: {shown}");
+            let displayed = shown_in(&each, &needles);
+            assert!(nested(text).is_some() || displayed == whole, "{text:?} letter by letter: {displayed}");
         }
         let needles = [SecretPattern::new(known, 16)];
         // Lines of words do not wait.
@@ -346,9 +347,9 @@ mod tests {
             for (at, _) in text.char_indices() {
                 let first = &text[..at];
                 let first = &first[..cut_off(first, &needles)];
-                let shown = replace(first, &needles, "#").unwrap_or_else(|| first.to_owned());
-                let seen = (0..=secret.len() - 12).find(|at| shown.contains(&secret[*at..at + 12]));
-                assert!(seen.is_none(), "{text} cut at {at}: {shown}");
+                let displayed = replace(first, &needles, "#").unwrap_or_else(|| first.to_owned());
+                let seen = (0..=secret.len() - 12).find(|at| displayed.contains(&secret[*at..at + 12]));
+                assert!(seen.is_none(), "{text} cut at {at}: {displayed}");
             }
         }
         for text in ["the path src/base/needle", "build 0123456789abcdef0123456789abcde", "all 42 passed"] {

@@ -38,11 +38,11 @@ pub fn watch() {
 pub fn told(payload: &(dyn Any + Send)) -> Option<String> {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))?;
-    let place = LAST.with(|last| last.try_borrow_mut().map(|mut last| std::mem::take(&mut *last)));
-    let place = place.unwrap_or_default();
-    let at = if place.is_empty() { place } else { format!(" (at {place})") };
+    let location = LAST.with(|last| last.try_borrow_mut().map(|mut last| std::mem::take(&mut *last)));
+    let location = location.unwrap_or_default();
+    let at = if location.is_empty() { location } else { format!(" (at {location})") };
     Some(match remedy(text) {
-        Some(remedy) => format!("{text}{at}\n{remedy}"),
+        Some(help) => format!("{text}{at}\n{help}"),
         None => format!("{text}{at}"),
     })
 }
@@ -66,5 +66,5 @@ fn remedy(text: &str) -> Option<&'static str> {
         ),
         ("timers are disabled", "The runtime has no clock: build it with `enable_time` or `enable_all`"),
     ];
-    REMEDIES.iter().find(|(cause, _)| text.contains(cause)).map(|(_, remedy)| *remedy)
+    REMEDIES.iter().find(|(cause, _)| text.contains(cause)).map(|(_, help)| *help)
 }

@@ -41,14 +41,14 @@ mod tests {
 
     #[test]
     fn new_files_are_private_and_existing_permissions_stay() {
-        let folder = std::env::temp_dir().join(format!("toolgen-private-{}", std::process::id()));
-        let file = folder.join("below/file");
+        let dir = std::env::temp_dir().join(format!("toolgen-private-{}", std::process::id()));
+        let file = dir.join("below/file");
         let mode = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o777;
         write(&file, "longer").unwrap();
         assert_eq!(mode(), 0o600);
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
         write(&file, "text").unwrap();
         assert_eq!((mode(), std::fs::read_to_string(&file).unwrap()), (0o640, "text".to_owned()));
-        std::fs::remove_dir_all(folder).unwrap();
+        std::fs::remove_dir_all(dir).unwrap();
     }
 }

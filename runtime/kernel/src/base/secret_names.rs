@@ -214,7 +214,7 @@ mod tests {
         for key in hidden {
             assert!(keys.holds(key), "{key}");
         }
-        let shown = [
+        let displayed = [
             "tokenizer",
             "max_tokens",
             "maxTokens",
@@ -234,7 +234,7 @@ mod tests {
             "",
             "---",
         ];
-        for key in shown {
+        for key in displayed {
             assert!(!keys.holds(key), "{key}");
         }
         keys.remove("API-Key");

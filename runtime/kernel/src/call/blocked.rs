@@ -37,8 +37,8 @@ impl Blocked {
                 "STOPPED",
                 format!("Your answer was stopped ({reason}), so none of its calls was executed."),
             ),
-            Blocked::Malformed(why) => {
-                ToolError::failed_with(MALFORMED_CALL, format!("The call was not executed: {why}."))
+            Blocked::Malformed(cause) => {
+                ToolError::failed_with(MALFORMED_CALL, format!("The call was not executed: {cause}."))
             }
         }
     }

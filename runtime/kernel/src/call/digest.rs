@@ -106,8 +106,8 @@ impl SealKey {
 
 fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], ToolError> {
     let mut bytes = [0; LENGTH];
-    getrandom::fill(&mut bytes).map_err(|why| {
-        let detail = format!("no random numbers: {why}");
+    getrandom::fill(&mut bytes).map_err(|error| {
+        let detail = format!("no random numbers: {error}");
         ToolError::failed("The call was not executed: it could not be sealed").with_operator_detail(detail)
     })?;
     Ok(bytes)

@@ -142,13 +142,13 @@ impl ToolError {
     /// A panic. What it said, its place and what to do about it become the operator detail, hidden from the model.
     #[doc(hidden)]
     pub fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
-        let why = ToolError::failed("tool panicked");
-        let why = match panics::told(&*payload) {
-            Some(told) => why.with_operator_detail(format!("tool panicked: {told}")),
-            None => why,
+        let error = ToolError::failed("tool panicked");
+        let error = match panics::told(&*payload) {
+            Some(message) => error.with_operator_detail(format!("tool panicked: {message}")),
+            None => error,
         };
         discard(payload);
-        why
+        error
     }
 
     /// The error code for machines.

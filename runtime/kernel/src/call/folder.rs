@@ -32,7 +32,7 @@ pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
         let stripped = stripped.or_else(|| given.strip_prefix(real.as_deref().ok()?).ok());
         stripped.ok_or_else(|| escape(OUTSIDE))?
     } else {
-        begins_elsewhere(path).map_or(Ok(given), |why| Err(escape(why)))?
+        begins_elsewhere(path).map_or(Ok(given), |reason| Err(escape(reason)))?
     };
     // Where links lead, the system finds out; names that lead out are known.
     let mut depth = Some(0_usize);
@@ -76,9 +76,9 @@ pub fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> {
 /// Creates a file under an unguessable name. If it will get the permissions of another, only its owner may read it
 /// until then.
 #[doc(hidden)]
-pub fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
+pub fn beside(dir: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;
+    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
     let name = OsString::from(format!(".tmp-{:016x}", u64::from_ne_bytes(random)));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -88,31 +88,31 @@ pub fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
     }
     #[cfg(not(unix))]
     let _ = private;
-    let file = folder.open_with(&name, &options)?;
+    let file = dir.open_with(&name, &options)?;
     Ok((name, file))
 }
 
 /// The error of a path that leads out of the directory, as descriptors report it.
-fn escape(why: &str) -> io::Error {
-    io::Error::new(ErrorKind::PermissionDenied, format!("{REFUSED}: {why}"))
+fn escape(reason: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, format!("{REFUSED}: {reason}"))
 }
 
 /// Returns why a path leads out of the directory. What names do not tell is due to a link.
 #[doc(hidden)]
-pub fn way_out(why: &io::Error) -> String {
-    let text = why.to_string();
+pub fn way_out(error: &io::Error) -> String {
+    let text = error.to_string();
     text.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(LINK).to_owned()
 }
 
 /// Whether a path led out of the directory: then no system call failed.
 #[doc(hidden)]
-pub fn is_escape(why: &io::Error) -> bool {
-    why.kind() == ErrorKind::PermissionDenied && why.raw_os_error().is_none()
+pub fn is_escape(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
 /// Returns what went wrong with a file, without the number of the error.
 #[doc(hidden)]
-pub fn io_message(why: &io::Error) -> String {
-    let text = why.to_string();
+pub fn io_message(reason: &io::Error) -> String {
+    let text = reason.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -163,17 +163,17 @@ mod tests {
     fn refusal_names_the_kind_of_principal_and_operator_text_its_id() {
         let ada = Principal::new("ada").with_kind("user");
         let spec = tool(&["plans.write"], Effects::NONE);
-        let why = ada.check(&spec).unwrap_err();
+        let error = ada.check(&spec).unwrap_err();
         assert_eq!(
-            why.to_string(),
+            error.to_string(),
             "Permission denied: user missing scope 'plans.write' for tool 'plan_get'"
         );
-        let told = why.operator_text();
-        assert!(told.contains("the user 'ada' lacks the scope 'plans.write'"), "{told}");
-        assert!(told.contains("`Principal::with_scopes`"), "{told}");
-        let why = ada.with_scopes(["plans.write"]).with_tools(["other"]).check(&spec).unwrap_err();
-        assert_eq!(why.to_string(), "Permission denied: user does not have access to tool 'plan_get'");
-        assert!(why.operator_text().contains("`Principal::with_tools`"), "{}", why.operator_text());
+        let message = error.operator_text();
+        assert!(message.contains("the user 'ada' lacks the scope 'plans.write'"), "{message}");
+        assert!(message.contains("`Principal::with_scopes`"), "{message}");
+        let error = ada.with_scopes(["plans.write"]).with_tools(["other"]).check(&spec).unwrap_err();
+        assert_eq!(error.to_string(), "Permission denied: user does not have access to tool 'plan_get'");
+        assert!(error.operator_text().contains("`Principal::with_tools`"), "{}", error.operator_text());
     }
 
     #[test]

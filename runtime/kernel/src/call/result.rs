@@ -240,8 +240,8 @@ impl ToolResult {
                 Ok(Cow::Owned(value))
             }
             Structured::Json(text) => {
-                let value = serde_json::from_str(text).map_err(|why| {
-                    let too_large = why.to_string().starts_with("number out of range");
+                let value = serde_json::from_str(text).map_err(|error| {
+                    let too_large = error.to_string().starts_with("number out of range");
                     Cow::Borrowed(if too_large { TOO_LARGE } else { NOT_JSON })
                 })?;
                 match rounded_integers(text, &value).is_empty() {
@@ -251,7 +251,7 @@ impl ToolResult {
                     )),
                 }
             }
-            Structured::Missing(why) => Err(Cow::Borrowed(why)),
+            Structured::Missing(reason) => Err(Cow::Borrowed(reason)),
         }
     }
 
@@ -267,11 +267,11 @@ impl ToolResult {
             Err(_) => return,
         };
         let Some(first) = problems.first() else { return };
-        let why = format!("it is not as declared: {}", first.of_result());
-        let told = no_structured_result(&why);
-        self.content.insert(0, Content::Text(told.clone()));
-        self.details = json!({ "success": false, "error": told, "code": INVALID_OUTPUT });
-        self.structured = Structured::Missing(why.into());
+        let reason = format!("it is not as declared: {}", first.of_result());
+        let message = no_structured_result(&reason);
+        self.content.insert(0, Content::Text(message.clone()));
+        self.details = json!({ "success": false, "error": message, "code": INVALID_OUTPUT });
+        self.structured = Structured::Missing(reason.into());
     }
 
     /// Marks a member of the details as added for the program, and not part of the declared output.

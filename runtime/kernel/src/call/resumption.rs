@@ -63,7 +63,7 @@ static NOTHING: Resumption = Resumption {
 
 impl ToolCall {
     /// Creates a call that resumes from unverified state, adding an answer to those it already had.
-    pub(crate) fn resumed(waited: Waited, answer: Option<Value>) -> ToolCall {
+    pub(crate) fn resumed(waited: Waited, response: Option<Value>) -> ToolCall {
         let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
         let call = ToolCall { arguments, via, ..ToolCall::without_arguments(id, name) };
         let (mut approved, mut inputs, mut approver) = (approved, inputs, Text::EMPTY);
@@ -71,7 +71,7 @@ impl ToolCall {
             approved.extend(request.reasons.iter().cloned());
             approver.clone_from(&request.approver);
         }
-        inputs.extend(answer);
+        inputs.extend(response);
         let spends = vec![waited.ticket()];
         call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends, denied: None })
     }

@@ -105,7 +105,7 @@ pub fn inside<T: PathArgument>(
         Some(name) => Some(root_of(name, ctx)?),
         None => None,
     };
-    paths.resolved(&|path| resolve(path, root.as_deref()).map_err(|why| traversal(argument, why)))
+    paths.resolved(&|path| resolve(path, root.as_deref()).map_err(|error| traversal(argument, error)))
 }
 
 /// Returns the directory of this name.
@@ -122,11 +122,11 @@ pub fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
 
 /// Returns the error of a path that leads out of its directory, and why it does.
 #[doc(hidden)]
-pub fn traversal(argument: &str, why: &str) -> ToolError {
+pub fn traversal(argument: &str, reason: &str) -> ToolError {
     let problem = ArgumentProblem {
         pointer: String::new(),
         kind: ArgumentProblemKind::Value,
-        message: format!("{REFUSED}: {why}"),
+        message: format!("{REFUSED}: {reason}"),
     };
     ToolError::from_problems(vec![problem.within(argument)])
 }
@@ -139,15 +139,15 @@ pub fn traversal(argument: &str, why: &str) -> ToolError {
 #[doc(hidden)]
 pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
     let text = path.to_string_lossy();
-    if let Some(why) = climbs(&text) {
-        return Err(why);
+    if let Some(reason) = climbs(&text) {
+        return Err(reason);
     }
     match root.filter(|root| path.is_absolute() && !root.as_os_str().is_empty()) {
         // An absolute path replaces the directory and must then be in it.
         Some(root) if path.starts_with(root) => Ok(path.to_owned()),
         Some(_) => Err(OUTSIDE),
         None => match begins_elsewhere(&text) {
-            Some(why) => Err(why),
+            Some(error) => Err(error),
             None => Ok(root.unwrap_or(Path::new("")).join(path)),
         },
     }
@@ -193,7 +193,7 @@ mod tests {
         ] {
             match (of(path, Some(root)), expected) {
                 (Ok(full), Ok(expected)) => assert_eq!(full, Path::new(expected), "{path}"),
-                (Err(why), Err(part)) => assert!(why.contains(part), "{path}: {why}"),
+                (Err(error), Err(part)) => assert!(error.contains(part), "{path}: {error}"),
                 (other, _) => panic!("{path}: {other:?}"),
             }
         }

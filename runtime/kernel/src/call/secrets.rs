@@ -357,10 +357,11 @@ mod tests {
                 .with_child_loop(pin);
             result.structured = structured;
             secrets.hide_in(&mut result);
-            let shown = format!("{} {}", serde_json::to_string(&result).unwrap(), result.details);
-            assert!(!shown.contains("s3cr3t"), "{shown}");
+            let displayed = format!("{} {}", serde_json::to_string(&result).unwrap(), result.details);
+            assert!(!displayed.contains("s3cr3t"), "{displayed}");
             assert!(
-                result.structured().map_or_else(|why| why.into_owned(), |value| value.to_string()) != pin
+                result.structured().map_or_else(|reason| reason.into_owned(), |value| value.to_string())
+                    != pin
             );
         }
     }
@@ -369,7 +370,9 @@ mod tests {
     fn bytes_with_a_secret_are_replaced() {
         let secrets = secrets(&json!("4711-s3cr3t"));
         // `a 4711-s3cr3t b`, and another text.
-        for (data, shown) in [("YSA0NzExLXMzY3IzdCBi", REDACTED), ("YW5vdGhlciB0ZXh0", "YW5vdGhlciB0ZXh0")] {
+        for (data, displayed) in
+            [("YSA0NzExLXMzY3IzdCBi", REDACTED), ("YW5vdGhlciB0ZXh0", "YW5vdGhlciB0ZXh0")]
+        {
             let (mime_type, data) = ("x/y".to_owned(), data.to_owned());
             let mut result = ToolResult::empty()
                 .with_content(Content::Image { data: data.clone(), mime_type: mime_type.clone() })
@@ -380,7 +383,7 @@ mod tests {
                 });
             secrets.hide_in(&mut result);
             let written = serde_json::to_string(&result).unwrap();
-            assert_eq!(written.matches(shown).count(), 2, "{written}");
+            assert_eq!(written.matches(displayed).count(), 2, "{written}");
         }
     }
 

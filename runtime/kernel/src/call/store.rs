@@ -203,8 +203,8 @@ impl StoreError {
     }
 
     /// The error about a row that is not as this version writes it.
-    pub(crate) fn unreadable(what: &str, why: impl fmt::Display) -> StoreError {
-        StoreError::new(format!("{what} was not written by this version: {why}"))
+    pub(crate) fn unreadable(what: &str, reason: impl fmt::Display) -> StoreError {
+        StoreError::new(format!("{what} was not written by this version: {reason}"))
     }
 }
 
@@ -220,7 +220,7 @@ impl Error for StoreError {}
 
 /// An error of a store, for those that do not show it to a model.
 impl From<StoreError> for ToolError {
-    fn from(why: StoreError) -> ToolError {
-        ToolError::failed(why.to_string())
+    fn from(error: StoreError) -> ToolError {
+        ToolError::failed(error.to_string())
     }
 }

@@ -22,9 +22,9 @@ pub(super) const TOO_LARGE: &str = "it has a number that is too large, which onl
 
 /// Says why a call whose tool declares a result has none.
 #[doc(hidden)]
-pub fn no_structured_result(why: &str) -> String {
+pub fn no_structured_result(reason: &str) -> String {
     format!(
-        "The call was made, but it has no structured result: {why}. What it gave follows as far as it can be shown."
+        "The call was made, but it has no structured result: {reason}. What it gave follows as far as it can be shown."
     )
 }
 
@@ -49,7 +49,7 @@ impl fmt::Debug for Structured {
             Structured::Details => f.write_str("Details"),
             Structured::DetailsWithout(names) => f.debug_tuple("DetailsWithout").field(names).finish(),
             Structured::Json(text) => f.debug_tuple("Json").field(&Redacted(&text.as_str())).finish(),
-            Structured::Missing(why) => f.debug_tuple("Missing").field(why).finish(),
+            Structured::Missing(reason) => f.debug_tuple("Missing").field(reason).finish(),
         }
     }
 }

@@ -263,7 +263,7 @@ pub fn parsed(params: Value) -> Result<Value, ToolError> {
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::String(text) => {
             let params = serde_json::from_str(&text)
-                .map_err(|why| whole(format!("the arguments are not JSON: {why}")))?;
+                .map_err(|error| whole(format!("the arguments are not JSON: {error}")))?;
             let rounded = rounded_integers(&text, &params);
             if !rounded.is_empty() {
                 return Err(ToolError::from_problems(rounded));

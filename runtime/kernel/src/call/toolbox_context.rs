@@ -106,8 +106,8 @@ pub struct FactoryError(Text);
 
 impl FactoryError {
     /// Creates an error with a reason.
-    pub fn new(why: impl Into<Text>) -> FactoryError {
-        FactoryError(why.into())
+    pub fn new(reason: impl Into<Text>) -> FactoryError {
+        FactoryError(reason.into())
     }
 
     /// `{tool} tool requires {what}`, with its article: `an executor`, `a chat service`.

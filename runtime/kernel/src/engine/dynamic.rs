@@ -157,7 +157,7 @@ pub enum DynamicToolProblem {
 impl fmt::Display for DynamicToolProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DynamicToolProblem::Name(why) => why.fmt(f),
+            DynamicToolProblem::Name(error) => error.fmt(f),
             DynamicToolProblem::NoDescription => f.write_str("there is no description"),
             DynamicToolProblem::Schema(ReadProblem { pointer, message, .. }) => {
                 write!(f, "the schema at `{pointer}`: {message}")
@@ -232,7 +232,7 @@ impl DynamicToolBuilder {
         }
         match ToolName::parse(name.clone()) {
             Ok(parsed) => spec.name = parsed,
-            Err(why) => problems.insert(0, DynamicToolProblem::Name(why)),
+            Err(error) => problems.insert(0, DynamicToolProblem::Name(error)),
         }
         if problems.is_empty() {
             Ok(spec)

@@ -41,7 +41,7 @@ pub trait TrafficInterceptor: Send + Sync {
     fn record_request(&self, request: TapedRequest) -> usize;
 
     /// Notes the answer to the request with this number, as far as it was read.
-    fn answered(&self, number: usize, answer: TapedAnswer);
+    fn answered(&self, number: usize, reply: TapedAnswer);
 
     /// Notes a new connection to a server, and returns its number among those of the server, from 1.
     fn connected(&self, server: &str) -> usize;

@@ -60,7 +60,7 @@ pub trait TypedItems: TypedTool {
 /// If they do not fit it. That happens to arguments that were not checked against the schema of the tool.
 #[doc(hidden)]
 pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
-    T::from_json(arguments).map_err(|why| ToolError::invalid_args(why.to_string()))
+    T::from_json(arguments).map_err(|error| ToolError::invalid_args(error.to_string()))
 }
 
 /// Returns the result of a function as JSON.

@@ -88,15 +88,15 @@ pub(crate) fn is_refusal(code: &str) -> bool {
     matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED" | "NOT_SHOWN"))
 }
 
-fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
-    ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
+fn refusal(prefix: &str, code: &str, reason: impl fmt::Display) -> ToolError {
+    ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {reason}"))
 }
 
 /// Refuses a call that needs an approval but cannot be shown whole to anybody.
-pub(crate) fn not_shown(why: &str) -> ToolError {
-    let why =
-        format!("it needs an approval, and {why}, so it cannot be shown whole. Ask for less in one call.");
-    refusal(APPROVAL, "NOT_SHOWN", why)
+pub(crate) fn not_shown(reason: &str) -> ToolError {
+    let reason =
+        format!("it needs an approval, and {reason}, so it cannot be shown whole. Ask for less in one call.");
+    refusal(APPROVAL, "NOT_SHOWN", reason)
 }
 
 fn expired(prefix: &str) -> ToolError {
@@ -261,12 +261,12 @@ impl Seals {
     ) -> Result<(), ToolError> {
         let Some(waited) = &call.brings().waited else { return Ok(()) };
         let prefix = waited.prefix();
-        let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
+        let invalid = |reason: String| Err(refusal(prefix, "INVALID", reason));
         let WaitingCall { seal, caller: called_by, expires_at, .. } = waited.call();
         if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
-            let why = "its request was changed, the tool or one that it calls was, or a provider with another \
+            let reason = "its request was changed, the tool or one that it calls was, or a provider with another \
                        `approval_key` has made it.";
-            return invalid(why.into());
+            return invalid(reason.into());
         }
         if let Some(what) = called_by.difference(&ctx.called_by()) {
             return invalid(format!("its request is for another {what}."));
@@ -290,7 +290,7 @@ impl Seals {
                 Ok(Err(ApprovalError::Taken)) => {
                     return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
                 }
-                Ok(Err(why)) => return Err(refusal(prefix, "USED", why)),
+                Ok(Err(error)) => return Err(refusal(prefix, "USED", error)),
                 Err(_) => return Err(unknown(prefix)),
             }
         }
@@ -350,14 +350,14 @@ impl Seals {
             return Ok(());
         };
         // If this does not come to an end, the row may be there all the same, or come later.
-        let why = match callback::with_timeout(Some(limit), queue.put(request)).await {
+        let reason = match callback::with_timeout(Some(limit), queue.put(request)).await {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(why)) => why.to_string(),
+            Ok(Err(error)) => error.to_string(),
             Err(_) => "the queue of approvals gave no answer in time".to_owned(),
         };
         queue.give_up(request);
         let text =
             "it needs an approval, and could not be put where it waits for one. Call the tool again later.";
-        Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(why))
+        Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(reason))
     }
 }

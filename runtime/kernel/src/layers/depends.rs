@@ -162,7 +162,7 @@ impl Dependencies {
                 Ok(true) => {}
                 Ok(false) => note(&mut unmet, Unmet::new(spec, requirement)),
                 Err(_) if requirement.optional => note(&mut unmet, Unmet::new(spec, requirement)),
-                Err(why) => return Err(why),
+                Err(error) => return Err(error),
             }
         }
         let (optional, missing): (Vec<Unmet>, Vec<Unmet>) = unmet.into_iter().partition(|it| it.optional);
@@ -233,12 +233,12 @@ impl Dependencies {
     /// Calls a function of the program, for a limited time and until the caller gives up; a panic becomes an error.
     async fn ask(&self, lookup: &Arc<Lookup>, value: &Value, ctx: &ToolContext) -> Result<bool, ToolError> {
         let duration = ctx.timeout().map_or(self.timeout, |granted| granted.min(self.timeout));
-        let answer = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
-        match ctx.caller_token().run_until_cancelled(answer).await {
+        let response = tokio::time::timeout(duration, caught(async { lookup(value, ctx).await }));
+        match ctx.caller_token().run_until_cancelled(response).await {
             None => Err(ToolError::Cancelled),
             Some(Err(_)) => Err(ToolError::Timeout { duration }),
             Some(Ok(None)) => Err(ToolError::failed("a prerequisite of the tool could not be checked")),
-            Some(Ok(Some(answer))) => answer,
+            Some(Ok(Some(response))) => response,
         }
     }
 }

@@ -383,7 +383,7 @@ pub(crate) async fn pass(
     };
     let mut outcome = match goes_on {
         Ok(()) => run.await,
-        Err(why) => Err(*why),
+        Err(error) => Err(*error),
     };
     after(let_on, call, &mut outcome).await;
     outcome
@@ -400,9 +400,9 @@ pub(crate) fn before<'l: 'c, 'c>(
     Some(Box::pin(async move {
         let mut at = first;
         loop {
-            let answer = call.ctx.caller_token().run_until_cancelled(asked).await;
-            if let Err(why) = answer.unwrap_or(Err(ToolError::Cancelled)) {
-                return (layers.get(..at).unwrap_or_default(), Err(Box::new(why)));
+            let response = call.ctx.caller_token().run_until_cancelled(asked).await;
+            if let Err(error) = response.unwrap_or(Err(ToolError::Cancelled)) {
+                return (layers.get(..at).unwrap_or_default(), Err(Box::new(error)));
             }
             let mut others = layers.iter().enumerate().skip(at + 1);
             match others.find_map(|(at, layer)| Some((at, layer.before(call)?))) {

@@ -220,8 +220,8 @@ impl fmt::Debug for MiddlewareDecision {
             MiddlewareDecision::Modify(arguments) => {
                 f.debug_tuple("Modify").field(&Redacted(arguments)).finish()
             }
-            MiddlewareDecision::Deny(why) => f.debug_tuple("Deny").field(why).finish(),
-            MiddlewareDecision::NeedApproval(why) => f.debug_tuple("NeedApproval").field(why).finish(),
+            MiddlewareDecision::Deny(reason) => f.debug_tuple("Deny").field(reason).finish(),
+            MiddlewareDecision::NeedApproval(reason) => f.debug_tuple("NeedApproval").field(reason).finish(),
         }
     }
 }

@@ -160,8 +160,8 @@ impl Pages {
             kept = cut.stored_handles.into_inner();
         }
         if binary > limit.binary {
-            let mut left = limit.binary;
-            result.content.iter_mut().for_each(|content| shrink(content, limit.binary, &mut left));
+            let mut remaining = limit.binary;
+            result.content.iter_mut().for_each(|content| shrink(content, limit.binary, &mut remaining));
         }
         if spec.structured_output().is_some() {
             withhold(result, limit.text);
@@ -189,9 +189,9 @@ impl Pages {
             let whole = std::mem::take(message);
             let end = cut(&whole, bytes(limit.text));
             hide_cut(&whole, 0..end, ctx);
-            let shown = whole.get(..end).unwrap_or_default().to_owned();
+            let displayed = whole.get(..end).unwrap_or_default().to_owned();
             let cut = Cut { pages: self, limit, ctx, stored_handles: RefCell::default() };
-            *message = format!("{shown}\n{}", cut.notice(whole, end));
+            *message = format!("{displayed}\n{}", cut.notice(whole, end));
             return cut.stored_handles.into_inner();
         }
         Vec::new()
@@ -254,7 +254,7 @@ struct Cut<'a> {
 impl Cut<'_> {
     /// Returns the pieces that fit, and notices in place of the others.
     fn texts(&self, content: Vec<Content>, mut whole: String) -> Vec<Content> {
-        let mut left = self.limit.text;
+        let mut remaining = self.limit.text;
         let mut kept = Vec::with_capacity(content.len() + 1);
         // Where in the whole text the next piece begins; `None` after the cut, when no more text is shown.
         let mut begin = Some(0);
@@ -263,30 +263,30 @@ impl Cut<'_> {
                 Content::Text(text) => {
                     let Some(from) = begin else { continue };
                     let broken = u64::from(from > 0);
-                    if size(text.len()) + broken <= left {
-                        left -= size(text.len()) + broken;
+                    if size(text.len()) + broken <= remaining {
+                        remaining -= size(text.len()) + broken;
                         begin = Some(from + text.len() + 1);
                         kept.push(Content::Text(text));
                         continue;
                     }
-                    let end = cut(&text, bytes(left.saturating_sub(broken)));
+                    let end = cut(&text, bytes(remaining.saturating_sub(broken)));
                     hide_cut(&text, 0..end, self.ctx);
-                    if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
-                        kept.push(Content::Text(shown.to_owned()));
+                    if let Some(displayed) = text.get(..end).filter(|displayed| !displayed.is_empty()) {
+                        kept.push(Content::Text(displayed.to_owned()));
                     }
                     // Nothing of an empty piece is shown, and neither is the break before it.
-                    let shown = if end == 0 { from.saturating_sub(1) } else { from + end };
-                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), shown)));
-                    (left, begin) = (0, None);
+                    let visible = if end == 0 { from.saturating_sub(1) } else { from + end };
+                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), visible)));
+                    (remaining, begin) = (0, None);
                 }
                 Content::Resource { uri, mime_type, data: ResourceData::Text(text) }
-                    if size(text.len()) > left =>
+                    if size(text.len()) > remaining =>
                 {
                     kept.push(Content::Text(self.resource(&uri, &mime_type, text)));
                 }
                 piece => {
                     if let Content::Resource { data: ResourceData::Text(text), .. } = &piece {
-                        left -= size(text.len());
+                        remaining -= size(text.len());
                     }
                     kept.push(piece);
                 }
@@ -327,7 +327,7 @@ impl Cut<'_> {
 }
 
 /// Replaces binary content that does not fit in the remaining size with a text.
-fn shrink(content: &mut Content, most: u64, left: &mut u64) {
+fn shrink(content: &mut Content, max: u64, remaining: &mut u64) {
     let (what, mime_type, data) = match &*content {
         Content::Image { data, mime_type } => (String::from("Image"), mime_type, data),
         Content::Audio { data, mime_type } => (String::from("Audio"), mime_type, data),
@@ -337,32 +337,32 @@ fn shrink(content: &mut Content, most: u64, left: &mut u64) {
         Content::Text(_) | Content::Resource { .. } | Content::Link { .. } => return,
     };
     let size = decoded_size(data);
-    if size <= *left {
-        *left -= size;
+    if size <= *remaining {
+        *remaining -= size;
         return;
     }
     let kind = if mime_type.is_empty() { "binary" } else { mime_type };
-    let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {most} bytes are too many.]");
+    let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {max} bytes are too many.]");
     *content = Content::Text(text);
 }
 
 /// Removes a structured result that is too large to be sent.
-fn withhold(result: &mut ToolResult, most: u64) {
+fn withhold(result: &mut ToolResult, max: u64) {
     let found = match &result.structured {
         Structured::Json(text) => size(text.len()),
         Structured::Details | Structured::DetailsWithout(_) => json_size(&result.details),
         Structured::Missing(_) => return,
     };
-    if found > most {
-        let why = format!("it has {found} bytes, and more than {most} are too many");
-        result.structured = Structured::Missing(why.into());
+    if found > max {
+        let reason = format!("it has {found} bytes, and more than {max} are too many");
+        result.structured = Structured::Missing(reason.into());
     }
 }
 
 /// Has records and events hide what remains of a secret in the part of a text that is shown.
-fn hide_cut(text: &str, shown: Range<usize>, ctx: &ToolContext) {
+fn hide_cut(text: &str, visible: Range<usize>, ctx: &ToolContext) {
     if let Some(secrets) = ctx.secrets() {
-        ctx.hide(&secrets.cut_by(shown, text));
+        ctx.hide(&secrets.cut_by(visible, text));
     }
 }
 
@@ -391,12 +391,12 @@ fn decoded_size(base64: &str) -> u64 {
 
 /// Returns where to cut a text so that at most this many bytes remain: after the last line break if that keeps at
 /// least half, otherwise between two characters.
-fn cut(text: &str, most: usize) -> usize {
-    if text.len() <= most {
+fn cut(text: &str, max: usize) -> usize {
+    if text.len() <= max {
         return text.len();
     }
-    let end = floor(text, most);
-    let line = text.get(..end).and_then(|shown| shown.rfind('\n')).map(|newline| newline + 1);
+    let end = floor(text, max);
+    let line = text.get(..end).and_then(|displayed| displayed.rfind('\n')).map(|newline| newline + 1);
     line.filter(|line| *line >= end.div_ceil(2)).unwrap_or(end)
 }
 

@@ -106,7 +106,7 @@ pub async fn check(
     let asked = tokio::time::timeout(RATE_LIMIT_TIMEOUT, asked);
     match ctx.caller_token().run_until_cancelled(asked).await {
         None => Err(ToolError::Cancelled),
-        Some(Ok(Some(answer))) => answer,
+        Some(Ok(Some(response))) => response,
         Some(Ok(None) | Err(_)) => Err(exceeded(spec.name.as_str())),
     }
 }
@@ -263,22 +263,22 @@ impl WindowLimit {
 
     /// Counts a call in the store.
     async fn count(&self, store: &dyn Store, principal: &Principal, tool: &str) -> Result<bool, StoreError> {
-        let most = principal.quota.unwrap_or(self.per_principal);
-        if most == 0 || self.per_tool == 0 {
+        let max = principal.quota.unwrap_or(self.per_principal);
+        if max == 0 || self.per_tool == 0 {
             return Ok(false);
         }
         // A principal may have any ID, and a tool has no slash in its name.
         let who = format!("{}/{}", self.window.as_micros(), principal.id);
         let (all, own) = (format!("all/{who}"), format!("tool/{tool}/{who}"));
-        store.count(TABLE, &[(&own, self.per_tool), (&all, most)], self.window).await
+        store.count(TABLE, &[(&own, self.per_tool), (&all, max)], self.window).await
     }
 
     /// Returns whether a call may proceed now by the counts of this process alone, and counts it if so.
     pub fn admit(&self, principal: &Principal, tool: &Text) -> bool {
         let part_length = (self.window.as_nanos() / u128::from(PARTS)).max(1);
         let part = u64::try_from(self.start.elapsed().as_nanos() / part_length).unwrap_or(u64::MAX);
-        let most = principal.quota.unwrap_or(self.per_principal);
-        if most == 0 || self.per_tool == 0 {
+        let limit = principal.quota.unwrap_or(self.per_principal);
+        if limit == 0 || self.per_tool == 0 {
             return false;
         }
         let mut counts = unpoisoned(self.counts.lock());
@@ -290,7 +290,7 @@ impl WindowLimit {
         let caller = callers.entry(principal.id.clone()).or_default();
         caller.forget(part);
         let of_tool = caller.tools.get(tool).copied().unwrap_or(0);
-        let allowed = caller.total < most && of_tool < self.per_tool;
+        let allowed = caller.total < limit && of_tool < self.per_tool;
         if allowed {
             caller.count(part, tool);
         }
@@ -320,11 +320,11 @@ impl Caller {
             }
             let ((_, tool), calls) = oldest.remove_entry();
             self.total = self.total.saturating_sub(calls);
-            let left = self.tools.get(&tool).map_or(0, |sum| sum.saturating_sub(calls));
-            if left == 0 {
+            let remaining = self.tools.get(&tool).map_or(0, |sum| sum.saturating_sub(calls));
+            if remaining == 0 {
                 self.tools.remove(&tool);
             } else {
-                self.tools.insert(tool, left);
+                self.tools.insert(tool, remaining);
             }
         }
     }
@@ -357,14 +357,14 @@ impl RateLimit for WindowLimit {
             match (self.count(store, principal, spec.name.as_str()).await, self.on_failure) {
                 (Ok(is_allowed), _) => to_result(is_allowed, spec),
                 (Err(_), OnFailure::Degrade) => to_result(self.admit(principal, &spec.name.to_text()), spec),
-                (Err(why), OnFailure::Refuse) => {
+                (Err(reason), OnFailure::Refuse) => {
                     let text = format!(
                         "The call was not executed: whether the rate limit allows '{}' now is not known, because the \
                          state that counts calls cannot be reached. Try again in a moment.",
                         spec.name
                     );
                     let error = ToolError::failed_with(RATE_LIMIT_UNKNOWN, text);
-                    Err(error.with_operator_detail(why.to_string()))
+                    Err(error.with_operator_detail(reason.to_string()))
                 }
             }
         })

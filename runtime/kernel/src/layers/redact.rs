@@ -202,10 +202,12 @@ impl Redactor {
 
     /// Returns the text of an error without secrets. Problems of arguments are cleaned one by one: the colon between
     /// the place `/password` and the words about it does not assign a secret.
-    pub(crate) fn error_with(&self, why: &ToolError, text: &str, secrets: &Secrets) -> String {
+    pub(crate) fn error_with(&self, error: &ToolError, text: &str, secrets: &Secrets) -> String {
         let clean = |text: &str| self.text_with(text, secrets).into_owned();
-        match why {
-            ToolError::InvalidArgs { problems, .. } if *why == ToolError::from_problems(problems.clone()) => {
+        match error {
+            ToolError::InvalidArgs { problems, .. }
+                if *error == ToolError::from_problems(problems.clone()) =>
+            {
                 let problems = problems.iter().map(|problem| ArgumentProblem {
                     pointer: clean(&problem.pointer),
                     message: clean(&problem.message),
@@ -219,18 +221,18 @@ impl Redactor {
 
     /// Returns the secrets in the answer to a tool's request for input: those that the schema of the request declares
     /// and those under secret keys, and everything if the schema is unknown.
-    pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, answer: &Value) -> Secrets {
+    pub(crate) fn secrets_in_answer(&self, schema: Option<&Value>, response: &Value) -> Secrets {
         let (mut secrets, rules) = (Secrets::default(), &self.rules);
         match schema {
             Some(schema) => {
-                let mut answer = answer.clone();
+                let mut response = response.clone();
                 let (shape, defs) = read_document(schema, &mut Vec::new());
                 if let Some(declared) = Declared::of_result(&shape.into(), &defs) {
-                    declared.hide(&mut answer, &mut secrets, rules.max_depth);
+                    declared.hide(&mut response, &mut secrets, rules.max_depth);
                 }
-                rules.hide_keys(&mut answer, &mut secrets, rules.max_depth);
+                rules.hide_keys(&mut response, &mut secrets, rules.max_depth);
             }
-            None => secrets.collect(answer, rules.max_depth),
+            None => secrets.collect(response, rules.max_depth),
         }
         secrets
     }
@@ -299,9 +301,9 @@ impl ToolRedactor {
     pub(crate) fn redact_arguments(&self, arguments: &Value, ctx: &ToolContext) -> Value {
         let known = ctx.secrets();
         let none = Secrets::default();
-        let (shown, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));
+        let (visible, found) = self.arguments_with(arguments.clone(), known.as_deref().unwrap_or(&none));
         ctx.hide(&found);
-        shown
+        visible
     }
 
     /// Hides and collects what is secret by its declaration or its key.
@@ -375,13 +377,13 @@ impl ToolRedactor {
 
     /// Returns the operator text of an error, redacted and without the secrets of the arguments.
     #[must_use]
-    pub fn error(&self, why: &ToolError, secrets: &Secrets) -> String {
-        self.redactor.error_with(why, &why.operator_text(), secrets)
+    pub fn error(&self, reason: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.error_with(reason, &reason.operator_text(), secrets)
     }
 
     /// Returns the text of an error for the model, redacted and without the secrets of the arguments.
-    pub(crate) fn message(&self, why: &ToolError, secrets: &Secrets) -> String {
-        self.redactor.error_with(why, &why.to_string(), secrets)
+    pub(crate) fn message(&self, error: &ToolError, secrets: &Secrets) -> String {
+        self.redactor.error_with(error, &error.to_string(), secrets)
     }
 
     /// Returns a text without secrets, including those of the arguments.

@@ -93,14 +93,14 @@ impl Voice {
     #[must_use]
     pub fn tell(&self, error: ToolError, spec: &ToolSpec, sent: &Value) -> ToolError {
         let ToolError::InvalidArgs { problems, .. } = &error else { return error };
-        let told: Vec<Option<String>> =
+        let messages: Vec<Option<String>> =
             problems.iter().map(|problem| self.words(problem, spec, sent)).collect();
-        if told.iter().all(Option::is_none) {
+        if messages.iter().all(Option::is_none) {
             return error;
         }
         let mut lines: Vec<String> = Vec::new();
-        for (problem, told) in problems.iter().zip(told) {
-            let line = told.unwrap_or_else(|| format!("{}: {}", problem.pointer, problem.message));
+        for (problem, described) in problems.iter().zip(messages) {
+            let line = described.unwrap_or_else(|| format!("{}: {}", problem.pointer, problem.message));
             if !lines.contains(&line) {
                 lines.push(line);
             }
@@ -159,7 +159,7 @@ impl Voice {
                 Some(problem.message.clone())
             }
             _ if length == 0 && rules.min_length == Some(1) => Some(self.empty.to_string()),
-            Some(most) if length > most => Some(self.too_long.replace("{max}", &most.to_string())),
+            Some(limit) if length > limit => Some(self.too_long.replace("{max}", &limit.to_string())),
             _ => None,
         }
     }

@@ -158,15 +158,15 @@ impl ListTools {
         let mut specs = self.0.allowed(ctx)?;
         specs.retain(|spec| category.is_none_or(|category| &*spec.category == category));
         let total = specs.len();
-        let shown: Vec<&ToolSpec> = specs.into_iter().skip(offset).take(limit).collect();
-        let end = offset.saturating_add(shown.len());
-        let mut text = docs::summary(shown.iter().copied());
+        let visible: Vec<&ToolSpec> = specs.into_iter().skip(offset).take(limit).collect();
+        let end = offset.saturating_add(visible.len());
+        let mut text = docs::summary(visible.iter().copied());
         if end < total {
             let first = offset + 1;
             text.push_str(&format!("\n{first}-{end} of {total} tools. The next ones are at offset {end}.\n"));
         }
         let next = if end < total { json!(end) } else { Value::Null };
-        let details = json!({ "tools": tools_json(&shown), "total": total, "next_offset": next });
+        let details = json!({ "tools": tools_json(&visible), "total": total, "next_offset": next });
         Ok(ToolResult::text(text).with_details(details))
     }
 }

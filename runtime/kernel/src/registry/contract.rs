@@ -47,7 +47,7 @@ impl HasSurface for Vec<Arc<dyn AgentTool>> {
 impl HasSurface for &[&Tool] {
     fn surface(self) -> Result<Surface, String> {
         let tools = self.iter().map(|tool| (&tool.spec, Some(recorded(&tool.call))));
-        Surface::of(tools).map_err(|why| why.to_string())
+        Surface::of(tools).map_err(|error| error.to_string())
     }
 }
 
@@ -59,12 +59,12 @@ impl HasSurface for Surface {
 
 impl<T: HasSurface, E: Display> HasSurface for Result<T, E> {
     fn surface(self) -> Result<Surface, String> {
-        self.map_err(|why| why.to_string())?.surface()
+        self.map_err(|error| error.to_string())?.surface()
     }
 }
 
 fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Result<Surface, String> {
-    Surface::of(tools.into_iter().map(|tool| (tool.spec(), None))).map_err(|why| why.to_string())
+    Surface::of(tools.into_iter().map(|tool| (tool.spec(), None))).map_err(|error| error.to_string())
 }
 
 /// Writes a program that shows its tools to `cargo toolgen`: the whole of `src/bin/tools.rs`, or of an example.
@@ -139,13 +139,13 @@ pub fn print(tools: impl HasSurface) -> ExitCode {
     let printed = tools.surface().and_then(|surface| {
         let mut out = std::io::stdout().lock();
         let written = out.write_all(surface.text().as_bytes()).and_then(|()| out.flush());
-        written.map_err(|why| format!("the tools cannot be written: {why}"))
+        written.map_err(|error| format!("the tools cannot be written: {error}"))
     });
     match printed {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
+        Err(error) => {
             // Nobody is left to be told if this fails, too.
-            let _ = writeln!(std::io::stderr(), "{why}");
+            let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::FAILURE
         }
     }
@@ -159,36 +159,36 @@ pub fn print(tools: impl HasSurface) -> ExitCode {
 /// The changes of this class or a worse one, each with its class and the reason, or why the lock cannot be used.
 pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<(), String> {
     let now = tools.surface()?;
-    let shown = path.display();
+    let visible = path.display();
     let update = std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0");
     let locked = match fs::read_to_string(path) {
         Ok(text) => Some(text),
-        Err(why) if why.kind() == ErrorKind::NotFound => None,
-        Err(why) => return Err(format!("{shown} cannot be read: {why}")),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(format!("{visible} cannot be read: {error}")),
     };
     let text = now.text();
     if update {
         if locked.as_deref() == Some(text.as_str()) {
             return Ok(());
         }
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        return folder
+        let dir = path.parent().map_or(Ok(()), fs::create_dir_all);
+        return dir
             .and_then(|()| fs::write(path, text))
-            .map_err(|why| format!("{shown} cannot be written: {why}"));
+            .map_err(|error| format!("{visible} cannot be written: {error}"));
     }
     const REMEDY: &str = "run the test with TOOLGEN_UPDATE=1 to write it, read what changed, and commit it";
     let Some(locked) = locked else {
-        return Err(format!("there is no lock {shown}; {REMEDY}"));
+        return Err(format!("there is no lock {visible}; {REMEDY}"));
     };
     let locked = Surface::parse(&locked).map_err(|problems| {
         let comparison =
             problems.iter().map(|LockProblem { pointer, message, .. }| format!("  {pointer}: {message}\n"));
-        format!("{shown} cannot be used:\n{}{REMEDY}", comparison.collect::<String>())
+        format!("{visible} cannot be used:\n{}{REMEDY}", comparison.collect::<String>())
     })?;
     let mut changes = locked.drift(&now);
     changes.retain(|Change { class, .. }| *class >= least);
     if changes.is_empty() {
         return Ok(());
     }
-    Err(format!("the tools differ from {shown}:\n{}If that is meant, {REMEDY}.", report(&changes)))
+    Err(format!("the tools differ from {visible}:\n{}If that is meant, {REMEDY}.", report(&changes)))
 }

@@ -118,7 +118,7 @@ impl Discovery {
     pub fn specs(&self) -> Result<[ToolSpec; 3], (Text, NameError)> {
         let name = |at: usize| {
             let name = &self.names[at];
-            ToolName::parse(name.clone()).map_err(|why| (name.clone(), why))
+            ToolName::parse(name.clone()).map_err(|error| (name.clone(), error))
         };
         let (search, describe, call) = (name(0)?, name(1)?, name(2)?);
         let names = [&search, &describe, &call].map(ToolName::to_text);

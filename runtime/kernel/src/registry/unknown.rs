@@ -16,5 +16,5 @@ pub struct UnknownTool {
 
 /// Writes `; did you mean '{suggestion}'?` if there is a suggestion, otherwise nothing.
 pub(crate) fn suggest(f: &mut fmt::Formatter<'_>, suggestion: Option<&str>) -> fmt::Result {
-    suggestion.map_or(Ok(()), |meant| write!(f, "; did you mean '{meant}'?"))
+    suggestion.map_or(Ok(()), |closest| write!(f, "; did you mean '{closest}'?"))
 }

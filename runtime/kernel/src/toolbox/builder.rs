@@ -135,8 +135,8 @@ impl ToolboxBuilder {
     /// [`NESTED_CALLS`](crate::call::context::NESTED_CALLS) by default. Further ones fail with the code
     /// `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; its turns limit them.
     #[must_use]
-    pub fn max_nested_calls(mut self, most: u32) -> ToolboxBuilder {
-        self.layers.nested_calls = most;
+    pub fn max_nested_calls(mut self, max: u32) -> ToolboxBuilder {
+        self.layers.nested_calls = max;
         self
     }
 
@@ -276,9 +276,9 @@ impl ToolboxBuilder {
             return Err(ToolboxError::ShortKey(length));
         }
         if let Network::Hosts(hosts) = &self.context.limits.network
-            && let Some(why) = hosts.iter().find_map(|host| hosts::wrong(host))
+            && let Some(reason) = hosts.iter().find_map(|host| hosts::wrong(host))
         {
-            return Err(ToolboxError::Host(why));
+            return Err(ToolboxError::Host(reason));
         }
         self.add_reader().map_err(ToolboxError::NotSealed)?;
         let discovery = self.add_discovery()?;

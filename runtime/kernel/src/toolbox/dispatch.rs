@@ -288,8 +288,8 @@ impl<'a> Turn for Calls<'a> {
                      Make it again in another turn if it is still needed.",
                     self.options.max_calls
                 );
-                let why = ToolError::failed_with(TOO_MANY_CALLS, text);
-                ToolResponse { skipped: true, ..ToolResponse::new(&call, Err(why)) }
+                let error = ToolError::failed_with(TOO_MANY_CALLS, text);
+                ToolResponse { skipped: true, ..ToolResponse::new(&call, Err(error)) }
             }
         };
         Some(Box::pin(self.toolbox.pass_over(call, self.turn, Arc::clone(&self.turn_context), response)))

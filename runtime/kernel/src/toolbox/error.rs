@@ -52,8 +52,10 @@ impl fmt::Display for ToolboxError {
         match self {
             ToolboxError::NotAllowed(name) => write!(f, "tool '{name}' not allowed in this context"),
             ToolboxError::NotRegistered(name) => write!(f, "tool '{name}' not registered"),
-            ToolboxError::Create { name, source: why } => write!(f, "failed to create tool '{name}': {why}"),
-            ToolboxError::Toolset(why) => why.fmt(f),
+            ToolboxError::Create { name, source: error } => {
+                write!(f, "failed to create tool '{name}': {error}")
+            }
+            ToolboxError::Toolset(error) => error.fmt(f),
             ToolboxError::UnknownTools(names) => {
                 lines(f, names, |name| match name.contains(['*', '?', ':']) {
                     true => format!(
@@ -64,15 +66,15 @@ impl fmt::Display for ToolboxError {
                 })
             }
             ToolboxError::UnusedRules(rules) => lines(f, rules, |rule| format!("rule '{rule}' fits no tool")),
-            ToolboxError::Discovery(why) => {
-                write!(f, "discovery: {why}; choose other names with `Discovery::names`")
+            ToolboxError::Discovery(reason) => {
+                write!(f, "discovery: {reason}; choose other names with `Discovery::names`")
             }
             ToolboxError::OwnTool(name) => {
-                let remedy = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
+                let help = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
                 write!(
                     f,
                     "rule '{name}' excludes a tool that the provider itself adds, and through which a model gets only \
-                     what it may have anyway: remove the rule, or build the provider {remedy}"
+                     what it may have anyway: remove the rule, or build the provider {help}"
                 )
             }
             ToolboxError::ShortKey(length) => write!(
@@ -80,8 +82,8 @@ impl fmt::Display for ToolboxError {
                 "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
                  `openssl rand 32`"
             ),
-            ToolboxError::Host(why) => write!(f, "limits: {why}"),
-            ToolboxError::NotSealed(why) => why.fmt(f),
+            ToolboxError::Host(reason) => write!(f, "limits: {reason}"),
+            ToolboxError::NotSealed(error) => error.fmt(f),
         }
     }
 }

@@ -81,8 +81,8 @@ impl AgentTool for ToolFactory {
         _params: Value,
         _ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        let why = ToolError::failed(format!("{} is only there through a provider", self.spec.name));
-        Box::pin(std::future::ready(Err(why)))
+        let error = ToolError::failed(format!("{} is only there through a provider", self.spec.name));
+        Box::pin(std::future::ready(Err(error)))
     }
 
     fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {

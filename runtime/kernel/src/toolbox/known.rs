@@ -25,9 +25,9 @@ impl Toolbox {
     /// made once and serves many requests.
     pub fn specs_with_on_demand(&self) -> impl Iterator<Item = &ToolSpec> {
         let tools = self.0.registry.iter().zip(&self.0.slots).enumerate();
-        let shown =
+        let visible =
             tools.filter(|(index, (_, slot))| slot.listed && !slot.found && self.0.refusal(*index).is_none());
-        shown.map(|(_, (tool, _))| tool.spec())
+        visible.map(|(_, (tool, _))| tool.spec())
     }
 }
 

@@ -66,18 +66,18 @@ impl OneShotOutput {
         OneShotOutput { json, status, detail: String::new() }
     }
 
-    fn failed(why: &ToolError) -> OneShotOutput {
-        let status = if *why == ToolError::Cancelled { 130 } else { 1 };
-        let detail = match why {
+    fn failed(reason: &ToolError) -> OneShotOutput {
+        let status = if *reason == ToolError::Cancelled { 130 } else { 1 };
+        let detail = match reason {
             ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } => detail.clone(),
             _ => String::new(),
         };
-        OneShotOutput { detail, ..OneShotOutput::new(error(why), status) }
+        OneShotOutput { detail, ..OneShotOutput::new(error(reason), status) }
     }
 
     fn of(response: &ToolResponse) -> OneShotOutput {
         match &response.outcome {
-            Err(why) => OneShotOutput::failed(why),
+            Err(error) => OneShotOutput::failed(error),
             Ok(result) if reports_failure(result) => OneShotOutput::new(own_error(result), 1),
             Ok(result) => OneShotOutput::new(success(result, response.declared.is_some()), 0),
         }
@@ -118,46 +118,46 @@ pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolCo
     };
     let arguments = match arguments {
         Ok(arguments) => arguments,
-        Err(why) => return OneShotOutput::failed(&unreadable(&why)),
+        Err(error) => return OneShotOutput::failed(&unreadable(&error)),
     };
-    let answer =
+    let response =
         OneShotOutput::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
     // Most answers have no detail, and need no second look at the arguments.
-    if answer.detail.is_empty() {
-        return answer;
+    if response.detail.is_empty() {
+        return response;
     }
     let redactor = toolbox.inner().redactor(toolbox.inner().registry.index(tool));
     let (_, secrets) = redactor.arguments(arguments);
-    OneShotOutput { detail: redactor.text(&answer.detail, &secrets).into_owned(), ..answer }
+    OneShotOutput { detail: redactor.text(&response.detail, &secrets).into_owned(), ..response }
 }
 
 /// The error for an input that holds no arguments at all.
-fn unreadable(why: &str) -> ToolError {
-    ToolError::failed_with("INVALID_INPUT", format!("Failed to parse input: {why}"))
+fn unreadable(reason: &str) -> ToolError {
+    ToolError::failed_with("INVALID_INPUT", format!("Failed to parse input: {reason}"))
 }
 
 /// Returns `{"error", "code"}` and what else is known.
-fn error(why: &ToolError) -> Value {
-    let mut out = why.to_json();
-    let text = match why {
-        ToolError::InvalidArgs { problems, .. } => match (why.code(), problems.as_slice()) {
+fn error(reason: &ToolError) -> Value {
+    let mut out = reason.to_json();
+    let text = match reason {
+        ToolError::InvalidArgs { problems, .. } => match (reason.code(), problems.as_slice()) {
             ("INVALID_INPUT", [problem]) => unreadable(&problem.message).to_string(),
-            ("MISSING_PARAMETER", problems) => required(problems).unwrap_or_else(|| why.to_string()),
-            _ => why.to_string(),
+            ("MISSING_PARAMETER", problems) => required(problems).unwrap_or_else(|| reason.to_string()),
+            _ => reason.to_string(),
         },
         ToolError::MissingDependencies(missing) => {
             let missing = missing.missing.iter().filter(|unmet| !unmet.optional);
             let messages: Vec<&str> = missing.map(|unmet| unmet.message.as_str()).collect();
             format!("{}: {}", out["message"].as_str().unwrap_or_default(), messages.join("; "))
         }
-        _ => why.to_string(),
+        _ => reason.to_string(),
     };
     if let Some(members) = out.as_object_mut() {
         // The text of missing prerequisites is in `error` here.
         members.shift_remove("message");
     }
     out["error"] = text.into();
-    out["code"] = why.code().into();
+    out["code"] = reason.code().into();
     out
 }
 

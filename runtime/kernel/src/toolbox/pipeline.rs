@@ -200,9 +200,9 @@ impl Toolbox {
         let (started, clock) = (SystemTime::now(), Instant::now());
         let inner = self.inner();
         let index = inner.registry.index(&call.name);
-        if let Some(shown) = index.is_none().then(|| turn.secrets()?.replace(&call.name)).flatten() {
+        if let Some(displayed) = index.is_none().then(|| turn.secrets()?.replace(&call.name)).flatten() {
             // A tool made up the name of a secret: nothing has it, and nobody is to read it.
-            call.name = shown.into();
+            call.name = displayed.into();
         }
         let watch = Observers::of(self, &call, index, &around);
         let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.instrument(&around));
@@ -289,7 +289,7 @@ impl Toolbox {
         let inner = self.inner();
         let admitted = match &call.blocked {
             // A call that could not be parsed may lack even the name.
-            Some(why) if call.name.is_empty() => return Err(why.error()),
+            Some(reason) if call.name.is_empty() => return Err(reason.error()),
             _ => inner.admit(index, &call.name, ctx.principal())?,
         };
         let spec = admitted.spec;
@@ -322,12 +322,12 @@ impl Toolbox {
         if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
             Box::pin(session.refresh()).await?;
         }
-        if let Some(why) = &call.blocked {
-            return Err(why.error());
+        if let Some(reason) = &call.blocked {
+            return Err(reason.error());
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
-        if let Some(why) = &call.brings().denied {
-            return Err(why.clone());
+        if let Some(reason) = &call.brings().denied {
+            return Err(reason.clone());
         }
         let results = &seen.layers().result[..];
         let (let_on, goes_on) = match layer::before(results, seen) {
@@ -335,7 +335,7 @@ impl Toolbox {
             Some(asked) => asked.await,
         };
         let mut outcome = match goes_on.map(|()| layers.exact_arguments(call, seen)) {
-            Err(why) => Err(*why),
+            Err(reason) => Err(*reason),
             Ok(Some(given)) => {
                 let mut outcome = self.perform(admitted, given, call, seen, record).await;
                 layer::after(&seen.layers().arguments, seen, &mut outcome).await;
@@ -361,8 +361,8 @@ impl Toolbox {
     ) -> Outcome {
         let inner = self.inner();
         let (spec, ctx) = (admitted.spec, seen.ctx());
-        if let Some(why) = FactoryError::lacking(spec, ctx.services()) {
-            return Err(unbuilt(spec, why));
+        if let Some(error) = FactoryError::lacking(spec, ctx.services()) {
+            return Err(unbuilt(spec, error));
         }
         // A call that needs more input resumes with the same arguments.
         let sent = parsed(call.arguments.clone());
@@ -381,8 +381,8 @@ impl Toolbox {
             Some(asked) => asked.await,
         };
         let mut outcome = match goes_on.map(|()| arguments) {
-            Err(why) => Err(*why),
-            Ok(Err(why)) => Err(why),
+            Err(error) => Err(*error),
+            Ok(Err(error)) => Err(error),
             Ok(Ok(arguments)) => {
                 self.run_decided(admitted, (arguments, was_read), call, seen, (record, watch)).await
             }
@@ -423,11 +423,11 @@ impl Toolbox {
 }
 
 /// The answer to a call of a tool that lacks a service: a model can only report it.
-fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
-    let remedy = format!(
-        "{why}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
+fn unbuilt(spec: &ToolSpec, error: FactoryError) -> ToolError {
+    let help = format!(
+        "{error}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
          (`with_named_service`)"
     );
-    let why = ToolboxError::Create { name: spec.name.to_string(), source: why };
-    ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
+    let error = ToolboxError::Create { name: spec.name.to_string(), source: error };
+    ToolError::failed_with("SERVICE_UNAVAILABLE", error.to_string()).with_operator_detail(help)
 }

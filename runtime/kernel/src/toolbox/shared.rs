@@ -62,8 +62,8 @@ impl SharedRegistry {
     )]
     #[track_caller]
     pub fn register(&self, tool: impl AgentTool + 'static) {
-        if let Err(why) = self.try_register(tool) {
-            panic!("{why}");
+        if let Err(error) = self.try_register(tool) {
+            panic!("{error}");
         }
     }
 
@@ -75,14 +75,16 @@ impl SharedRegistry {
     /// taken; the tool that has it stays.
     #[track_caller]
     pub fn try_register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
-        let (name, place) = (tool.name().to_owned(), Location::caller());
+        let (name, location) = (tool.name().to_owned(), Location::caller());
         let tool: Arc<dyn AgentTool> = Arc::new(tool);
         let problem = match &mut *self.lock() {
             State::Sealed(_) => RegistryProblem::Sealed,
             State::Open(tools) => match tools.get(&name) {
-                Some((_, known)) => RegistryProblem::Duplicate { places: [Some(known), Some(place)], name },
+                Some((_, known)) => {
+                    RegistryProblem::Duplicate { places: [Some(known), Some(location)], name }
+                }
                 None => {
-                    tools.insert(name, (tool, place));
+                    tools.insert(name, (tool, location));
                     return Ok(());
                 }
             },

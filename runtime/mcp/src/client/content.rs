@@ -21,26 +21,26 @@ const MAX_PROBLEMS_SHOWN: usize = 5;
 /// # Errors
 ///
 /// What is wrong with the result, if it is not what the tool declares.
-pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, ToolError> {
-    let written = Written::take(&mut answer);
-    let shown = written.part("content");
-    let content: Vec<Content> = match answer.get_mut("content").map(Value::take) {
+pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult, ToolError> {
+    let written = Written::take(&mut response);
+    let visible = written.part("content");
+    let content: Vec<Content> = match response.get_mut("content").map(Value::take) {
         Some(Value::Array(blocks)) => {
-            let piece = |(at, block): (usize, &Value)| piece(block, shown.part(&at.to_string()));
+            let piece = |(at, block): (usize, &Value)| piece(block, visible.part(&at.to_string()));
             blocks.iter().enumerate().map(piece).collect()
         }
         None | Some(Value::Null) => Vec::new(),
-        Some(other) => vec![piece(&other, shown)],
+        Some(other) => vec![piece(&other, visible)],
     };
     let mut result = ToolResult::empty();
     result.content = content;
-    let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
+    let given = response.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
     let given = given.map(|value| (value, written.part("structuredContent").text()));
-    if is_error(&answer["isError"]) {
+    if is_error(&response["isError"]) {
         if result.content.is_empty() {
-            let told = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
-            let told = told.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
-            result.content.push(Content::Text(told));
+            let message = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
+            let message = message.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
+            result.content.push(Content::Text(message));
         }
         result.structured = Structured::Missing("the tool failed".into());
         return Ok(result.with_details(json!({ "success": false })));
@@ -103,7 +103,7 @@ fn says(result: &ToolResult, value: &Value, written: Option<&str>) -> bool {
     });
     match (texts.next(), texts.next()) {
         (Some(text), None) => {
-            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value);
+            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|message| message == *value);
             written.map_or_else(is_same, |written| reading::compact(text) == written)
                 || value.as_str() == Some(text)
                 // An object around the only thing there is to say, as some libraries make it.
@@ -118,13 +118,13 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
 }
 
 /// Whether a result is one of a failure. A server that says anything else than no does not say that all is well.
-fn is_error(said: &Value) -> bool {
-    match said {
-        Value::String(said) => {
-            !matches!(said.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
+fn is_error(text: &Value) -> bool {
+    match text {
+        Value::String(text) => {
+            !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
         }
         Value::Number(number) => number.as_f64() != Some(0.0),
-        said => !matches!(said, Value::Null | Value::Bool(false)),
+        text => !matches!(text, Value::Null | Value::Bool(false)),
     }
 }
 
@@ -227,11 +227,11 @@ mod tests {
         let kinds: Vec<Value> = got.content.iter().map(|content| content.to_json()["type"].clone()).collect();
         let wanted = ["text", "image", "audio", "resource", "resource", "text", "text", "text", "text"];
         assert_eq!(kinds, wanted);
-        let said = got.to_text();
+        let message = got.to_text();
         for part in
             [r#""uri":"x:/l""#, r#"{"type":"hologram","waves":[1]}"#, r#"{"type":"image"}"#, "\"loose\""]
         {
-            assert!(said.contains(part), "{said}");
+            assert!(message.contains(part), "{message}");
         }
         assert!(!got.is_error());
     }
@@ -241,14 +241,14 @@ mod tests {
         let value = json!({"n": 1, "of": ["a"]});
         let spec = declaring(None);
         let text = |text: &str| json!([{"type": "text", "text": text}]);
-        for (content, told) in [
+        for (content, message) in [
             (text("{ \"of\": [\"a\"], \"n\": 1 }"), "{ \"of\": [\"a\"], \"n\": 1 }"),
             (text("one"), "one\n{\"n\":1,\"of\":[\"a\"]}"),
             (json!([]), "{\"n\":1,\"of\":[\"a\"]}"),
             (Value::Null, "{\"n\":1,\"of\":[\"a\"]}"),
         ] {
             let got = result(&spec, json!({"content": content, "structuredContent": value})).unwrap();
-            assert_eq!(got.to_text(), told);
+            assert_eq!(got.to_text(), message);
             assert_eq!(got.structured().unwrap().into_owned(), value);
         }
         let wrapped = json!({"content": text("hi"), "structuredContent": {"result": "hi"}});
@@ -267,15 +267,15 @@ mod tests {
         // An older server says it as a text only.
         let got = result(&spec, json!({"content": [{"type": "text", "text": "{\"n\": 2}"}]})).unwrap();
         assert_eq!(got.details, json!({"n": 2}));
-        for (answer, why) in [
+        for (response, cause) in [
             (json!({"content": [text]}), "lacks the structured content"),
             (json!({"structuredContent": {"n": "x"}}), "/n: "),
             (json!({"structuredContent": {}}), "not what it declares"),
         ] {
-            let error = result(&spec, answer).unwrap_err();
+            let error = result(&spec, response).unwrap_err();
             assert_eq!(error.code(), INVALID_OUTPUT);
-            assert!(error.operator_text().contains(why), "an operator reads the reason, too");
-            assert!(error.to_string().contains(why), "{error}");
+            assert!(error.operator_text().contains(cause), "an operator reads the reason, too");
+            assert!(error.to_string().contains(cause), "{error}");
         }
         // A failure need not be as declared.
         for is_error in [json!(true), json!("true"), json!(1), json!({})] {
@@ -286,10 +286,10 @@ mod tests {
 
     #[test]
     fn error_member_of_structured_content_is_not_a_failure() {
-        let answer = json!({"content": [], "structuredContent": {"error": "none found", "success": false}});
-        let got = result(&declaring(None), answer.clone()).unwrap();
+        let response = json!({"content": [], "structuredContent": {"error": "none found", "success": false}});
+        let got = result(&declaring(None), response.clone()).unwrap();
         assert!(!got.is_error());
-        assert_eq!(got.structured().unwrap().into_owned(), answer["structuredContent"]);
+        assert_eq!(got.structured().unwrap().into_owned(), response["structuredContent"]);
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl ServerRequestHandler {
         if let Some(handler) = handler {
             let asked =
                 McpServerRequest { server: self.server.clone(), method: method.to_owned().into(), params };
-            return handler(asked).await.map_err(|why| (REQUEST_DECLINED, why.to_string()));
+            return handler(asked).await.map_err(|error| (REQUEST_DECLINED, error.to_string()));
         }
         match capability {
             "roots" => Ok(json!({ "roots": [] })),
@@ -134,8 +134,8 @@ impl ServerRequestHandler {
         let message = params["message"].as_str().unwrap_or("The tool needs input.").to_owned();
         let schema = params.get_mut("requestedSchema").map(Value::take).unwrap_or_default();
         let request = InputRequest::new(message, schema);
-        let (answer, answered) = oneshot::channel();
-        if asker.send(Question { request, reply_to: answer }).await.is_err() {
+        let (response, answered) = oneshot::channel();
+        if asker.send(Question { request, reply_to: response }).await.is_err() {
             return json!({ "action": "decline" });
         }
         match answered.await {
@@ -148,16 +148,16 @@ impl ServerRequestHandler {
 /// Answers the requests of a server for as long as there is a connection.
 pub(super) async fn serve_requests(
     transport: Weak<dyn Transport>,
-    mut said: mpsc::Receiver<ServerMessage>,
+    mut reply: mpsc::Receiver<ServerMessage>,
     desk: Arc<ServerRequestHandler>,
     inbox: Inbox,
 ) {
     let mut running = JoinSet::new();
     let mut handles: BTreeMap<String, AbortHandle> = BTreeMap::new();
-    while let Some(said) = said.recv().await {
+    while let Some(reply) = reply.recv().await {
         while running.try_join_next().is_some() {}
         handles.retain(|_, handle| !handle.is_finished());
-        match said {
+        match reply {
             ServerMessage::Cancelled(id) => {
                 if let Some(handle) = handles.remove(&id.to_string()) {
                     handle.abort();
@@ -175,17 +175,17 @@ pub(super) async fn serve_requests(
                 let work = async move {
                     let _asked = inbox.begin_server_request();
                     let late = (REQUEST_DECLINED, "there was no answer in time".to_owned());
-                    let answer = match busy {
+                    let response = match busy {
                         true => Err((REQUEST_DECLINED, "too many requests at the same time".to_owned())),
                         false => {
-                            let answer = desk.handle_request(&method, params, None);
-                            match caught(timeout(desk.options.call_timeout, answer)).await {
-                                Some(answer) => answer.unwrap_or(Err(late)),
+                            let response = desk.handle_request(&method, params, None);
+                            match caught(timeout(desk.options.call_timeout, response)).await {
+                                Some(response) => response.unwrap_or(Err(late)),
                                 None => Err((REQUEST_DECLINED, "answering it failed".to_owned())),
                             }
                         }
                     };
-                    let message = match answer {
+                    let message = match response {
                         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
                         Err((code, message)) => {
                             let error = json!({ "code": code, "message": message });

@@ -63,8 +63,8 @@ pub(super) struct NegotiationError {
 }
 
 impl From<String> for NegotiationError {
-    fn from(why: String) -> NegotiationError {
-        NegotiationError { message: why, at_probe: false }
+    fn from(reason: String) -> NegotiationError {
+        NegotiationError { message: reason, at_probe: false }
     }
 }
 
@@ -80,38 +80,38 @@ pub(super) async fn negotiate(
     (probe, whole): (Duration, Duration),
 ) -> Result<Negotiated, NegotiationError> {
     let ends = Instant::now() + whole;
-    let left = || ends.saturating_duration_since(Instant::now());
+    let remaining = || ends.saturating_duration_since(Instant::now());
     let mut refused = None;
     if !LEGACY.contains(&known) {
         // One that is known to speak it gets more time, but leaves some for the others.
-        let patience = if MODERN.contains(&known) { left() / 2 } else { probe.min(left() / 2) };
+        let patience = if MODERN.contains(&known) { remaining() / 2 } else { probe.min(remaining() / 2) };
         let mut discovered = discover(link, capabilities, patience).await;
         if let Err(Failure::Refused { code: UNSUPPORTED, data, .. }) = &discovered
             && data["supported"].as_array().is_some_and(|all| all.iter().any(|one| one == MODERN[0]))
         {
             // It refuses what it says it speaks: once more, before a handshake that it does not know.
-            discovered = discover(link, capabilities, left()).await;
+            discovered = discover(link, capabilities, remaining()).await;
         }
         match discovered {
             Ok(agreement) => return Ok(agreement),
-            Err(Failure::ConnectionLost(why) | Failure::NotSent(why)) => {
-                return Err(NegotiationError { message: why, at_probe: true });
+            Err(Failure::ConnectionLost(reason) | Failure::NotSent(reason)) => {
+                return Err(NegotiationError { message: reason, at_probe: true });
             }
-            Err(why) => refused = Some(why),
+            Err(error) => refused = Some(error),
         }
     }
-    let first = match initialize(link, known, capabilities, left()).await {
+    let first = match initialize(link, known, capabilities, remaining()).await {
         Ok(agreement) => return Ok(agreement),
-        Err(why) => why,
+        Err(error) => error,
     };
     // A server without a handshake that was slow to start, or spoke an older revision before.
     if !matches!(refused, Some(Failure::Refused { .. }))
         && matches!(first, Failure::Refused { .. })
-        && let Ok(agreement) = discover(link, capabilities, left()).await
+        && let Ok(agreement) = discover(link, capabilities, remaining()).await
     {
         return Ok(agreement);
     }
-    let why = match first {
+    let reason = match first {
         Failure::Refused { code, message, .. } => {
             // A refusal of HTTP has no code.
             let code = if code == 0 { String::new() } else { format!(" ({code})") };
@@ -121,10 +121,10 @@ pub(super) async fn negotiate(
             let wrote = link.transport.wrote();
             format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
         }
-        Failure::Unread(why) => format!("its answer to the handshake cannot be read: {why}"),
-        Failure::NotSent(why) | Failure::ConnectionLost(why) => why,
+        Failure::Unread(reason) => format!("its answer to the handshake cannot be read: {reason}"),
+        Failure::NotSent(reason) | Failure::ConnectionLost(reason) => reason,
     };
-    Err(why.into())
+    Err(reason.into())
 }
 
 /// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`:
@@ -192,11 +192,11 @@ async fn initialize(
     let revision = result["protocolVersion"].as_str().unwrap_or_default().to_owned();
     if !LEGACY.contains(&revision.as_str()) {
         let known = LEGACY.join(", ");
-        let said = match revision.as_str() {
+        let text = match revision.as_str() {
             "" => "it does not say which revision it speaks".to_owned(),
-            said => format!("it speaks revision `{}`", cut(&visible(said), SHOWN)),
+            text => format!("it speaks revision `{}`", cut(&visible(text), SHOWN)),
         };
-        let message = format!("{said}, and this client speaks {known} and {}", MODERN[0]);
+        let message = format!("{text}, and this client speaks {known} and {}", MODERN[0]);
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     link.transport.agreed(&revision);

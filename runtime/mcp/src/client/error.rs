@@ -28,43 +28,45 @@ const TIMEOUT: &str = "TIMEOUT";
 const INVALID_PARAMS: i64 = -32602;
 
 /// The server cannot be reached.
-pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
-    let message = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
+pub(super) fn unreachable(server: &McpServer, reason: &str) -> ToolError {
+    let message =
+        format!("the MCP server `{}` cannot be used: {}", server.alias, reason.trim_end_matches('.'));
     let text = format!("{message}. The call was not made; calling again will not help");
-    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text).with_operator_detail(message)
+    ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
+        .with_operator_detail(message)
 }
 
 /// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
-fn about_credential(why: &str) -> Option<&'static str> {
-    let refused = ["401", "403"].iter().any(|status| why.contains(&format!("{ANSWERED}{status}")));
-    if refused { Some("CREDENTIAL_REFUSED") } else { why.contains(UNSET).then_some("MISSING_CREDENTIAL") }
+fn about_credential(reason: &str) -> Option<&'static str> {
+    let refused = ["401", "403"].iter().any(|status| reason.contains(&format!("{ANSWERED}{status}")));
+    if refused { Some("CREDENTIAL_REFUSED") } else { reason.contains(UNSET).then_some("MISSING_CREDENTIAL") }
 }
 
 /// The server has failed too often.
-pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
+pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> ToolError {
     let text = format!(
-        "the MCP server `{}` failed too often, last because {why}. The call was not made; do not try again within the \
+        "the MCP server `{}` failed too often, last because {reason}. The call was not made; do not try again within the \
          next {} seconds",
         server.alias,
-        left.as_secs() + 1
+        remaining.as_secs() + 1
     );
-    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text)
+    ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
 }
 
 /// A tool cannot be compared with its lock.
-pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
-    let why = failure(&plan.server, LISTING, why);
+pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
+    let error = failure(&plan.server, LISTING, reason);
     let text = format!(
-        "the tool `{}` is locked, and whether it is still the same cannot be told: {why}. The call was not made",
+        "the tool `{}` is locked, and whether it is still the same cannot be told: {error}. The call was not made",
         plan.tool
     );
     ToolError::failed_with("TOOL_UNVERIFIED", text)
 }
 
 /// A request gave no result.
-pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError {
+pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolError {
     let alias = &server.alias;
-    match why {
+    match reason {
         Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
         Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
             about_credential(&message).unwrap_or(REFUSED),
@@ -75,15 +77,15 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
             let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
             ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
         }
-        Failure::NotSent(why) => unreachable(server, &why),
-        Failure::ConnectionLost(why) => {
-            let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {why}");
+        Failure::NotSent(reason) => unreachable(server, &reason),
+        Failure::ConnectionLost(reason) => {
+            let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {reason}");
             // A request of the protocol itself changes nothing.
             let doubt = "\nWhether it was carried out is not known; look before you call it again";
             ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
         }
-        Failure::Unread(why) => {
-            let text = format!("the answer of the MCP server `{alias}` to `{what}` cannot be read: {why}");
+        Failure::Unread(reason) => {
+            let text = format!("the answer of the MCP server `{alias}` to `{what}` cannot be read: {reason}");
             let made = "\nThe call was made; look at what it has changed before you make it again";
             match what {
                 LISTING => ToolError::failed_with(REFUSED, text),
@@ -124,7 +126,7 @@ mod tests {
     #[test]
     fn missing_or_refused_credential_has_a_code_and_variable() {
         let server = McpServer::http("shop", "https://shop.example/mcp");
-        for (why, code) in [
+        for (reason, code) in [
             (
                 "the server answered with status 401 Unauthorized. Put a token that it accepts into A_TOKEN",
                 "CREDENTIAL_REFUSED",
@@ -140,12 +142,12 @@ mod tests {
             ("the server answered with status 404 Not Found", UNREACHABLE),
         ] {
             let refused =
-                || Failure::Refused { code: 0, message: why.to_owned(), data: serde_json::Value::Null };
-            let error = unreachable(&server, why);
-            assert_eq!(error.code(), code, "{why}");
+                || Failure::Refused { code: 0, message: reason.to_owned(), data: serde_json::Value::Null };
+            let error = unreachable(&server, reason);
+            assert_eq!(error.code(), code, "{reason}");
             assert_eq!(error.operator_text().contains("A_TOKEN"), code != UNREACHABLE);
             let error = failure(&server, "tools/call", refused());
-            assert_eq!(error.code(), if code == UNREACHABLE { REFUSED } else { code }, "{why}");
+            assert_eq!(error.code(), if code == UNREACHABLE { REFUSED } else { code }, "{reason}");
         }
     }
 }

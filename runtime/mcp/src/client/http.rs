@@ -129,10 +129,10 @@ impl Http {
                         written: true,
                         why: format!("the server took no notice within {NOTIFICATION_TIMEOUT:?}"),
                     };
-                    let told = delivered.unwrap_or_else(|_| Err(late()));
-                    let accepted = told.is_ok();
+                    let described = delivered.unwrap_or_else(|_| Err(late()));
+                    let accepted = described.is_ok();
                     // Who has given up hears nothing.
-                    drop(sent.send(told));
+                    drop(sent.send(described));
                     if listens && accepted {
                         answer::listen(&channel).await;
                     }

@@ -127,18 +127,18 @@ pub(super) struct Ticket {
 impl Inbox {
     /// Creates an inbox, and the receiver of what the server says of its own accord.
     pub(super) fn new() -> (Inbox, mpsc::Receiver<ServerMessage>) {
-        let (said, heard) = mpsc::channel(MAX_QUEUED_MESSAGES);
+        let (text, received) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let shared = Shared {
             pending: Mutex::default(),
             next: AtomicU64::new(1),
-            server_messages: said,
+            server_messages: text,
             changes: watch::Sender::new(0),
             ignored: AtomicU64::new(0),
             active_server_requests: AtomicU64::new(0),
             answered: Mutex::default(),
             listener: OnceLock::new(),
         };
-        (Inbox(Arc::new(shared)), heard)
+        (Inbox(Arc::new(shared)), received)
     }
 
     /// Takes a message as it came: a JSON object, or an array of them.
@@ -171,27 +171,27 @@ impl Inbox {
 
     /// Notes that the answer to this request will not come, while the connection goes on: its stream ended.
     #[cfg(feature = "http")]
-    pub(super) fn lost(&self, id: u64, why: impl Into<String>) {
-        self.complete(id, Reply::Lost(why.into()));
+    pub(super) fn lost(&self, id: u64, reason: impl Into<String>) {
+        self.complete(id, Reply::Lost(reason.into()));
     }
 
     /// Notes that the answer to this request came and cannot be read.
-    pub(super) fn unread(&self, id: u64, why: impl Into<String>) {
-        self.complete(id, Reply::Unread(why.into()));
+    pub(super) fn unread(&self, id: u64, reason: impl Into<String>) {
+        self.complete(id, Reply::Unread(reason.into()));
     }
 
     /// Notes that the connection has ended, so that no further request will be answered. The first reason counts.
-    pub(super) fn closed(&self, why: &str) {
+    pub(super) fn closed(&self, reason: &str) {
         let lost = {
             let mut book = unpoisoned(self.0.pending.lock());
-            book.closed.get_or_insert_with(|| why.to_owned());
+            book.closed.get_or_insert_with(|| reason.to_owned());
             std::mem::take(&mut book.pending)
         };
         let mut lost: Vec<_> = lost.into_iter().collect();
         lost.sort_unstable_by_key(|(id, _)| *id);
         for (_, pending) in lost {
             // Who has given up hears nothing.
-            drop(pending.reply.send(Reply::Lost(why.to_owned())));
+            drop(pending.reply.send(Reply::Lost(reason.to_owned())));
         }
         self.0.changes.send_modify(|changes| *changes += 1);
     }
@@ -249,7 +249,7 @@ impl Inbox {
         };
         let mut book = unpoisoned(self.0.pending.lock());
         match &book.closed {
-            Some(why) => Err(why.clone()),
+            Some(error) => Err(error.clone()),
             None => {
                 book.pending.insert(id, pending);
                 Ok(Ticket { id, reply, last_activity: heard, strays, inbox: self.clone() })
@@ -310,8 +310,8 @@ impl Inbox {
     }
 
     /// Passes on what the server says of its own accord. Messages beyond what can be handled are dropped.
-    fn enqueue(&self, said: ServerMessage) {
-        if self.0.server_messages.try_send(said).is_err() {
+    fn enqueue(&self, text: ServerMessage) {
+        if self.0.server_messages.try_send(text).is_err() {
             self.ignore();
         }
     }
@@ -365,18 +365,18 @@ fn own_id(id: &Value) -> Option<u64> {
 /// Reads the answer in a message.
 fn reply(mut message: Value) -> Reply {
     if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
-        let said = match &error {
-            Value::String(said) => said.clone(),
+        let text = match &error {
+            Value::String(text) => text.clone(),
             Value::Object(members) if members.is_empty() => "it does not say why".to_owned(),
             Value::Object(members) => match members.get("message") {
-                Some(Value::String(said)) => said.clone(),
+                Some(Value::String(text)) => text.clone(),
                 _ => error.to_string(),
             },
             other => other.to_string(),
         };
         return Reply::Error {
             code: error["code"].as_i64().unwrap_or_default(),
-            message: cut(&said, LONGEST_ERROR),
+            message: cut(&text, LONGEST_ERROR),
             data: error.get_mut("data").map(Value::take).unwrap_or_default(),
         };
     }

@@ -248,9 +248,9 @@ async fn await_response(
     let started = Instant::now();
     let mut sleep = pin!(sleep_until(started + patience.idle.min(patience.total)));
     // Whether the message was written, why there is no answer, and whether that is all there is to know.
-    let (mut written, mut why, mut known) = (None, None, false);
-    let failed = |written, why| {
-        Poll::Ready(Err(if written { Failure::ConnectionLost(why) } else { Failure::NotSent(why) }))
+    let (mut written, mut cause, mut known) = (None, None, false);
+    let failed = |written, cause| {
+        Poll::Ready(Err(if written { Failure::ConnectionLost(cause) } else { Failure::NotSent(cause) }))
     };
     poll_fn(|cx| {
         if !known && let Poll::Ready(reply) = Pin::new(&mut waiting.ticket.reply).poll(cx) {
@@ -263,9 +263,9 @@ async fn await_response(
                 Ok(Reply::Error { code, message, data }) => {
                     return Poll::Ready(Err(Failure::Refused { code, message, data }));
                 }
-                Ok(Reply::Unread(why)) => return Poll::Ready(Err(Failure::Unread(why))),
-                Ok(Reply::Lost(reason)) => why = Some(reason),
-                Err(_) => why = Some("the connection was dropped".to_owned()),
+                Ok(Reply::Unread(cause)) => return Poll::Ready(Err(Failure::Unread(cause))),
+                Ok(Reply::Lost(reason)) => cause = Some(reason),
+                Err(_) => cause = Some("the connection was dropped".to_owned()),
             }
             known = true;
             sleep.as_mut().reset(Instant::now() + WRITE_STATUS_TIMEOUT);
@@ -275,17 +275,17 @@ async fn await_response(
         {
             written = Some(outcome.as_ref().map_or_else(|broken| broken.written, |()| true));
             if let Err(Broken { why: reason, .. }) = outcome {
-                why.get_or_insert(reason);
+                cause.get_or_insert(reason);
                 known |= !waiting.transport.breaks();
                 sleep.as_mut().reset(Instant::now() + WRITE_STATUS_TIMEOUT);
             }
         }
         if let (Some(written), true) = (written, known) {
-            return failed(written, why.take().unwrap_or_default());
+            return failed(written, cause.take().unwrap_or_default());
         }
         while sleep.as_mut().poll(cx).is_ready() {
-            if let Some(why) = why.take() {
-                return failed(written.unwrap_or(true), why);
+            if let Some(cause) = cause.take() {
+                return failed(written.unwrap_or(true), cause);
             }
             let (now, heard) = (Instant::now(), waiting.ticket.last_activity());
             if now >= started + patience.total {

@@ -121,7 +121,7 @@ impl McpClient {
         options: McpOptions,
     ) -> Result<McpClient, ToolError> {
         let client = McpClient::new(server, options);
-        client.0.session().await.map_err(|why| client.0.redacted(why))?;
+        client.0.session().await.map_err(|error| client.0.redacted(error))?;
         Ok(client)
     }
 
@@ -132,7 +132,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
-        Ok(self.0.listed().await.map_err(|why| self.0.redacted(why))?.tools.clone())
+        Ok(self.0.listed().await.map_err(|error| self.0.redacted(error))?.tools.clone())
     }
 
     /// Returns the tools that [`tools`](McpClient::tools) leaves out, each with the reason.
@@ -141,7 +141,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn left_out(&self) -> Result<Vec<mcp::RejectedDescriptor>, ToolError> {
-        let listed = self.0.listed().await.map_err(|why| self.0.redacted(why))?;
+        let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
         let refused = mcp::tools(&self.0.server, &listed.tools, false).into_iter().filter_map(Result::err);
         Ok(listed.left_out.iter().cloned().chain(refused).collect())
     }
@@ -152,7 +152,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn remarks(&self) -> Result<Vec<String>, ToolError> {
-        Ok(self.0.listed().await.map_err(|why| self.0.redacted(why))?.remarks.clone())
+        Ok(self.0.listed().await.map_err(|error| self.0.redacted(error))?.remarks.clone())
     }
 
     /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. The arguments
@@ -170,7 +170,7 @@ impl McpClient {
         };
         let how = CallOptions { timeouts: self.0.timeouts, on_progress: None, asker: None };
         let manner = CallPolicy { how, idempotent: false, place: PermitSlot::default() };
-        self.0.call(&plan, &arguments, &manner).await.map_err(|why| self.0.redacted(why))
+        self.0.call(&plan, &arguments, &manner).await.map_err(|error| self.0.redacted(error))
     }
 
     /// Waits until the server says that its list of tools has changed, or the connection has ended: then the list has
@@ -180,7 +180,7 @@ impl McpClient {
     ///
     /// Why there is no connection.
     pub async fn changed(&self) -> Result<(), ToolError> {
-        self.0.session().await.map_err(|why| self.0.redacted(why))?.changed().await;
+        self.0.session().await.map_err(|error| self.0.redacted(error))?.changed().await;
         Ok(())
     }
 
@@ -205,10 +205,10 @@ impl McpClient {
     }
 
     /// Returns what a server said, without the credentials that it was given.
-    fn redact(&self, said: &Value) -> Value {
-        let mut said = said.clone();
-        self.0.credentials.now().hide_in_value(&mut said);
-        said
+    fn redact(&self, text: &Value) -> Value {
+        let mut text = text.clone();
+        self.0.credentials.now().hide_in_value(&mut text);
+        text
     }
 
     /// Returns how many messages of the connection fitted nothing: answers that came late, twice or unasked.
@@ -250,7 +250,7 @@ impl Client {
         };
         match made {
             Some(Ok(session)) => Ok(session),
-            Some(Err(why)) => Err(error::unreachable(&self.server, &why)),
+            Some(Err(reason)) => Err(error::unreachable(&self.server, &reason)),
             None => Err(error::unreachable(&self.server, "the attempt to connect was given up")),
         }
     }
@@ -275,7 +275,7 @@ impl Client {
                     None
                 }
                 Some(Ok(session)) => Some(session.ended()),
-                Some(Err(why)) => Some(why.clone()),
+                Some(Err(reason)) => Some(reason.clone()),
                 // Its task is gone with the runtime that it ran on.
                 None if attempt.task.is_finished() => Some("the attempt to connect was given up".to_owned()),
                 None => None,
@@ -286,12 +286,12 @@ impl Client {
             }
             breaker.failed(now);
         }
-        let delay = breaker.attempt(now).map_err(|left| {
+        let delay = breaker.attempt(now).map_err(|remaining| {
             *attempt = None;
-            error::open(&self.server, last.as_deref().unwrap_or("it failed too often"), left)
+            error::open(&self.server, last.as_deref().unwrap_or("it failed too often"), remaining)
         })?;
         let runtime =
-            Handle::try_current().map_err(|why| error::unreachable(&self.server, &why.to_string()))?;
+            Handle::try_current().map_err(|reason| error::unreachable(&self.server, &reason.to_string()))?;
         let (tell, outcome) = watch::channel(None);
         let (server, options) = (self.server.clone(), Arc::clone(&self.options));
         let credentials = self.credentials.clone();
@@ -309,13 +309,13 @@ impl Client {
     /// The tools of the server.
     pub(super) async fn listed(&self) -> Result<Arc<super::session::Listed>, ToolError> {
         let session = self.session().await?;
-        session.tools().await.map_err(|why| error::failure(&self.server, "tools/list", why))
+        session.tools().await.map_err(|reason| error::failure(&self.server, "tools/list", reason))
     }
 
     /// Hides the credentials of the server in an error: its last words, on standard error too, may hold them.
-    pub(super) fn hide_in_error(&self, why: &mut ToolError) {
+    pub(super) fn hide_in_error(&self, error: &mut ToolError) {
         let credentials = self.credentials.now();
-        match why {
+        match error {
             ToolError::Failed { message, detail, .. } | ToolError::Denied { message, detail } => {
                 credentials.hide_in_text(message);
                 credentials.hide_in_text(detail);
@@ -325,9 +325,9 @@ impl Client {
         }
     }
 
-    pub(super) fn redacted(&self, mut why: ToolError) -> ToolError {
-        self.hide_in_error(&mut why);
-        why
+    pub(super) fn redacted(&self, mut error: ToolError) -> ToolError {
+        self.hide_in_error(&mut error);
+        error
     }
 
     /// Calls a tool, if it still matches its lock.
@@ -368,15 +368,15 @@ impl Client {
                     {
                         continue;
                     }
-                    Err(why) => return Err(error::unverified(plan, why)),
+                    Err(reason) => return Err(error::unverified(plan, reason)),
                 }
             }
             match session.call(&plan.tool, arguments, &manner.how).await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(Failure::NotSent(_)) if tries < MAX_ATTEMPTS && !session.is_alive() => {}
                 Err(Failure::ConnectionLost(_))
                     if tries < MAX_ATTEMPTS && manner.idempotent && !session.is_alive() => {}
-                Err(why) => return Err(error::failure(&self.server, &plan.tool, why)),
+                Err(reason) => return Err(error::failure(&self.server, &plan.tool, reason)),
             }
         }
     }

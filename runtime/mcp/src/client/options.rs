@@ -157,11 +157,14 @@ impl McpOptions {
     /// Sets the function that answers `sampling/createMessage`, with a completion by a model of the program in the
     /// form that MCP gives it: `{"role", "content", "model"}`. Without it, servers are refused.
     #[must_use]
-    pub fn sampling<F>(mut self, answer: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
+    pub fn sampling<F>(
+        mut self,
+        response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
+    ) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
-        self.sampling = Some(Arc::new(move |asked| Box::pin(answer(asked))));
+        self.sampling = Some(Arc::new(move |asked| Box::pin(response(asked))));
         self
     }
 
@@ -172,22 +175,22 @@ impl McpOptions {
     #[must_use]
     pub fn elicitation<F>(
         mut self,
-        answer: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
+        response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static,
     ) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
-        self.elicitation = Some(Arc::new(move |asked| Box::pin(answer(asked))));
+        self.elicitation = Some(Arc::new(move |asked| Box::pin(response(asked))));
         self
     }
 
     /// Sets the function that answers `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, there are none.
     #[must_use]
-    pub fn roots<F>(mut self, answer: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
+    pub fn roots<F>(mut self, response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
-        self.roots = Some(Arc::new(move |asked| Box::pin(answer(asked))));
+        self.roots = Some(Arc::new(move |asked| Box::pin(response(asked))));
         self
     }
 

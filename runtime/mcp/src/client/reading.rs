@@ -32,10 +32,10 @@ pub(super) fn read(text: &[u8]) -> Result<Value, String> {
     match serde_json::from_slice(text) {
         Ok(message) => Ok(with_digits(message, text)),
         // A line of a log.
-        Err(why)
+        Err(error)
             if !text.trim_ascii_start().starts_with(b"{") && !text.trim_ascii_start().starts_with(b"[") =>
         {
-            Err(why.to_string())
+            Err(error.to_string())
         }
         Err(_) => match list_in_parts(text) {
             Some(message) => Ok(message),
@@ -151,11 +151,11 @@ fn list_in_parts(text: &[u8]) -> Option<Value> {
 fn unreadable(tool: &[u8]) -> Value {
     let name = part(tool, "name").filter(|name| name.starts_with(b"\""));
     let name = name.and_then(|name| serde_json::from_str::<Value>(&literal(name)).ok());
-    let why = match levels(tool) > READ_LEVELS {
+    let reason = match levels(tool) > READ_LEVELS {
         true => format!("the descriptor is nested deeper than {MAX_LEVELS} levels"),
         false => format!("the descriptor cannot be read: {}", fault(tool)),
     };
-    json!({ "name": name, UNREADABLE: why })
+    json!({ "name": name, UNREADABLE: reason })
 }
 
 /// Says what in a text cannot be read, and where.
@@ -163,29 +163,32 @@ fn fault(text: &[u8]) -> String {
     if levels(text) > READ_LEVELS {
         return format!("it is nested too deeply: more than {READ_LEVELS} levels");
     }
-    let (mut place, mut text) = (String::new(), text);
+    let (mut location, mut text) = (String::new(), text);
     for _ in 0..SEARCHED {
         let wrong = |(_, part): &(String, &[u8])| serde_json::from_slice::<Value>(part).is_err();
         let Some((key, part)) = parts(text).and_then(|parts| parts.into_iter().find(wrong)) else { break };
-        pointer::push(&mut place, &key);
+        pointer::push(&mut location, &key);
         text = part;
     }
-    let at =
-        if place.is_empty() { String::new() } else { format!(" at `{}`", cut(&visible(&place), 5 * SHOWN)) };
-    let why = serde_json::from_slice::<Value>(text).err();
-    let column = why.as_ref().map_or(0, serde_json::Error::column);
-    let why = why.map(|why| why.to_string()).unwrap_or_default();
-    let short = why.split(" at line ").next().unwrap_or_default();
-    let shown = |text: &[u8]| cut(&visible(&String::from_utf8_lossy(text)), SHOWN);
+    let at = if location.is_empty() {
+        String::new()
+    } else {
+        format!(" at `{}`", cut(&visible(&location), 5 * SHOWN))
+    };
+    let error = serde_json::from_slice::<Value>(text).err();
+    let column = error.as_ref().map_or(0, serde_json::Error::column);
+    let reason = error.map(|error| error.to_string()).unwrap_or_default();
+    let short = reason.split(" at line ").next().unwrap_or_default();
+    let displayed = |text: &[u8]| cut(&visible(&String::from_utf8_lossy(text)), SHOWN);
     match text.trim_ascii_start().first() {
-        Some(b'"') => format!("the text {}{at} is not Unicode: {short}", shown(text)),
+        Some(b'"') => format!("the text {}{at} is not Unicode: {short}", displayed(text)),
         Some(b'{' | b'[') => {
             let near = text.get(column.saturating_sub(SHOWN / 2)..).unwrap_or_default();
-            let what = if place.is_empty() { "it".to_owned() } else { format!("what stands{at}") };
-            format!("{what} is not JSON: {short}, near `{}`", shown(near))
+            let what = if location.is_empty() { "it".to_owned() } else { format!("what stands{at}") };
+            format!("{what} is not JSON: {short}, near `{}`", displayed(near))
         }
-        _ if is_number(text) => format!("the number `{}`{at} is too large", shown(text)),
-        _ => format!("`{}`{at} is not JSON", shown(text)),
+        _ if is_number(text) => format!("the number `{}`{at} is too large", displayed(text)),
+        _ => format!("`{}`{at} is not JSON", displayed(text)),
     }
 }
 
@@ -384,10 +387,13 @@ mod tests {
     #[test]
     fn unparsable_tool_is_skipped_and_reported_by_name() {
         for levels in [60, 70, 5000] {
-            let why = refused(&format!(r#"{{"name":"mine","inputSchema":{}}}"#, nested(levels)));
-            assert!(why.contains("nested deeper than 100 levels") && why.contains("`mine`"), "{why}");
+            let reason = refused(&format!(r#"{{"name":"mine","inputSchema":{}}}"#, nested(levels)));
+            assert!(
+                reason.contains("nested deeper than 100 levels") && reason.contains("`mine`"),
+                "{reason}"
+            );
         }
-        for (schema, told) in [
+        for (schema, message) in [
             (
                 r#"{"type":"object","properties":{"a":{"default":NaN}}}"#,
                 "`NaN` at `/inputSchema/properties/a/default`",
@@ -403,8 +409,8 @@ mod tests {
             (r#"{"enum":[undefined]}"#, "`undefined` at `/inputSchema/enum/0`"),
             (r#"{"enum":[1 2]}"#, "tool `mine`"),
         ] {
-            let why = refused(&format!(r#"{{"inputSchema":{schema}, "name" : "mine"}}"#));
-            assert!(why.contains(told) && why.contains("tool `mine`"), "{why}");
+            let reason = refused(&format!(r#"{{"inputSchema":{schema}, "name" : "mine"}}"#));
+            assert!(reason.contains(message) && reason.contains("tool `mine`"), "{reason}");
         }
         assert!(refused(r#"{"name":"\ud800"}"#).contains("tool `\u{fffd}`"));
     }
@@ -417,7 +423,7 @@ mod tests {
     #[test]
     fn other_parse_errors_have_a_location() {
         let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
-        for (result, told) in [
+        for (result, message) in [
             (format!(r#"{{"content":{deep}}}"#), "nested too deeply"),
             (
                 r#"{"structuredContent":{"rows":[1,{"a/b":NaN}]}}"#.to_owned(),
@@ -427,8 +433,8 @@ mod tests {
             (r#"{"content":['a']}"#.to_owned(), "`'a'` at `/result/content/0`"),
             (r#"{"content":["#.to_owned(), "it is not JSON: expected value, near"),
         ] {
-            let why = read(format!(r#"{{"id":1,"result":{result}}}"#).as_bytes()).unwrap_err();
-            assert!(why.contains(told), "{why}");
+            let reason = read(format!(r#"{{"id":1,"result":{result}}}"#).as_bytes()).unwrap_err();
+            assert!(reason.contains(message), "{reason}");
         }
         assert!(read(b"a line of a log").is_err());
         assert!(read(b"{\"id\":1,\"result\":{\"tools\":[").is_err());

@@ -101,7 +101,7 @@ async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolEr
     let (mut descriptors, mut cursors, mut cursor) = (Vec::new(), BTreeSet::new(), None);
     for _ in 0..MAX_PAGES {
         let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let page = peer.list_tools(params).await.map_err(|why| refused(alias, &why))?;
+        let page = peer.list_tools(params).await.map_err(|error| refused(alias, &error))?;
         descriptors.extend(page.tools.iter().map(|tool| json!(tool)));
         let Some(next) = page.next_cursor else { return Ok(descriptors) };
         if !cursors.insert(next.clone()) {
@@ -112,8 +112,8 @@ async fn list(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Value>, ToolEr
     Err(refused(alias, &format!("its list of tools has more than {MAX_PAGES} pages")))
 }
 
-fn refused(alias: &str, why: &dyn Display) -> ToolError {
-    ToolError::failed_with("MCP_REFUSED", format!("the MCP server `{alias}`: {why}"))
+fn refused(alias: &str, reason: &dyn Display) -> ToolError {
+    ToolError::failed_with("MCP_REFUSED", format!("the MCP server `{alias}`: {reason}"))
 }
 
 /// A tool of a server that a client of `rmcp` is connected to.
@@ -145,9 +145,9 @@ impl RmcpTool {
         let _hears = self.progress.listen(request.progress_token.clone(), ctx);
         let mut sent = Sent(Some(request));
         let Some(request) = &mut sent.0 else { return Err(ServiceError::TransportClosed) };
-        let answer = (&mut request.rx).await;
+        let response = (&mut request.rx).await;
         sent.0 = None;
-        answer.unwrap_or(Err(ServiceError::TransportClosed)).map(|answer| json!(answer))
+        response.unwrap_or(Err(ServiceError::TransportClosed)).map(|response| json!(response))
     }
 }
 
@@ -173,10 +173,10 @@ impl AgentTool for RmcpTool {
                         Err(refused(&self.alias, &"it wants to go on elsewhere, which this client does not"))
                     }
                 },
-                Err(ServiceError::McpError(why)) if why.code == ErrorCode::INVALID_PARAMS => {
-                    Err(ToolError::invalid_args(why.message))
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
+                    Err(ToolError::invalid_args(error.message))
                 }
-                Err(why) => Err(refused(&self.alias, &why)),
+                Err(error) => Err(refused(&self.alias, &error)),
             }
         })
     }

@@ -115,7 +115,7 @@ impl Session {
             }
             connected => connected,
         };
-        connected.map_err(|NegotiationError { message: why, .. }| why)
+        connected.map_err(|NegotiationError { message: reason, .. }| reason)
     }
 
     async fn connect_as(
@@ -124,16 +124,17 @@ impl Session {
         credentials: &Credentials,
         known: &str,
     ) -> Result<Session, NegotiationError> {
-        let (inbox, said) = Inbox::new();
+        let (inbox, text) = Inbox::new();
         let started = Instant::now();
         let transport = transport::start(server, options, credentials, inbox.clone())?;
         let desk = ServerRequestHandler::new(server, Arc::clone(options), credentials.clone());
         let desk = Arc::new(desk);
-        let attending = serve_requests(Arc::downgrade(&transport), said, Arc::clone(&desk), inbox.clone());
+        let attending = serve_requests(Arc::downgrade(&transport), text, Arc::clone(&desk), inbox.clone());
         let mut tasks = Tasks(vec![tokio::spawn(attending).abort_handle()]);
         let link = Connection { transport, inbox };
-        let left = options.connect_timeout.saturating_sub(started.elapsed());
-        let agreement = negotiate(&link, known, &server.capabilities, (options.probe_timeout, left)).await?;
+        let remaining = options.connect_timeout.saturating_sub(started.elapsed());
+        let agreement =
+            negotiate(&link, known, &server.capabilities, (options.probe_timeout, remaining)).await?;
         let tells = agreement.capabilities["tools"]["listChanged"] == true;
         let notifies_changes = Arc::new(Mutex::new(tells && !agreement.is_modern()));
         if tells && agreement.is_modern() {
@@ -217,8 +218,8 @@ impl Session {
         let (mut cursor, mut by_name, mut size, mut remarks) = (None, BTreeMap::new(), 0, Vec::new());
         let largest = self.options.max_message.saturating_mul(MAX_LIST_SIZE_FACTOR);
         for _ in 0..self.options.max_pages.max(1) {
-            let left = ends.saturating_duration_since(Instant::now());
-            let mut request = Request::new("tools/list", RequestTimeouts::of(left));
+            let remaining = ends.saturating_duration_since(Instant::now());
+            let mut request = Request::new("tools/list", RequestTimeouts::of(remaining));
             if let Some(cursor) = cursor.take() {
                 request.params.insert("cursor".to_owned(), Value::String(cursor));
             }
@@ -229,7 +230,7 @@ impl Session {
             };
             found.retain(|tool| {
                 let repeated = self.link.transport.repeated(&tool["inputSchema"], &Value::Null);
-                repeated.map_err(|why| left_out.push(not_repeated(tool, why))).is_ok()
+                repeated.map_err(|error| left_out.push(not_repeated(tool, error))).is_ok()
             });
             let next = page["nextCursor"].take();
             let knows = |tool: &Value| by_name.contains_key(tool["name"].as_str().unwrap_or_default());
@@ -327,9 +328,9 @@ impl Session {
             match result["resultType"].as_str() {
                 None | Some("complete") => return Ok(result),
                 Some("input_required") => {
-                    let answers = self.inputs(result["inputRequests"].take(), how).await?;
+                    let responses = self.inputs(result["inputRequests"].take(), how).await?;
                     more.clear();
-                    more.insert("inputResponses".to_owned(), Value::Object(answers));
+                    more.insert("inputResponses".to_owned(), Value::Object(responses));
                     if let state @ Value::String(_) = result["requestState"].take() {
                         more.insert("requestState".to_owned(), state);
                     }
@@ -370,20 +371,21 @@ impl Session {
         requests: Value,
         how: &CallOptions,
     ) -> Result<Map<String, Value>, Failure> {
-        let mut answers = Map::new();
-        let Value::Object(requests) = requests else { return Ok(answers) };
+        let mut responses = Map::new();
+        let Value::Object(requests) = requests else { return Ok(responses) };
         for (key, mut request) in requests {
             let method = request["method"].as_str().unwrap_or_default().to_owned();
             let params = request.get_mut("params").map(Value::take).unwrap_or_default();
-            let answer = timeout(
+            let response = timeout(
                 self.options.call_timeout,
                 self.desk.handle_request(&method, params, how.asker.as_ref()),
             );
-            let refused = |(_, why)| protocol_violation(format!("it needs an answer to `{method}`: {why}"));
+            let refused =
+                |(_, reason)| protocol_violation(format!("it needs an answer to `{method}`: {reason}"));
             let late = |_| Failure::Late(self.options.call_timeout, String::new());
-            answers.insert(key, answer.await.map_err(late)?.map_err(refused)?);
+            responses.insert(key, response.await.map_err(late)?.map_err(refused)?);
         }
-        Ok(answers)
+        Ok(responses)
     }
 }
 
@@ -408,7 +410,7 @@ fn subscribe(link: &Connection, agreement: &Negotiated, notifies_changes: &Arc<M
     let mut request = Request::new("subscriptions/listen", RequestTimeouts::ENDLESS);
     request.params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
     agreement.add_metadata(&mut request);
-    let (told, inbox) = (Arc::clone(notifies_changes), link.inbox.clone());
+    let (reported, inbox) = (Arc::clone(notifies_changes), link.inbox.clone());
     // The connection ends when nobody else has it.
     let transport = Arc::downgrade(&link.transport);
     let listening = async move {
@@ -417,10 +419,10 @@ fn subscribe(link: &Connection, agreement: &Negotiated, notifies_changes: &Arc<M
         let sent = transport.send(request.message(ticket.id)).await;
         drop(transport);
         if sent.is_ok() {
-            *unpoisoned(told.lock()) = true;
+            *unpoisoned(reported.lock()) = true;
             // Its answer ends the subscription.
             drop((&mut ticket.reply).await);
-            *unpoisoned(told.lock()) = false;
+            *unpoisoned(reported.lock()) = false;
         }
     };
     tokio::spawn(listening).abort_handle()

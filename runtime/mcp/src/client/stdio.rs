@@ -69,18 +69,18 @@ impl Stdio {
         let mut all = inherited(names);
         all.extend(env.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())));
         let work_dir = Some(Path::new(work_dir.as_str())).filter(|path| !path.as_os_str().is_empty());
-        Handle::try_current().map_err(|why| why.to_string())?;
+        Handle::try_current().map_err(|error| error.to_string())?;
         let (mut child, group) = piped(&argv, &all, work_dir)
-            .map_err(|why| format!("`{program}` does not start: {why}{}", hint(program)))?;
+            .map_err(|error| format!("`{program}` does not start: {error}{}", hint(program)))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let group = Arc::new(Mutex::new(group));
         let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
         let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
-        let [said, tail] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
+        let [messages, tail] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
         let keeper = Keeper {
             inbox: inbox.clone(),
             group: Arc::clone(&group),
-            said: Arc::clone(&said),
+            said: Arc::clone(&messages),
             tail: Arc::clone(&tail),
             read: read.clone(),
             drained: drained.clone(),
@@ -89,11 +89,11 @@ impl Stdio {
         };
         let tasks = vec![
             spawn(writing),
-            spawn(listen(stdout, longest, inbox, Arc::clone(&said), read)),
+            spawn(listen(stdout, longest, inbox, Arc::clone(&messages), read)),
             spawn(drain(stderr, Arc::clone(&tail), drained)),
             spawn(keeper.keep(child)),
         ];
-        Ok(Stdio { input, group, said, tail, tasks, exited: gone })
+        Ok(Stdio { input, group, said: messages, tail, tasks, exited: gone })
     }
 }
 
@@ -162,7 +162,7 @@ async fn listen(
     stdout: Option<ChildStdout>,
     longest: usize,
     inbox: Inbox,
-    said: Arc<Mutex<Vec<u8>>>,
+    reported: Arc<Mutex<Vec<u8>>>,
     read: CancellationToken,
 ) {
     let _read = read.drop_guard();
@@ -178,11 +178,11 @@ async fn listen(
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) => match inbox.text(line) {
                 Ok(()) => (garbage, understood) = (0, true),
-                Err(why) => {
+                Err(error) => {
                     garbage += 1;
                     match answered(&Glance::at(line)) {
-                        Some(id) => inbox.unread(id, why),
-                        None => keep(&said, &[line, b"\n"].concat()),
+                        Some(id) => inbox.unread(id, error),
+                        None => keep(&reported, &[line, b"\n"].concat()),
                     }
                 }
             },
@@ -194,19 +194,19 @@ async fn listen(
         });
         if understood {
             // What it wrote before is the banner of a server that speaks the protocol.
-            unpoisoned(said.lock()).clear();
+            unpoisoned(reported.lock()).clear();
         }
-        let why = if garbage > MAX_INVALID_LINES {
+        let reason = if garbage > MAX_INVALID_LINES {
             format!("it writes lines that are not messages: {garbage} in a row")
         } else if unknown || lines.passed_over() > longest.saturating_mul(MAX_SKIPPED_LINE_FACTOR) {
             format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
         } else {
             continue;
         };
-        return inbox.closed(&why);
+        return inbox.closed(&reason);
     }
     if !understood {
-        keep(&said, lines.rest());
+        keep(&reported, lines.rest());
     }
 }
 
@@ -252,20 +252,20 @@ fn last_words(tail: &[u8]) -> &[u8] {
 }
 
 /// Says what a program wrote instead of messages, and what it wrote last on its standard error.
-fn wrote(said: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
+fn wrote(reported: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
     let words = |kept: &Mutex<Vec<u8>>| {
         let kept = unpoisoned(kept.lock());
         String::from_utf8_lossy(last_words(&kept)).trim().to_owned()
     };
-    let (said, tail, mut told) = (words(said), words(tail), String::new());
-    if !said.is_empty() {
-        told.push_str(&format!("; instead of messages it wrote to its standard output:\n{said}"));
+    let (text, tail, mut message) = (words(reported), words(tail), String::new());
+    if !text.is_empty() {
+        message.push_str(&format!("; instead of messages it wrote to its standard output:\n{text}"));
     }
     if !tail.is_empty() {
-        told.push_str(if said.is_empty() { "" } else { "\n" });
-        told.push_str(&format!("; the last it wrote:\n{tail}"));
+        message.push_str(if text.is_empty() { "" } else { "\n" });
+        message.push_str(&format!("; the last it wrote:\n{tail}"));
     }
-    told
+    message
 }
 
 /// Waits for the end of the program, and says why the connection has ended.
@@ -313,12 +313,12 @@ impl Keeper {
     }
 
     fn exit_message(&self, status: Option<ExitStatus>) -> String {
-        let mut why = match status {
+        let mut reason = match status {
             Some(status) => format!("its program ended ({status})"),
             None => "its program closed its input or its output, and was killed".to_owned(),
         };
-        why.push_str(&wrote(&self.said, &self.tail));
-        why
+        reason.push_str(&wrote(&self.said, &self.tail));
+        reason
     }
 }
 
@@ -347,15 +347,15 @@ mod tests {
     #[tokio::test]
     async fn stderr_tail_never_shows_part_of_a_secret() {
         let lines = "word ".repeat(STDERR_TAIL_BYTES / 5 - 2);
-        for (said, told) in [
+        for (text, message) in [
             (format!("hunter2-s3cr3t\n{lines}"), format!("\n{lines}")),
             (format!("hunter2-s3cr3t {lines}"), format!(" {lines}")),
             ("s3cr3t".repeat(STDERR_TAIL_BYTES), String::new()),
             (lines.clone(), lines.clone()),
         ] {
             let tail = Arc::new(Mutex::new(Vec::new()));
-            drain(Some(said.as_bytes()), Arc::clone(&tail), CancellationToken::new()).await;
-            assert_eq!(String::from_utf8_lossy(last_words(&unpoisoned(tail.lock()))), told);
+            drain(Some(text.as_bytes()), Arc::clone(&tail), CancellationToken::new()).await;
+            assert_eq!(String::from_utf8_lossy(last_words(&unpoisoned(tail.lock()))), message);
         }
     }
 }

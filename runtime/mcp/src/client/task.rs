@@ -94,11 +94,11 @@ impl Session {
             let pause = state["pollIntervalMs"].as_u64().map_or(DEFAULT_POLL_INTERVAL, Duration::from_millis);
             let next = Instant::now() + pause.clamp(POLL_INTERVAL_BOUNDS[0], POLL_INTERVAL_BOUNDS[1]);
             sleep_until(next.min(until)).await;
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = until.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return Err(Failure::Late(how.timeouts.total, String::new()));
             }
-            let patience = RequestTimeouts { total: left, ..how.timeouts };
+            let patience = RequestTimeouts { total: remaining, ..how.timeouts };
             state = self.link.request(task.request("tasks/get", patience)).await?;
         }
     }
@@ -120,9 +120,9 @@ impl Session {
             return Err(protocol_violation(format!("its task asks for more than {MAX_INPUTS} inputs")));
         }
         answered.extend(asked.keys().cloned());
-        let answers: Map<String, Value> = self.inputs(Value::Object(asked), how).await?;
+        let responses: Map<String, Value> = self.inputs(Value::Object(asked), how).await?;
         let mut update = task.request("tasks/update", how.timeouts);
-        update.params.insert("inputResponses".to_owned(), Value::Object(answers));
+        update.params.insert("inputResponses".to_owned(), Value::Object(responses));
         self.link.request(update).await.map(drop)
     }
 }

@@ -108,7 +108,7 @@ impl McpTool {
         ctx.hide(&credentials);
         match &mut outcome {
             Ok(result) => credentials.hide_in(result),
-            Err(why) => client.hide_in_error(why),
+            Err(error) => client.hide_in_error(error),
         }
         outcome
     }
@@ -129,13 +129,13 @@ impl McpTool {
         let mut running = parked.unwrap_or_else(|| self.start(Arc::clone(&arguments)));
         *unpoisoned(running.ctx.lock()) = Some(ctx.clone());
         loop {
-            if let (Some(open), Some(answer)) = (running.open.take(), inputs.get(running.used)) {
+            if let (Some(open), Some(response)) = (running.open.take(), inputs.get(running.used)) {
                 running.used += 1;
                 // A server that does not wait any more has answered otherwise.
-                drop(open.send(answer.clone()));
+                drop(open.send(response.clone()));
             }
             match step(&mut running).await {
-                Step::Answer(answer) => return content::result(&self.spec, answer?),
+                Step::Answer(response) => return content::result(&self.spec, response?),
                 Step::Question(_) if running.used < inputs.len() => {}
                 Step::Question(request) => {
                     *unpoisoned(running.ctx.lock()) = None;
@@ -149,8 +149,8 @@ impl McpTool {
     /// Makes the call.
     fn start(&self, arguments: Arc<Map<String, Value>>) -> Running {
         let client = Arc::clone(&self.client.0);
-        let heard: Arc<Mutex<Option<ToolContext>>> = Arc::default();
-        let listener = Arc::clone(&heard);
+        let received: Arc<Mutex<Option<ToolContext>>> = Arc::default();
+        let listener = Arc::clone(&received);
         let on_progress: OnNotice = Arc::new(move |notice| {
             let ctx = unpoisoned(listener.lock()).clone();
             if let Some(ctx) = ctx {
@@ -169,8 +169,8 @@ impl McpTool {
         let manner = CallPolicy { how, idempotent, place: Arc::clone(&place) };
         let until = Instant::now() + client.timeouts.total;
         let plan = self.plan.clone();
-        let answer = async move { client.call(&plan, &arguments, &manner).await };
-        Running { answer: Box::pin(answer), questions, open: None, used: 0, ctx: heard, place, until }
+        let response = async move { client.call(&plan, &arguments, &manner).await };
+        Running { answer: Box::pin(response), questions, open: None, used: 0, ctx: received, place, until }
     }
 
     /// Keeps a call until its question is answered or its time is up.
@@ -212,7 +212,7 @@ impl McpClient {
     ///
     /// Why there is no list.
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
-        let listed = self.0.listed().await.map_err(|why| self.0.redacted(why))?;
+        let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
         let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
@@ -222,8 +222,8 @@ impl McpClient {
 /// Goes on with a call until it has an answer or a question.
 async fn step(running: &mut Running) -> Step {
     poll_fn(|cx| {
-        if let Poll::Ready(answer) = running.answer.as_mut().poll(cx) {
-            return Poll::Ready(Step::Answer(answer));
+        if let Poll::Ready(response) = running.answer.as_mut().poll(cx) {
+            return Poll::Ready(Step::Answer(response));
         }
         match running.questions.poll_recv(cx) {
             Poll::Ready(Some(question)) => {

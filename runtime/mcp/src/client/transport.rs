@@ -142,10 +142,11 @@ struct Player {
 impl Transport for Player {
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
         let End { tape, alias, number } = &self.end;
-        let message = serde_json::from_str(&message.text).map_err(|why| why.to_string());
-        let said = message.and_then(|message| tape.0.play((alias, *number), message));
-        let sent = said.map(|said| said.into_iter().for_each(|message| self.inbox.message(message)));
-        Box::pin(std::future::ready(sent.map_err(|why| Broken { written: false, why })))
+        let message = serde_json::from_str(&message.text).map_err(|error| error.to_string());
+        let messages = message.and_then(|message| tape.0.play((alias, *number), message));
+        let sent =
+            messages.map(|messages| messages.into_iter().for_each(|message| self.inbox.message(message)));
+        Box::pin(std::future::ready(sent.map_err(|error| Broken { written: false, why: error })))
     }
 
     fn cancel(&self, _: u64) {}

@@ -45,9 +45,9 @@ impl McpEngine {
     ) -> Result<A::Output, ToolError> {
         let arguments = arguments
             .into_arguments()
-            .map_err(|why| ToolError::invalid_args(format!("the arguments are not JSON: {why}")))?;
+            .map_err(|error| ToolError::invalid_args(format!("the arguments are not JSON: {error}")))?;
         let tool = self.make(Frozen::Static(A::tool()), &[]);
-        let tool = tool.map_err(|why| ToolError::failed(why.to_string()))?;
+        let tool = tool.map_err(|error| ToolError::failed(error.to_string()))?;
         value(&within(ctx.timeout(), ctx, tool.execute(arguments, ctx)).await??)
     }
 }
@@ -67,8 +67,8 @@ fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
         (Err(_), Structured::Json(_)) if !result.details.is_null() => result.details.clone(),
         (Err(_), _) => Value::String(result.to_text()),
     };
-    T::from_json(value).map_err(|why| {
-        let text = format!("the tool ran, but its result is not of its type: {why}");
+    T::from_json(value).map_err(|error| {
+        let text = format!("the tool ran, but its result is not of its type: {error}");
         let detail = format!("{text}\nIts result: {}", result.to_text());
         ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
     })
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn typed_result_is_a_value_or_an_error() {
-        let told = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
-        assert_eq!(value::<Value>(&told).unwrap(), json!({"degrees": 21}));
-        let wrong = value::<Vec<i64>>(&told).unwrap_err();
+        let response = ToolResult::text("sunny").with_details(json!({"degrees": 21}));
+        assert_eq!(value::<Value>(&response).unwrap(), json!({"degrees": 21}));
+        let wrong = value::<Vec<i64>>(&response).unwrap_err();
         assert_eq!(wrong.code(), "INVALID_OUTPUT");
         let mut text = ToolResult::text("sunny");
         text.structured = Structured::Missing("the tool declares none".into());

@@ -75,9 +75,9 @@ pub(super) async fn answer(
         turn = turn.with_values(values);
     }
     let span = RequestSpan::begin(served, &request, context);
-    let answer = reported(served, caller, request, span.around(turn), context).await;
-    span.end(&answer);
-    answer
+    let response = reported(served, caller, request, span.around(turn), context).await;
+    span.end(&response);
+    response
 }
 
 /// Calls the tool, and sends the client what it reports meanwhile if the client wants that.
@@ -100,14 +100,14 @@ async fn reported(
     let done = CancellationToken::new();
     let mut forwarded = pin!(forward(&context.peer, token, reports, done.clone()));
     let mut call = pin!(converse(served, caller, request, &turn, context));
-    let answer = tokio::select! {
-        answer = &mut call => answer,
+    let response = tokio::select! {
+        response = &mut call => response,
         () = &mut forwarded => return call.await,
     };
     done.cancel();
     // A client that does not read does not hold up the call for ever.
     let _ = tokio::time::timeout(REPORT_DRAIN_TIMEOUT, forwarded).await;
-    answer
+    response
 }
 
 /// Sends reports to the client until the call is done, or the client is gone.
@@ -158,11 +158,11 @@ async fn converse(
     };
     for _ in 0..=MAX_INPUT_ROUNDS {
         let Some(question) = ClientQuestion::of(&response, served.client_approves) else { break };
-        let answer = match question.answer_among(&brought, was_asked)? {
-            Some(answer) => {
+        let reply = match question.answer_among(&brought, was_asked)? {
+            Some(reply) => {
                 // One answer is for one question.
                 brought.clear();
-                answer
+                reply
             }
             None if !ClientQuestion::can_be_put_to(context) => {
                 // The era without sessions has an error for it, by which the client learns what to declare.
@@ -173,7 +173,7 @@ async fn converse(
                 };
             }
             None if caller.stands_alone => {
-                return Ok(question.required().map_or_else(|why| refused(&response, &why), Into::into));
+                return Ok(question.required().map_or_else(|reason| refused(&response, &reason), Into::into));
             }
             None => {
                 let asked = question.ask(&context.peer, served.answer_time);
@@ -185,16 +185,16 @@ async fn converse(
                     () = caller.gone.cancelled() => Err(CLIENT_CLOSED.to_owned()),
                 };
                 match asked {
-                    Ok(answer) => answer,
-                    Err(why) => return Ok(refused(&response, &why)),
+                    Ok(reply) => reply,
+                    Err(reason) => return Ok(refused(&response, &reason)),
                 }
             }
         };
-        response = question.resume(&toolbox, answer, turn).await;
-        if let Err(why) = &response.outcome
-            && ClientQuestion::is_forged(why)
+        response = question.resume(&toolbox, reply, turn).await;
+        if let Err(reason) = &response.outcome
+            && ClientQuestion::is_forged(reason)
         {
-            return Err(ErrorData::invalid_params(why.to_string(), None));
+            return Err(ErrorData::invalid_params(reason.to_string(), None));
         }
     }
     finished(&response)
@@ -207,13 +207,13 @@ fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     }
     let result = mcp::result(response, &ToolResultOptions::default());
     let mut result: CallToolResult = serde_json::from_value(result)
-        .map_err(|why| ErrorData::internal_error(format!("The result cannot be sent: {why}"), None))?;
+        .map_err(|error| ErrorData::internal_error(format!("The result cannot be sent: {error}"), None))?;
     result.result_type = Some(ResultType::COMPLETE);
     Ok(result.into())
 }
 
 /// Renders the answer to a call that needs input, with the reason why nobody is asked for it.
-fn refused(response: &ToolResponse, why: &str) -> CallToolResponse {
-    let text = format!("{}\n{why}", response.text());
+fn refused(response: &ToolResponse, reason: &str) -> CallToolResponse {
+    let text = format!("{}\n{reason}", response.text());
     CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]).into()
 }

@@ -59,9 +59,11 @@ impl ClientValues {
         meta: &Map<String, Value>,
     ) -> ContextValues {
         let mut values = ContextValues::default();
-        let told = meta.get(META).and_then(Value::as_object);
+        let reported = meta.get(META).and_then(Value::as_object);
         for name in self.0.iter() {
-            if let Some(value) = told.and_then(|told| told.get(name)).filter(|value| is_key(value)) {
+            if let Some(value) =
+                reported.and_then(|reported| reported.get(name)).filter(|value| is_key(value))
+            {
                 values = values.with_client(name.clone(), value.clone());
             }
         }

@@ -39,26 +39,26 @@ impl Service<RoleServer> for Connected {
         let listens = matches!(request, ClientRequest::SubscriptionsListenRequest(_));
         let method = request.method().to_owned();
         let slot = context.extensions.get::<Slot>().cloned();
-        let answer = async {
-            let answer = Service::handle_request(&self.handler, request, context).await;
+        let response = async {
+            let response = Service::handle_request(&self.handler, request, context).await;
             // `rmcp` says nothing but the name of a method that the protocol has and this server has not.
             let is_unknown =
-                |why: &ErrorData| why.code == ErrorCode::METHOD_NOT_FOUND && why.message == method;
-            answer.map_err(|why| if is_unknown(&why) { misfit::unknown(&method) } else { why })
+                |error: &ErrorData| error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method;
+            response.map_err(|error| if is_unknown(&error) { misfit::unknown(&method) } else { error })
         };
         if !listens {
-            return answer.await;
+            return response.await;
         }
         let Ok(_subscribed) = self.subscriptions.try_acquire() else {
-            let why =
+            let reason =
                 format!("This connection has {SUBSCRIPTIONS} subscriptions, and gets no more: cancel one.");
-            return Err(ErrorData::invalid_request(why, None));
+            return Err(ErrorData::invalid_request(reason, None));
         };
         slot.iter().for_each(Slot::give_back);
         tokio::select! {
             // A subscription that is open ends by itself.
             biased;
-            answer = answer => answer,
+            response = response => response,
             // After the input, `rmcp` sends no notification, so the one that opens a subscription waits in vain.
             () = self.handler.over().cancelled() => Err(ErrorData::internal_error("The client closed its output.", None)),
         }

@@ -112,13 +112,13 @@ impl Handler {
 
 /// Makes the descriptor of a tool.
 fn described(spec: &ToolSpec, values: &ClientValues) -> Result<Tool, ErrorData> {
-    let failed = |why: &dyn std::fmt::Display| {
-        ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
+    let failed = |reason: &dyn std::fmt::Display| {
+        ErrorData::internal_error(format!("The tools cannot be described: {reason}"), None)
     };
-    let mut listed = WireFormat::Mcp.tools([spec]).map_err(|why| failed(&why))?;
+    let mut listed = WireFormat::Mcp.tools([spec]).map_err(|error| failed(&error))?;
     let mut tool = listed.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
     values.describe(spec, &mut tool);
-    serde_json::from_value(tool).map_err(|why| failed(&why))
+    serde_json::from_value(tool).map_err(|error| failed(&error))
 }
 
 impl rmcp::ServerHandler for Handler {
@@ -146,19 +146,19 @@ impl rmcp::ServerHandler for Handler {
         if let Some(slot) = context.extensions.get::<Slot>() {
             slot.give_back();
         }
-        let answer = {
-            let mut answer = pin!(call::answer(&self.served, &caller, request, &context));
+        let response = {
+            let mut response = pin!(call::answer(&self.served, &caller, request, &context));
             tokio::select! {
                 biased;
-                answer = &mut answer => answer,
+                response = &mut response => response,
                 () = caller.ended.cancelled() => {
                     context.ct.cancel();
-                    answer.await
+                    response.await
                 }
             }
         };
         self.served.tools.look_again();
-        answer
+        response
     }
 
     /// Answers what `rmcp` could not read as a request of the protocol.

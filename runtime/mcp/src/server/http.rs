@@ -95,7 +95,7 @@ impl AccessRules {
     /// If the session is not this principal's.
     fn owned(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
         let Some(session_id) = headers.get(SESSION).cloned() else { return Ok(None) };
-        let parts = session_id.to_str().ok().and_then(|told| told.split_once('.'));
+        let parts = session_id.to_str().ok().and_then(|message| message.split_once('.'));
         let (Some((id, seal)), Some(key)) = (parts, &self.key) else { return Err(()) };
         if !key.holds(seal, &json!([id, owner])) {
             return Err(());
@@ -174,7 +174,7 @@ impl Server {
     /// If the address is taken, or is not loopback while the server admits everybody.
     pub async fn http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         let listener = TcpListener::bind(address).await;
-        self.listen(listener.map_err(|why| ServeError::new(format!("cannot listen: {why}")))?).await
+        self.listen(listener.map_err(|error| ServeError::new(format!("cannot listen: {error}")))?).await
     }
 
     /// As [`http`](Self::http), with a listener that the program has opened.
@@ -183,7 +183,7 @@ impl Server {
     ///
     /// If the listener has no address, or one that is not loopback while the server admits everybody.
     pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
-        let failed = |why: std::io::Error| ServeError::new(format!("cannot serve: {why}"));
+        let failed = |error: std::io::Error| ServeError::new(format!("cannot serve: {error}"));
         let address = listener.local_addr().map_err(failed)?;
         if !address.ip().is_loopback() && self.gate.is_open() {
             return Err(ServeError::new(format!(
@@ -220,14 +220,14 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
         return refusal("a valid bearer token is required");
     }
     let (mut parts, body) = request.into_parts();
-    if let Some((status, why)) = ambiguous(&parts) {
-        return (status, why).into_response();
+    if let Some((status, reason)) = ambiguous(&parts) {
+        return (status, reason).into_response();
     }
     let (mut owner, mut session_id) = (None, None);
     if let Some(principal) = &gate.principal {
         let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
         session_id = match gate.owned(&mut parts.headers, &principal.id) {
-            Ok(told) => told,
+            Ok(message) => message,
             Err(()) => {
                 return (StatusCode::NOT_FOUND, "This session belongs to another caller.").into_response();
             }
@@ -250,9 +250,9 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     // `rmcp` says that the media type is wrong, or takes an odd ID for none.
     if parts.method == Method::POST
         && is_json(&parts)
-        && let Some(why) = streams::no_message(&body)
+        && let Some(error) = streams::no_message(&body)
     {
-        return told_wrong(&why);
+        return told_wrong(&error);
     }
     let place = match place(&mut parts, &body, owner.as_ref(), (shares, gate.limits.requests_each())) {
         Ok(place) => place,
@@ -272,19 +272,19 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     if begins
         && plain
         && response.status() == StatusCode::BAD_REQUEST
-        && let Some(why) = misfit::no_beginning(&body)
+        && let Some(error) = misfit::no_beginning(&body)
     {
-        return told_wrong(&why);
+        return told_wrong(&error);
     }
     let Some(id) = response.headers().get(SESSION).cloned() else { return response };
     if begins && let Err(refusal) = sessions.began(&id, owner.as_ref()).await {
         return refusal;
     }
     if let Some(owner) = owner {
-        let Some(told) = session_id.or_else(|| gate.sealed(&id, &owner)) else {
+        let Some(message) = session_id.or_else(|| gate.sealed(&id, &owner)) else {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
-        response.headers_mut().insert(SESSION, told);
+        response.headers_mut().insert(SESSION, message);
     }
     response
 }
@@ -295,9 +295,9 @@ fn is_json(parts: &Parts) -> bool {
     media_type.is_some_and(|media_type| essence(media_type) == "application/json")
 }
 
-fn told_wrong(why: &JsonRpcError) -> Response {
+fn told_wrong(error: &JsonRpcError) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json")];
-    (StatusCode::BAD_REQUEST, headers, json!(why).to_string()).into_response()
+    (StatusCode::BAD_REQUEST, headers, json!(error).to_string()).into_response()
 }
 
 /// Says why a request is refused that servers may read in two ways, while hosts and origins are checked here in only

@@ -64,21 +64,22 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
 /// Returns the error for a request whose ID another one has.
 pub(super) fn taken(id: &Value) -> ErrorData {
     let id: String = id.to_string().chars().take(MAX_METHOD_CHARS).collect();
-    let why = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
-    ErrorData::invalid_request(why, None)
+    let reason = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
+    ErrorData::invalid_request(reason, None)
 }
 
 /// Returns the error for an unknown method.
 pub(super) fn unknown(method: &str) -> ErrorData {
     let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);
-    let hint = closest_match(method, known).map(|meant| format!("; did you mean {}?", Value::from(meant)));
+    let hint =
+        closest_match(method, known).map(|suggestion| format!("; did you mean {}?", Value::from(suggestion)));
     let method = Value::from(method.chars().take(MAX_METHOD_CHARS).collect::<String>());
-    let why = format!("There is no method {method} here{}", hint.unwrap_or_default());
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
+    let reason = format!("There is no method {method} here{}", hint.unwrap_or_default());
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, reason, None)
 }
 
 /// Says what is wrong with a parameter.
-fn problem(place: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
+fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
     let (fits, expected) = match expected {
         Type::Text => (given.is_some_and(Value::is_string), "a text"),
         Type::Object => (given.is_some_and(Value::is_object), "an object"),
@@ -86,7 +87,7 @@ fn problem(place: &str, given: Option<&Value>, expected: Type, required: bool) -
     let given = match given {
         _ if fits => return None,
         None | Some(Value::Null) if !required => return None,
-        None => return Some(format!("`params{}` is missing, {expected}", place.replace('/', "."))),
+        None => return Some(format!("`params{}` is missing, {expected}", location.replace('/', "."))),
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "true or false",
         Some(Value::Number(_)) => "a number",
@@ -94,15 +95,15 @@ fn problem(place: &str, given: Option<&Value>, expected: Type, required: bool) -
         Some(Value::Array(_)) => "a list",
         Some(Value::Object(_)) => "an object",
     };
-    Some(format!("`params{}` must be {expected}, not {given}", place.replace('/', ".")))
+    Some(format!("`params{}` must be {expected}, not {given}", location.replace('/', ".")))
 }
 
 /// Returns the answer to a body over HTTP that should begin a session but does not; `None` if it is not a request.
 pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     let message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(body).ok()?;
-    let why = begins(&message).err()?;
+    let error = begins(&message).err()?;
     let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { return None };
-    Some(JsonRpcError::new(Some(request.id), why))
+    Some(JsonRpcError::new(Some(request.id), error))
 }
 
 /// Whether a message may begin a connection, or why not: a session begins with `initialize`, and a request of the era
@@ -119,12 +120,12 @@ pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, Err
         request if missing.is_empty() => Ok(!matches!(request, ClientRequest::DiscoverRequest(_))),
         request => {
             let (method, missing) = (Value::from(request.method()), missing.join("`, `"));
-            let why = format!(
+            let reason = format!(
                 "{method} came before `initialize`, which comes first. Without it, as from revision {} on, each request \
                  has `params._meta`, in which is missing, or is not what it should be: `{missing}`.",
                 ProtocolVersion::V_2026_07_28
             );
-            Err(ErrorData::invalid_params(why, None))
+            Err(ErrorData::invalid_params(reason, None))
         }
     }
 }

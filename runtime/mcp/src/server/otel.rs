@@ -63,14 +63,14 @@ impl RequestSpan {
         let (outer, inner) = (around.span().span_context().clone(), parent.span().span_context().clone());
         let link = (outer.is_valid() && outer != inner).then(|| Link::with_context(outer));
         let signals = Arc::clone(otel.signals());
-        let begun = signals.start_span(&parent, || {
+        let started = signals.start_span(&parent, || {
             SpanBuilder::from_name(name)
                 .with_kind(SpanKind::Server)
                 .with_attributes(attributes)
                 .with_links(link.into_iter().collect())
         });
-        let spanned = begun.is_some();
-        let context = begun.unwrap_or(parent);
+        let spanned = started.is_some();
+        let context = started.unwrap_or(parent);
         let open = ActiveSpan { signals, spanned, since: Instant::now(), measured, ended: false };
         RequestSpan { context, open: Some(open) }
     }
@@ -88,8 +88,8 @@ impl RequestSpan {
                 Some("tool_error".to_owned())
             }
             Ok(_) => None,
-            Err(why) => {
-                let code = why.code.0;
+            Err(error) => {
+                let code = error.code.0;
                 if spanned {
                     let status = KeyValue::new("rpc.response.status_code", code.to_string());
                     self.context.span().set_attribute(status);

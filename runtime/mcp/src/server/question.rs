@@ -65,8 +65,8 @@ impl ClientQuestion {
     }
 
     /// Whether the state that a client returned with was changed.
-    pub(super) fn is_forged(why: &ToolError) -> bool {
-        matches!(why.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
+    pub(super) fn is_forged(error: &ToolError) -> bool {
+        matches!(error.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
     }
 
     /// The name of the tool that the client called.
@@ -107,8 +107,8 @@ impl ClientQuestion {
             }
         };
         let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
-        serde_json::from_value(params).map_err(|why| {
-            format!("The client was not asked, because it can be asked only for plain fields: {why}")
+        serde_json::from_value(params).map_err(|error| {
+            format!("The client was not asked, because it can be asked only for plain fields: {error}")
         })
     }
 
@@ -133,7 +133,7 @@ impl ClientQuestion {
             Waited::Input(pending) => serde_json::to_string(pending),
             Waited::Approval(request) => serde_json::to_string(request),
         };
-        let state = state.map_err(|why| format!("The call cannot wait: {why}"))?;
+        let state = state.map_err(|error| format!("The call cannot wait: {error}"))?;
         Ok(InputRequiredResult::new(
             Some(InputRequests::from([(self.key().to_owned(), request)])),
             Some(state),
@@ -149,12 +149,13 @@ impl ClientQuestion {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
         let options = PeerRequestOptions::with_timeout(limit);
         let no_answer =
-            |why: &dyn std::fmt::Display| format!("The client was asked and did not answer: {why}");
-        let asked = peer.send_request_with_option(request, options).await.map_err(|why| no_answer(&why))?;
+            |reason: &dyn std::fmt::Display| format!("The client was asked and did not answer: {reason}");
+        let asked =
+            peer.send_request_with_option(request, options).await.map_err(|error| no_answer(&error))?;
         match asked.await_response().await {
             Ok(ClientResult::ElicitResult(result)) => Ok(ClientReply::of(result)),
             Ok(_) => Err(no_answer(&"it sent another kind of result")),
-            Err(why) => Err(no_answer(&why)),
+            Err(error) => Err(no_answer(&error)),
         }
     }
 
@@ -166,50 +167,52 @@ impl ClientQuestion {
     /// If what it brings is not an answer.
     pub(super) fn answer_among(
         &self,
-        answers: &InputResponses,
+        responses: &InputResponses,
         was_asked: bool,
     ) -> Result<Option<ClientReply>, ErrorData> {
         if matches!(self.0, Waited::Approval(_)) && !was_asked {
             return Ok(None);
         }
-        let Some(answer) = answers.get(self.key()) else { return Ok(None) };
-        let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|why| {
-            let text =
-                format!("Invalid inputResponses: '{}' is not an answer to an elicitation: {why}", self.key());
+        let Some(response) = responses.get(self.key()) else { return Ok(None) };
+        let response: ElicitResult = serde_json::from_value(response.clone()).map_err(|error| {
+            let text = format!(
+                "Invalid inputResponses: '{}' is not an answer to an elicitation: {error}",
+                self.key()
+            );
             ErrorData::invalid_params(text, None)
         })?;
-        Ok(Some(ClientReply::of(answer)))
+        Ok(Some(ClientReply::of(response)))
     }
 
     /// Goes on with the call. If the answer does not fit, the call still waits for one.
     pub(super) async fn resume(
         &self,
         toolbox: &Toolbox,
-        answer: ClientReply,
+        reply: ClientReply,
         turn: &ToolContext,
     ) -> ToolResponse {
-        match (&self.0, answer) {
-            (Waited::Input(pending), ClientReply::Given(answer)) => {
-                match toolbox.resume_with_input((**pending).clone(), answer, turn).await {
+        match (&self.0, reply) {
+            (Waited::Input(pending), ClientReply::Given(reply)) => {
+                match toolbox.resume_with_input((**pending).clone(), reply, turn).await {
                     Ok(response) => response,
                     Err(_) => self.waiting(),
                 }
             }
             (Waited::Input(pending), ClientReply::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
-                let why = ToolError::failed_with("INPUT_DECLINED", text);
-                toolbox.decline(self.0.clone(), PERSON, why, turn).await
+                let error = ToolError::failed_with("INPUT_DECLINED", text);
+                toolbox.decline(self.0.clone(), PERSON, error, turn).await
             }
-            (Waited::Approval(request), ClientReply::Given(answer))
-                if answer.get(APPROVE) == Some(&Value::Bool(true)) =>
+            (Waited::Approval(request), ClientReply::Given(reply))
+                if reply.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
                 toolbox.resume(request, turn).await
             }
             (Waited::Approval(_), _) => {
-                let why =
+                let error =
                     ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
-                toolbox.decline(self.0.clone(), PERSON, why, turn).await
+                toolbox.decline(self.0.clone(), PERSON, error, turn).await
             }
         }
     }

@@ -28,10 +28,10 @@ pub(super) struct Share {
 
 impl Shares {
     /// Gives a caller one more, unless it has the most that it may have.
-    pub(super) fn take(self: &Arc<Self>, caller: Text, most: usize) -> Option<Share> {
+    pub(super) fn take(self: &Arc<Self>, caller: Text, max: usize) -> Option<Share> {
         let mut all = unpoisoned(self.0.lock());
         let count = all.entry(caller.clone()).or_default();
-        if *count >= most {
+        if *count >= max {
             return None;
         }
         *count += 1;

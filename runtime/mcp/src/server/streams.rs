@@ -147,11 +147,11 @@ where
     fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
         if !self.initialized {
             match misfit::begins(&message) {
-                Ok(begun) => self.initialized = begun,
-                Err(why) => {
+                Ok(started) => self.initialized = started,
+                Err(reason) => {
                     let id =
                         if let JsonRpcMessage::Request(request) = message { Some(request.id) } else { None };
-                    return Err(JsonRpcMessage::Error(JsonRpcError::new(id, why)));
+                    return Err(JsonRpcMessage::Error(JsonRpcError::new(id, reason)));
                 }
             }
         }
@@ -166,12 +166,12 @@ where
                     return Err(JsonRpcMessage::Error(error));
                 }
             },
-            JsonRpcMessage::Notification(told) => {
-                let cancelled = match &told.notification {
+            JsonRpcMessage::Notification(described) => {
+                let cancelled = match &described.notification {
                     ClientNotification::CancelledNotification(it) => it.params.request_id.clone(),
                     _ => None,
                 };
-                told.notification.extensions_mut().insert(self.slots.notification());
+                described.notification.extensions_mut().insert(self.slots.notification());
                 if let Some(id) = cancelled {
                     self.slots.cancelled(&id);
                 }
@@ -215,13 +215,13 @@ where
             match self.received.pop_front() {
                 Some(LineKind::Message(message)) => match self.admit(*message) {
                     Ok(message) => return Some(message),
-                    Err(answer) => {
-                        self.refusing = Some(self.write(&answer));
+                    Err(response) => {
+                        self.refusing = Some(self.write(&response));
                         continue;
                     }
                 },
-                Some(LineKind::Refused(answer)) => {
-                    self.refusing = Some(self.write(&answer));
+                Some(LineKind::Refused(response)) => {
+                    self.refusing = Some(self.write(&response));
                     continue;
                 }
                 None => {}
@@ -253,12 +253,12 @@ fn hear(line: Line<'_>) -> Option<LineKind> {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => line,
         Line::TooLong(glance) => {
-            let why = format!("The message has more than {MAX_MESSAGE_BYTES} bytes: send less at once.");
-            return refused(glance, ErrorData::invalid_request(why, None));
+            let reason = format!("The message has more than {MAX_MESSAGE_BYTES} bytes: send less at once.");
+            return refused(glance, ErrorData::invalid_request(reason, None));
         }
     };
-    if let Some((glance, why)) = unreadable(line) {
-        return refused(glance, why);
+    if let Some((glance, error)) = unreadable(line) {
+        return refused(glance, error);
     }
     // The codec passes over notifications that the protocol does not have.
     decoded(line).ok().flatten().map(|message| LineKind::Message(Box::new(message)))
@@ -276,25 +276,25 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
     let glance = Glance::at(line);
     if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
         // `rmcp` reads it as a notification, which nobody answers.
-        let why = "The `id` of a request is a text or a whole number of at most 64 bits.";
-        return Some((glance, ErrorData::invalid_request(why, None)));
+        let reason = "The `id` of a request is a text or a whole number of at most 64 bits.";
+        return Some((glance, ErrorData::invalid_request(reason, None)));
     }
     if decoded(line).is_ok() {
         return None;
     }
     Some(match serde_json::from_slice::<Value>(line) {
         Ok(Value::Array(_)) => {
-            let why = "A batch is not a message: send each message on a line of its own.";
-            (Glance::Unknown(None), ErrorData::invalid_request(why, None))
+            let reason = "A batch is not a message: send each message on a line of its own.";
+            (Glance::Unknown(None), ErrorData::invalid_request(reason, None))
         }
         Ok(_) => {
-            let why = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
+            let reason = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
                 `params` that fit the method.";
-            (glance, ErrorData::invalid_request(why, None))
+            (glance, ErrorData::invalid_request(reason, None))
         }
-        Err(why) => {
-            let why = format!("This is not readable JSON: {why}. Send one message a line, as UTF-8.");
-            (glance, ErrorData::parse_error(why, None))
+        Err(error) => {
+            let reason = format!("This is not readable JSON: {error}. Send one message a line, as UTF-8.");
+            (glance, ErrorData::parse_error(reason, None))
         }
     })
 }
@@ -303,25 +303,25 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
 pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
     match unreadable(body.trim_ascii())? {
         (Glance::Answer(_) | Glance::Request(None), _) => None,
-        (Glance::Request(id) | Glance::Unknown(id), why) => {
-            Some(JsonRpcError::new(id.and_then(request_id), why))
+        (Glance::Request(id) | Glance::Unknown(id), error) => {
+            Some(JsonRpcError::new(id.and_then(request_id), error))
         }
-        (Glance::Odd, why) => Some(JsonRpcError::new(None, why)),
+        (Glance::Odd, error) => Some(JsonRpcError::new(None, error)),
     }
 }
 
 /// Tells the sender of a line why it is not a message; or, if it seems to answer a question, tells whoever asked it.
-fn refused(glance: Glance, why: ErrorData) -> Option<LineKind> {
+fn refused(glance: Glance, reason: ErrorData) -> Option<LineKind> {
     match glance {
         Glance::Answer(id) => {
-            let error = JsonRpcError::new(request_id(id), why);
+            let error = JsonRpcError::new(request_id(id), reason);
             Some(LineKind::Message(Box::new(JsonRpcMessage::Error(error))))
         }
         // A notification is not answered, even if it is wrong.
         Glance::Request(None) => None,
-        Glance::Odd => refused(Glance::Unknown(None), why),
+        Glance::Odd => refused(Glance::Unknown(None), reason),
         Glance::Request(id) | Glance::Unknown(id) => {
-            let error = JsonRpcError::new(id.and_then(request_id), why);
+            let error = JsonRpcError::new(id.and_then(request_id), reason);
             Some(LineKind::Refused(Box::new(JsonRpcMessage::Error(error))))
         }
     }

@@ -81,8 +81,8 @@ impl JsonLinesSink {
 
 #[cfg(unix)]
 fn folder_of(path: &Path) -> std::path::PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new(".")).to_owned()
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    dir.unwrap_or(Path::new(".")).to_owned()
 }
 
 impl AuditSink for JsonLinesSink {
@@ -95,10 +95,10 @@ impl AuditSink for JsonLinesSink {
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
         let mut record = intent.to_json();
         if self.intended.remove(&intent.key)
-            && let Value::Object(told) = &mut record
+            && let Value::Object(reported) = &mut record
         {
             // The parameters are in the first line.
-            told.shift_remove("parameters");
+            reported.shift_remove("parameters");
         }
         self.line("outcome", intent, &[record, outcome.to_json()])
     }

@@ -53,7 +53,7 @@ impl AuditRecord {
         if status == Some(None) {
             all["status"] = json!(AuditStatus::Unknown);
         }
-        let wrong = |why: serde_json::Error| AuditError::new(format!("the record {id}: {why}"));
+        let wrong = |error: serde_json::Error| AuditError::new(format!("the record {id}: {error}"));
         let outcome = is_over.then(|| AuditOutcome::deserialize(&all)).transpose().map_err(wrong)?;
         let intent = AuditIntent::deserialize(all).map_err(wrong)?;
         Ok(AuditRecord { id, parent, owner, intent: AuditIntent { key: 0, parent: 0, ..intent }, outcome })
@@ -145,7 +145,7 @@ impl AuditReader {
     pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
         let path = path.as_ref();
         let opened = Lines::open(path);
-        opened.map(AuditReader::of).map_err(|why| AuditError::new(format!("{}: {why}", path.display())))
+        opened.map(AuditReader::of).map_err(|error| AuditError::new(format!("{}: {error}", path.display())))
     }
 
     /// Opens the same log again, to be read from its start.

@@ -230,9 +230,9 @@ impl Record {
                     live.state = State::Intended { key, runs: true };
                     Ok(())
                 }
-                Err(why) => {
+                Err(error) => {
                     let text = "The call could not be recorded, so it was not executed";
-                    let detail = format!("{text}: {why}");
+                    let detail = format!("{text}: {error}");
                     Err(ToolError::failed_with("AUDIT_FAILED", text).with_operator_detail(detail))
                 }
             }

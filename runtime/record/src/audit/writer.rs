@@ -175,9 +175,9 @@ impl Writer {
                 batch.accepted += 1;
                 batch.acks.extend(ack);
             }
-            Err(why) => {
-                self.lost(1, 0, &why);
-                answer(ack, Err(why));
+            Err(error) => {
+                self.lost(1, 0, &error);
+                answer(ack, Err(error));
             }
         }
     }
@@ -186,10 +186,10 @@ impl Writer {
     fn flush(&mut self, batch: Batch) {
         let result = self.ask(|sink| sink.flush());
         self.buffered = 0;
-        if let Err(why) = &result {
-            let (kept, lost) = why.buffered.unwrap_or((0, batch.accepted));
+        if let Err(error) = &result {
+            let (kept, lost) = error.buffered.unwrap_or((0, batch.accepted));
             self.buffered = kept;
-            self.lost(lost, kept, why);
+            self.lost(lost, kept, error);
         }
         for ack in batch.acks {
             answer(Some(ack), result.clone());
@@ -203,12 +203,12 @@ impl Writer {
         }
     }
 
-    fn lost(&mut self, records: usize, kept: usize, why: &AuditError) {
+    fn lost(&mut self, records: usize, kept: usize, error: &AuditError) {
         self.counts.lose(records);
         if records > 0 {
-            self.failed = Some(why.clone());
+            self.failed = Some(error.clone());
         }
-        log::lost(records, kept, why);
+        log::lost(records, kept, error);
     }
 
     fn ask(
@@ -245,9 +245,9 @@ impl Writer {
             };
             let above = secrets.unwrap_or_default();
             let (mut parameters, mut secrets) = known.redactor.arguments_with(arguments, &above);
-            if let (Value::Object(shown), false) = (&mut parameters, client.is_empty()) {
+            if let (Value::Object(displayed), false) = (&mut parameters, client.is_empty()) {
                 let (values, more) = self.unknown.redactor.arguments_with(client.into(), &secrets);
-                shown.insert(CLIENT.to_owned(), values);
+                displayed.insert(CLIENT.to_owned(), values);
                 secrets = more;
             }
             (known, parameters, secrets)
@@ -257,10 +257,10 @@ impl Writer {
         let spec_hash = known.spec_hash.clone();
         let timestamp = rfc3339(at);
         // What a model or a tool made up.
-        let shown = |text: Text| secrets.replace(&text).map_or(text, Text::from);
-        let tool_name = if tool.is_none() { shown(tool_name) } else { tool_name };
+        let visible = |text: Text| secrets.replace(&text).map_or(text, Text::from);
+        let tool_name = if tool.is_none() { visible(tool_name) } else { tool_name };
         // With too many secrets to tell, records are still matched by it.
-        let tool_call_id = if secrets.are_too_many() { tool_call_id } else { shown(tool_call_id) };
+        let tool_call_id = if secrets.are_too_many() { tool_call_id } else { visible(tool_call_id) };
         let intent = AuditIntent {
             key,
             parent,
@@ -316,9 +316,9 @@ impl PendingRecord {
                     let code = code.and_then(|code| secrets.code(code));
                     (redactor.result(result, secrets), text, code.map(|code| Cow::Owned(code.to_owned())))
                 }
-                Err(why) => {
-                    let code = secrets.code(why.code()).map(|code| Cow::Owned(code.to_owned()));
-                    (waits_for(why), Some(redactor.error(why, secrets)), code)
+                Err(reason) => {
+                    let code = secrets.code(reason.code()).map(|code| Cow::Owned(code.to_owned()));
+                    (waits_for(reason), Some(redactor.error(reason, secrets)), code)
                 }
             },
             Ended::GivenUp => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
@@ -331,8 +331,8 @@ impl PendingRecord {
 
 /// Returns the result in the record of a call that waits for an approval: the ID under which it waits, since a model
 /// may give two calls the same ID. `null` for other errors.
-fn waits_for(why: &ToolError) -> Value {
-    match why {
+fn waits_for(error: &ToolError) -> Value {
+    match error {
         ToolError::ApprovalRequired(request) if !request.queue_id().is_empty() => {
             json!({ "approval": request.queue_id() })
         }
@@ -373,19 +373,19 @@ fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
     if !result.is_error() {
         return (None, None);
     }
-    let said = |key| result.details.get(key).and_then(Value::as_str);
-    let error = result.operator_text().or_else(|| said("error"));
-    (Some(error.map_or_else(|| result.to_text(), str::to_owned)), said("code"))
+    let text = |key| result.details.get(key).and_then(Value::as_str);
+    let error = result.operator_text().or_else(|| text("error"));
+    (Some(error.map_or_else(|| result.to_text(), str::to_owned)), text("code"))
 }
 
 /// Log messages for operators.
 mod log {
     use super::AuditError;
 
-    pub(super) fn lost(lost: usize, kept: usize, why: &AuditError) {
+    pub(super) fn lost(lost: usize, kept: usize, reason: &AuditError) {
         #[cfg(feature = "tracing")]
-        tracing::error!(target: "toolgen::audit", lost, kept, error = %why, "Audit records could not be written");
-        let _ = (lost, kept, why);
+        tracing::error!(target: "toolgen::audit", lost, kept, error = %reason, "Audit records could not be written");
+        let _ = (lost, kept, reason);
     }
 
     pub(super) fn dropped() {

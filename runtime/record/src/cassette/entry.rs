@@ -20,7 +20,7 @@ impl Entry {
     /// Returns the entry as it is written in the file.
     fn written(&self) -> Value {
         match self {
-            Entry::Http { request, answer } => json!({ "http": request, "answer": answer }),
+            Entry::Http { request, answer: response } => json!({ "http": request, "answer": response }),
             Entry::Mcp { server, connection, sent, message } => {
                 let mut out = Map::new();
                 out.insert("mcp".to_owned(), json!({ "server": server, "connection": connection }));
@@ -36,8 +36,8 @@ impl Entry {
             if !request.is_object() {
                 return Err("/http: a request is an object".to_owned());
             }
-            let answer = entry.get("answer").cloned().unwrap_or_default();
-            return Ok(Entry::Http { request: request.clone(), answer });
+            let response = entry.get("answer").cloned().unwrap_or_default();
+            return Ok(Entry::Http { request: request.clone(), answer: response });
         }
         let of = entry.get("mcp").ok_or(": `http` or `mcp` is missing")?;
         let server = of.get("server").and_then(Value::as_str).ok_or("/mcp/server: a text is missing")?;
@@ -55,8 +55,8 @@ impl Entry {
     /// Changes the traffic itself.
     pub(super) fn map(self, change: impl Fn(Value) -> Value) -> Entry {
         match self {
-            Entry::Http { request, answer } => {
-                Entry::Http { request: change(request), answer: change(answer) }
+            Entry::Http { request, answer: response } => {
+                Entry::Http { request: change(request), answer: change(response) }
             }
             Entry::Mcp { server, connection, sent, message } => {
                 Entry::Mcp { server, connection, sent, message: change(message) }
@@ -105,13 +105,13 @@ pub(super) fn text(entries: &[Entry]) -> String {
 
 /// Reads the text of a file.
 pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
-    let whole: Value = serde_json::from_str(text).map_err(|why| format!("it is not JSON: {why}"))?;
+    let whole: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     match whole.get(MARK).and_then(Value::as_u64) {
         Some(VERSION) => {}
         Some(other) => return Err(format!("/{MARK}: version {other} is not known here; record it again")),
         None => return Err(format!("it is not a cassette: `{MARK}` is missing")),
     }
     let all = whole.get("traffic").and_then(Value::as_array).ok_or("/traffic: a list is missing")?;
-    let read = |(index, entry)| Entry::read(entry).map_err(|why| format!("/traffic/{index}{why}"));
+    let read = |(index, entry)| Entry::read(entry).map_err(|error| format!("/traffic/{index}{error}"));
     all.iter().enumerate().map(read).collect()
 }

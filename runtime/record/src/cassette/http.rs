@@ -21,11 +21,11 @@ pub(super) fn request(request: &TapedRequest) -> Value {
 }
 
 /// Writes an answer.
-pub(super) fn response_json(answer: &TapedAnswer) -> Value {
+pub(super) fn response_json(response: &TapedAnswer) -> Value {
     let mut out = Map::new();
-    out.insert("status".to_owned(), answer.status.into());
-    out.insert("headers".to_owned(), headers(&answer.headers));
-    out.extend(body(&answer.body, &answer.headers).map(|body| ("body".to_owned(), body)));
+    out.insert("status".to_owned(), response.status.into());
+    out.insert("headers".to_owned(), headers(&response.headers));
+    out.extend(body(&response.body, &response.headers).map(|body| ("body".to_owned(), body)));
     Value::Object(out)
 }
 
@@ -90,5 +90,5 @@ fn bytes(body: &Value) -> Result<Vec<u8>, String> {
         return Ok(text.as_bytes().to_vec());
     }
     let encoded = text("base64").ok_or("its recorded body is neither `json` nor `text` nor `base64`")?;
-    STANDARD.decode(encoded).map_err(|why| format!("its recorded body is not Base64: {why}"))
+    STANDARD.decode(encoded).map_err(|error| format!("its recorded body is not Base64: {error}"))
 }

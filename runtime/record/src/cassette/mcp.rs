@@ -45,34 +45,34 @@ impl Playing {
         entries: impl Iterator<Item = (usize, &'e Entry)>,
         played: &BTreeSet<usize>,
     ) -> Vec<Value> {
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         // Whether all that was sent before was sent again, and all answers to requests of the server.
-        let (mut all, mut answers) = (true, true);
+        let (mut all, mut responses) = (true, true);
         for (index, entry) in entries {
             let Entry::Mcp { sent, message, .. } = entry else { continue };
             if *sent {
                 let made = played.contains(&index);
                 all &= made;
-                answers &= made || message.get("method").is_some();
+                responses &= made || message.get("method").is_some();
             } else if !self.received.contains(&index)
-                && let Some(message) = self.now(message, all, answers)
+                && let Some(message) = self.now(message, all, responses)
             {
                 self.received.insert(index);
-                said.push(message);
+                messages.push(message);
             }
         }
-        said
+        messages
     }
 
     /// Returns a message of the server with the current IDs, if its time has come.
-    fn now(&self, message: &Value, all: bool, answers: bool) -> Option<Value> {
+    fn now(&self, message: &Value, all: bool, responses: bool) -> Option<Value> {
         let mut message = message.clone();
-        let place = match message.get("method").and_then(Value::as_str) {
+        let location = match message.get("method").and_then(Value::as_str) {
             None => "/id",
             Some("notifications/progress") => "/params/progressToken",
             Some(_) => return all.then_some(message),
         };
-        let id = message.pointer_mut(place).filter(|_| answers)?;
+        let id = message.pointer_mut(location).filter(|_| responses)?;
         *id = self.ids.get(&id.as_u64()?)?.clone();
         Some(message)
     }

@@ -32,8 +32,8 @@ impl TrafficInterceptor for Cassette {
             Entry::Mcp { .. } => None,
         })?;
         match state.entries.get(index) {
-            Some(Entry::Http { answer, .. }) => http::read_answer(answer)
-                .map_err(|why| format!("request {} of the cassette: {why}", index + 1)),
+            Some(Entry::Http { answer: response, .. }) => http::read_answer(response)
+                .map_err(|error| format!("request {} of the cassette: {error}", index + 1)),
             _ => Err("the request is not on the cassette".to_owned()),
         }
     }
@@ -44,10 +44,10 @@ impl TrafficInterceptor for Cassette {
         state.entries.len() - 1
     }
 
-    fn answered(&self, number: usize, answer: TapedAnswer) {
+    fn answered(&self, number: usize, response: TapedAnswer) {
         let mut state = unpoisoned(self.0.state.lock());
         if let Some(Entry::Http { answer: place, .. }) = state.entries.get_mut(number) {
-            *place = http::response_json(&answer);
+            *place = http::response_json(&response);
         }
     }
 

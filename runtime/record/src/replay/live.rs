@@ -83,7 +83,9 @@ impl Live {
             State::Waiting => {
                 let (code, message) = match outcome {
                     Ok(result) => (String::new(), result.to_text()),
-                    Err(why) => (why.code().to_owned(), self.redactor.error(why, &Secrets::default())),
+                    Err(reason) => {
+                        (reason.code().to_owned(), self.redactor.error(reason, &Secrets::default()))
+                    }
                 };
                 // The call has its answer; the difference is kept for the end of the test.
                 let _ = self.replay.claim(self, &CallDisposition::Refused { code, message });
@@ -110,11 +112,11 @@ impl Live {
     /// Returns where the arguments differ from recorded ones, without secrets.
     pub(super) fn differences(&self, expected: &Value) -> Vec<ValueDifference> {
         let of = |arguments: &Value| {
-            let shown = self.redactor.arguments(arguments.clone()).0;
-            if differences(expected, arguments, &shown).is_empty() {
+            let visible = self.redactor.arguments(arguments.clone()).0;
+            if differences(expected, arguments, &visible).is_empty() {
                 return Vec::new();
             }
-            differences(expected, &shown, &shown)
+            differences(expected, &visible, &visible)
         };
         let sent = of(&self.arguments);
         match &self.completed {
@@ -225,8 +227,8 @@ impl CallDisposition {
                 return None;
             }
             // Where it was when it was given up is chance.
-            (CallDisposition::Refused { code, .. }, RecordedOutcome::Answered(Err(why)))
-                if why.code() == code =>
+            (CallDisposition::Refused { code, .. }, RecordedOutcome::Answered(Err(error)))
+                if error.code() == code =>
             {
                 return None;
             }

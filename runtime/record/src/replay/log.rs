@@ -94,7 +94,7 @@ impl RecordedRun {
     /// If the log cannot be read; if no call fits, or those of several runs do, or of sessions that alternate; and if
     /// the log lacks the outcome of a call, with the call and the setting that records it.
     pub fn from_audit(log: impl AsRef<Path>, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
-        let mut reader = AuditReader::open(log).map_err(|why| ReplayError::new(why.to_string()))?;
+        let mut reader = AuditReader::open(log).map_err(|error| ReplayError::new(error.to_string()))?;
         RecordedRun::from_reader(&mut reader, selection)
     }
 
@@ -108,11 +108,11 @@ impl RecordedRun {
         selection: &RunSelection,
     ) -> Result<RecordedRun, ReplayError> {
         let name = reader.name();
-        let failed = |why: &dyn std::fmt::Display| ReplayError::new(format!("{name}: {why}"));
+        let failed = |reason: &dyn std::fmt::Display| ReplayError::new(format!("{name}: {reason}"));
         let mut entries = Vec::new();
         let read = reader.for_each_change(&mut |record| entries.push(Entry::from(record)));
-        read.map_err(|why| failed(&why))?;
-        select_run(&entries, selection).map_err(|why| failed(&why))
+        read.map_err(|error| failed(&error))?;
+        select_run(&entries, selection).map_err(|error| failed(&error))
     }
 
     /// Takes a run from records in memory.
@@ -172,9 +172,9 @@ fn select_run(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun
     for (entry, inside) in &chosen {
         let above = inside.and_then(|number| chosen.get(number - 1)).map(|(above, _)| above.intent.turn);
         let number = run.calls.len() + 1;
-        let outcome = outcome(entry).map_err(|why| {
+        let outcome = outcome(entry).map_err(|error| {
             format!(
-                "call {number} of the run, {} at {}: {why}",
+                "call {number} of the run, {} at {}: {error}",
                 entry.intent.tool_name, entry.intent.timestamp
             )
         })?;
@@ -218,11 +218,11 @@ fn among(entries: &[Entry]) -> String {
         all("agents", |entry| &entry.intent.agent_id),
         all("principals", |entry| &entry.intent.principal),
     ];
-    let told: Vec<String> = notes.into_iter().flatten().collect();
-    if told.is_empty() {
+    let messages: Vec<String> = notes.into_iter().flatten().collect();
+    if messages.is_empty() {
         "they name no session and no agent".to_owned()
     } else {
-        format!("it has {}", told.join("; "))
+        format!("it has {}", messages.join("; "))
     }
 }
 
@@ -236,9 +236,9 @@ fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String
         return Ok(());
     }
     let lines = found.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
-    let (count, told) = (found.len(), lines.collect::<String>());
+    let (count, message) = (found.len(), lines.collect::<String>());
     Err(format!(
-        "there are calls of {count} runs of the program; choose one by `RunSelection::run` (`--run`), such as `{LAST}`:{told}"
+        "there are calls of {count} runs of the program; choose one by `RunSelection::run` (`--run`), such as `{LAST}`:{message}"
     ))
 }
 
@@ -339,7 +339,7 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
                 .to_owned(),
         );
     }
-    let result = read_result(&outcome.result).map_err(|why| format!("its result is not one: {why}"))?;
+    let result = read_result(&outcome.result).map_err(|reason| format!("its result is not one: {reason}"))?;
     Ok(RecordedOutcome::Answered(Ok(result)))
 }
 

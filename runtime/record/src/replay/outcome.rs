@@ -48,8 +48,8 @@ impl RecordedOutcome {
                 }
                 written
             }
-            RecordedOutcome::Answered(Err(why)) => {
-                json!({ "code": why.code(), "message": why.operator_text() })
+            RecordedOutcome::Answered(Err(error)) => {
+                json!({ "code": error.code(), "message": error.operator_text() })
             }
             RecordedOutcome::Refused { code, message } => {
                 json!({ "code": code, "message": message })
@@ -64,13 +64,13 @@ impl RecordedOutcome {
         match (result, error, refused) {
             (Some(result), None, None) => read_result(result)
                 .map(|result| RecordedOutcome::Answered(Ok(result)))
-                .map_err(|why| format!("/result{why}")),
+                .map_err(|reason| format!("/result{reason}")),
             (None, Some(error), None) => {
-                let (code, message) = coded(error).map_err(|why| format!("/error{why}"))?;
+                let (code, message) = coded(error).map_err(|reason| format!("/error{reason}"))?;
                 Ok(RecordedOutcome::Answered(Err(rebuilt(&code, &message))))
             }
             (None, None, Some(refused)) => {
-                let (code, message) = coded(refused).map_err(|why| format!("/refused{why}"))?;
+                let (code, message) = coded(refused).map_err(|reason| format!("/refused{reason}"))?;
                 Ok(RecordedOutcome::Refused { code, message })
             }
             _ => Err(": one of `result`, `error` and `refused` is expected".to_owned()),
@@ -82,7 +82,7 @@ impl RecordedOutcome {
         match self {
             RecordedOutcome::Answered(Ok(result)) if result.is_error() => "an error as its result".to_owned(),
             RecordedOutcome::Answered(Ok(_)) => "a result".to_owned(),
-            RecordedOutcome::Answered(Err(why)) => format!("the error {} ({why})", why.code()),
+            RecordedOutcome::Answered(Err(reason)) => format!("the error {} ({reason})", reason.code()),
             RecordedOutcome::Refused { code, message } => format!("refused with {code} ({message})"),
         }
     }
@@ -100,13 +100,14 @@ fn coded(error: &Value) -> Result<(String, String), String> {
 pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
     let content = written.get("content").ok_or("/content: it is missing")?;
     let content: Vec<Content> =
-        serde_json::from_value(content.clone()).map_err(|why| format!("/content: {why}"))?;
+        serde_json::from_value(content.clone()).map_err(|error| format!("/content: {error}"))?;
     let mut result = ToolResult::empty();
     result.content = content;
     result.details = written.get("details").cloned().unwrap_or_default();
     result.child_loop_id = written.get("child_loop_id").and_then(Value::as_str).map(str::to_owned);
     if let Some(control) = written.get("control") {
-        result.control = serde_json::from_value(control.clone()).map_err(|why| format!("/control: {why}"))?;
+        result.control =
+            serde_json::from_value(control.clone()).map_err(|error| format!("/control: {error}"))?;
     }
     Ok(result)
 }
@@ -122,7 +123,7 @@ pub(super) fn rebuilt(code: &str, message: &str) -> ToolError {
             .and_then(duration)
             .map(|duration| ToolError::Timeout { duration }),
     ];
-    let same = |why: &ToolError| why.code() == code && why.to_string() == message;
+    let same = |error: &ToolError| error.code() == code && error.to_string() == message;
     let kind = kinds.into_iter().flatten().find(same);
     kind.unwrap_or_else(|| ToolError::failed_with(code.to_owned(), message))
 }

@@ -72,11 +72,11 @@ impl RecordedRun {
     /// If it cannot be read, or is not such a file, with the place of what is wrong.
     pub fn open(path: impl AsRef<Path>) -> Result<RecordedRun, ReplayError> {
         let path = path.as_ref();
-        let text = fs::read_to_string(path).map_err(|why| {
-            let remedy = "`cargo toolgen record AUDIT --out FILE` writes one of an audit log";
-            ReplayError::new(format!("{} cannot be read: {why}; {remedy}", path.display()))
+        let text = fs::read_to_string(path).map_err(|error| {
+            let help = "`cargo toolgen record AUDIT --out FILE` writes one of an audit log";
+            ReplayError::new(format!("{} cannot be read: {error}; {help}", path.display()))
         })?;
-        RecordedRun::parse(&text).map_err(|why| ReplayError::new(format!("{}: {why}", path.display())))
+        RecordedRun::parse(&text).map_err(|error| ReplayError::new(format!("{}: {error}", path.display())))
     }
 
     /// Reads the text of a file.
@@ -85,8 +85,8 @@ impl RecordedRun {
     ///
     /// If it is not the text of such a file, with the place of what is wrong.
     pub fn parse(text: &str) -> Result<RecordedRun, ReplayError> {
-        let whole: Value =
-            serde_json::from_str(text).map_err(|why| ReplayError::new(format!("it is not JSON: {why}")))?;
+        let whole: Value = serde_json::from_str(text)
+            .map_err(|error| ReplayError::new(format!("it is not JSON: {error}")))?;
         match whole.get(MARK).and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
@@ -100,7 +100,7 @@ impl RecordedRun {
         let mut run = RecordedRun::default();
         for (index, call) in calls.iter().enumerate() {
             let read = RecordedCall::read(call, index);
-            run.calls.push(read.map_err(|why| ReplayError::new(format!("/calls/{index}{why}")))?);
+            run.calls.push(read.map_err(|error| ReplayError::new(format!("/calls/{index}{error}")))?);
         }
         Ok(run)
     }
@@ -123,7 +123,7 @@ impl RecordedRun {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReplayError> {
         let path = path.as_ref();
         private::write(path, &self.text())
-            .map_err(|why| ReplayError::new(format!("{} cannot be written: {why}", path.display())))
+            .map_err(|error| ReplayError::new(format!("{} cannot be written: {error}", path.display())))
     }
 
     /// Returns whether a call made others.

@@ -86,14 +86,14 @@ pub fn run_test<Run>(path: &Path, program: impl FnOnce(Replay) -> Run) -> Result
 where
     Run: Future<Output = Result<(), Box<dyn Error>>>,
 {
-    let replay = Replay::open(path).map_err(|why| why.to_string())?;
+    let replay = Replay::open(path).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|why| format!("no runtime for the test: {why}"))?;
+    let runtime = runtime.map_err(|error| format!("no runtime for the test: {error}"))?;
     let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(program(replay.clone()))));
     // What else went wrong usually comes of it.
     replay.finish().map_err(|difference| format!("{}: {difference}", path.display()))?;
     match ended {
-        Ok(done) => done.map_err(|why| why.to_string()),
+        Ok(done) => done.map_err(|error| error.to_string()),
         Err(payload) => resume_unwind(payload),
     }
 }

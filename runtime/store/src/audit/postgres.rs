@@ -144,12 +144,12 @@ impl PostgresSinkBuilder {
         let PostgresSinkBuilder { url, name, lease, wait_timeout: patience, retention, max_buffered: kept } =
             self;
         let target = Target::of(&url).map_err(AuditError::new)?.writable();
-        let shown = target.shown.clone();
+        let displayed = target.shown.clone();
         let worker = Worker::start(Setup { target, name, lease, wait_timeout: patience, retention })?;
         let (ids, waiting, places) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         Ok(PostgresSink {
             worker,
-            redacted_url: shown,
+            redacted_url: displayed,
             ids,
             block: 0..0,
             waiting,
@@ -225,9 +225,9 @@ impl PostgresSink {
             self.waiting.retain(Row::is_over);
         }
         let mut kept = 0;
-        let (most, ids) = (self.max_buffered, &mut self.ids);
+        let (max, ids) = (self.max_buffered, &mut self.ids);
         self.waiting.retain(|row| {
-            let fits = kept + row.records <= most;
+            let fits = kept + row.records <= max;
             if fits {
                 kept += row.records;
             } else if row.is_over() {
@@ -235,7 +235,7 @@ impl PostgresSink {
             }
             fits
         });
-        self.places = self.waiting.iter().enumerate().map(|(place, row)| (row.key, place)).collect();
+        self.places = self.waiting.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
         (kept, before - kept)
     }
 }
@@ -250,7 +250,7 @@ impl AuditSink for PostgresSink {
 
     fn outcome(&mut self, intent: &AuditIntent, outcome: &AuditOutcome) -> Result<(), AuditError> {
         // Both at once, if the intent is not written yet.
-        if let Some(row) = self.places.get(&intent.key).and_then(|place| self.waiting.get_mut(*place)) {
+        if let Some(row) = self.places.get(&intent.key).and_then(|index| self.waiting.get_mut(*index)) {
             row.end(outcome)?;
             row.records += 1;
             return Ok(());
@@ -273,16 +273,16 @@ impl AuditSink for PostgresSink {
             written
         });
         match written {
-            Ok((refused, why)) => {
+            Ok((refused, error)) => {
                 for row in self.waiting.drain(..).filter(Row::is_over) {
                     self.ids.remove(&row.key);
                 }
                 self.places.clear();
-                why.map_or(Ok(()), |why| Err(why.with_buffered(0, refused)))
+                error.map_or(Ok(()), |error| Err(error.with_buffered(0, refused)))
             }
-            Err(why) => {
+            Err(error) => {
                 let (kept, lost) = self.keep();
-                Err(why.with_buffered(kept, lost))
+                Err(error.with_buffered(kept, lost))
             }
         }
     }

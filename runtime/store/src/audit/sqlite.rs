@@ -194,8 +194,8 @@ impl SqliteSink {
                 match written {
                     Ok(()) => {}
                     // Some errors, such as a full disk, end the transaction.
-                    Err(why) if may_pass(&why) || connection.is_autocommit() => return Err(why),
-                    Err(why) => refused = (refused.0 + 1, Some(why)),
+                    Err(error) if may_pass(&error) || connection.is_autocommit() => return Err(error),
+                    Err(error) => refused = (refused.0 + 1, Some(error)),
                 }
             }
             Ok(())
@@ -292,7 +292,7 @@ fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
 }
 
 /// Returns whether an error is about the database as it is now, and not about what was written.
-fn may_pass(why: &rusqlite::Error) -> bool {
+fn may_pass(error: &rusqlite::Error) -> bool {
     let passing = [
         ErrorCode::DatabaseBusy,
         ErrorCode::DatabaseLocked,
@@ -302,7 +302,7 @@ fn may_pass(why: &rusqlite::Error) -> bool {
         ErrorCode::CannotOpen,
         ErrorCode::ReadOnly,
     ];
-    why.sqlite_error_code().is_some_and(|code| passing.contains(&code))
+    error.sqlite_error_code().is_some_and(|code| passing.contains(&code))
 }
 
 impl AuditSink for SqliteSink {
@@ -321,11 +321,11 @@ impl AuditSink for SqliteSink {
             return Ok(());
         }
         match self.commit() {
-            Ok((refused, why)) => {
+            Ok((refused, error)) => {
                 self.waiting.clear();
-                why.map_or(Ok(()), |why| Err(failed(why).with_buffered(0, refused)))
+                error.map_or(Ok(()), |error| Err(failed(error).with_buffered(0, refused)))
             }
-            Err(why) => {
+            Err(error) => {
                 let before = self.waiting.len();
                 if self.durable {
                     // Calls whose intent is not on disk are refused. What the others did stays to be written.
@@ -333,7 +333,7 @@ impl AuditSink for SqliteSink {
                 }
                 self.waiting.truncate(self.max_buffered);
                 let kept = self.waiting.len();
-                Err(failed(why).with_buffered(kept, before - kept))
+                Err(failed(error).with_buffered(kept, before - kept))
             }
         }
     }
@@ -347,6 +347,6 @@ impl AuditSink for SqliteSink {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` takes")]
-fn failed(why: rusqlite::Error) -> AuditError {
-    AuditError::new(why.to_string())
+fn failed(error: rusqlite::Error) -> AuditError {
+    AuditError::new(error.to_string())
 }

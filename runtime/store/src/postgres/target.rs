@@ -35,7 +35,7 @@ impl Target {
             return Err(format!("this is not the URL of a PostgreSQL database: {FORM}"));
         }
         // The last one: a password may have one, too.
-        let (place, options) = url.rsplit_once('?').unwrap_or((url, ""));
+        let (location, options) = url.rsplit_once('?').unwrap_or((url, ""));
         let (mut mode, mut roots, mut others) = (None, None, Vec::new());
         for option in options.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -46,7 +46,8 @@ impl Target {
                 _ => others.push(option),
             }
         }
-        let rest = if others.is_empty() { place.to_owned() } else { format!("{place}?{}", others.join("&")) };
+        let rest =
+            if others.is_empty() { location.to_owned() } else { format!("{location}?{}", others.join("&")) };
         let mut config: Config = rest.parse().map_err(|_| {
             format!(
                 "the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, \
@@ -81,8 +82,8 @@ impl Target {
         };
         config.ssl_mode(if secret { SslMode::Require } else { SslMode::Disable });
         let tls = if secret { Some(Tls::trusting(roots.as_deref())?) } else { None };
-        let shown = redact_url(&config);
-        Ok(Target { config, tls, shown })
+        let displayed = redact_url(&config);
+        Ok(Target { config, tls, shown: displayed })
     }
 
     /// Requires a server that can be written to, which matters if the URL names several.
@@ -109,34 +110,34 @@ impl Target {
     }
 
     /// Says what went wrong, and where.
-    pub(crate) fn error(&self, why: &tokio_postgres::Error) -> String {
-        format!("{}: {}", self.shown, text(why))
+    pub(crate) fn error(&self, reason: &tokio_postgres::Error) -> String {
+        format!("{}: {}", self.shown, text(reason))
     }
 }
 
 /// Returns the class of an error, the first two characters of its code. `None` if the server did not send it.
-pub(crate) fn class(why: &tokio_postgres::Error) -> Option<&str> {
-    why.code().and_then(|code| code.code().get(..2))
+pub(crate) fn class(error: &tokio_postgres::Error) -> Option<&str> {
+    error.code().and_then(|code| code.code().get(..2))
 }
 
 /// Whether an error leaves a connection unusable: it is broken, or leads to a server that stops or is a standby.
-pub(crate) fn breaks(why: &tokio_postgres::Error) -> bool {
-    class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
+pub(crate) fn breaks(error: &tokio_postgres::Error) -> bool {
+    class(error).is_none_or(|class| ["08", "25", "57"].contains(&class))
 }
 
 /// Whether an error is likely to be over soon: a connection, a conflict, a server that stops or starts, or is a standby.
-pub(crate) fn may_pass(why: &tokio_postgres::Error) -> bool {
-    class(why).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
+pub(crate) fn may_pass(error: &tokio_postgres::Error) -> bool {
+    class(error).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
 /// The text of an error with its causes. Errors of the server show only their message and code: their details repeat
 /// what was written.
-pub(crate) fn text(why: &tokio_postgres::Error) -> String {
-    if let Some(said) = why.as_db_error() {
-        return format!("{} (SQLSTATE {})", said.message(), said.code().code());
+pub(crate) fn text(reason: &tokio_postgres::Error) -> String {
+    if let Some(reply) = reason.as_db_error() {
+        return format!("{} (SQLSTATE {})", reply.message(), reply.code().code());
     }
-    let mut text = why.to_string();
-    let mut cause = std::error::Error::source(why);
+    let mut text = reason.to_string();
+    let mut cause = std::error::Error::source(reason);
     while let Some(inner) = cause {
         text = format!("{text}: {inner}");
         cause = inner.source();
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn remote_connections_use_tls_unless_disabled_by_the_url() {
-        for (url, shown, secret) in [
+        for (url, displayed, secret) in [
             ("postgres://me:pw@db.example:5433/audit", "postgres://me@db.example:5433/audit", true),
             (
                 "postgresql://me@db.example/audit?sslmode=disable",
@@ -211,13 +212,13 @@ mod tests {
             ("postgres://me@localhost/a?hostaddr=192.0.2.1", "postgres://me@localhost:5432/a", true),
             ("postgres://me@%2Frun%2Fpg/a", "postgres://me@/run/pg:5432/a", false),
         ] {
-            assert_eq!(shown_of(url), (shown.to_owned(), secret), "{url}");
+            assert_eq!(shown_of(url), (displayed.to_owned(), secret), "{url}");
         }
     }
 
     #[test]
     fn invalid_url_error_hides_secrets() {
-        for (url, said) in [
+        for (url, message) in [
             ("mysql://me:hunter2@db/a", "not the URL of a PostgreSQL database"),
             ("host=db password=hunter2", "not the URL of a PostgreSQL database"),
             ("postgres://me:hunter2@db/a?hunter2=x", "cannot be read"),
@@ -227,9 +228,9 @@ mod tests {
             ("postgres://me:hunter2@db/a?sslmode=full", "`sslmode` is not known"),
             ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),
         ] {
-            let why = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();
-            assert!(why.contains(said), "{url}: {why}");
-            assert!(!why.contains("hunter2") && !why.contains("ter2"), "{why}");
+            let reason = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();
+            assert!(reason.contains(message), "{url}: {reason}");
+            assert!(!reason.contains("hunter2") && !reason.contains("ter2"), "{reason}");
         }
     }
 }

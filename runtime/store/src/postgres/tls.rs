@@ -27,10 +27,10 @@ impl Tls {
         let provider = CryptoProvider::get_default().cloned();
         let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = config.map_err(|why| why.to_string())?;
+        let config = config.map_err(|error| error.to_string())?;
         let config = match roots {
             Some(file) => config.with_root_certificates(certificates(file)?),
-            None => config.with_platform_verifier().map_err(|why| why.to_string())?,
+            None => config.with_platform_verifier().map_err(|error| error.to_string())?,
         };
         let mut config = config.with_no_client_auth();
         // Servers that are asked for TLS at once (`sslnegotiation=direct`) want it; others take it.
@@ -40,14 +40,14 @@ impl Tls {
 }
 
 fn certificates(file: &Path) -> Result<RootCertStore, String> {
-    let wrong = |why: &dyn std::fmt::Display| {
-        format!("`sslrootcert`: {}: {why}; it is a PEM file of certificates", file.display())
+    let wrong = |reason: &dyn std::fmt::Display| {
+        format!("`sslrootcert`: {}: {reason}; it is a PEM file of certificates", file.display())
     };
-    let text = fs::read(file).map_err(|why| wrong(&why))?;
+    let text = fs::read(file).map_err(|error| wrong(&error))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|why| wrong(&why))?;
-        roots.add(certificate).map_err(|why| wrong(&why))?;
+        let certificate = certificate.map_err(|error| wrong(&error))?;
+        roots.add(certificate).map_err(|error| wrong(&error))?;
     }
     if roots.is_empty() { Err(wrong(&"no certificate is in it")) } else { Ok(roots) }
 }

@@ -37,9 +37,10 @@ impl Endpoint {
     pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Endpoint, StoreError> {
         // The text itself is not shown: it may contain a password.
         let form = "write redis://HOST:PORT/DATABASE, or rediss:// for TLS";
-        let wrong =
-            |why: String| StoreError::new(format!("the URL of the shared state is not valid: {why}; {form}"));
-        let url = Url::parse(text).map_err(|why| wrong(why.to_string()))?;
+        let wrong = |reason: String| {
+            StoreError::new(format!("the URL of the shared state is not valid: {reason}; {form}"))
+        };
+        let url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
         let secure = match url.scheme() {
             "redis" | "valkey" => false,
             "rediss" | "valkeys" => true,
@@ -65,9 +66,9 @@ impl Endpoint {
             login = login.set_password(decoded(password));
         }
         let tls = if secure {
-            let config = trusting(roots).map_err(|why| StoreError::new(format!("TLS: {why}")))?;
+            let config = trusting(roots).map_err(|error| StoreError::new(format!("TLS: {error}")))?;
             let name = ServerName::try_from(host.clone());
-            let name = name.map_err(|why| wrong(format!("`{host}` can have no certificate: {why}")))?;
+            let name = name.map_err(|error| wrong(format!("`{host}` can have no certificate: {error}")))?;
             Some((Arc::new(config.with_no_client_auth()), name))
         } else {
             None
@@ -117,14 +118,14 @@ mod tests {
 
     #[test]
     fn invalid_url_error_hides_secrets() {
-        for (text, said) in [
+        for (text, message) in [
             ("localhost:6379", "`localhost` is not a scheme"),
             ("redis://:s3cret@host/zero", "the database `zero` is not a number"),
             ("s3cret", "write redis://HOST:PORT/DATABASE"),
             ("redis:///", "names no host"),
         ] {
-            let why = Endpoint::parse(text, &[]).err().unwrap().to_string();
-            assert!(why.contains(said) && !why.contains("s3cret"), "{why}");
+            let reason = Endpoint::parse(text, &[]).err().unwrap().to_string();
+            assert!(reason.contains(message) && !reason.contains("s3cret"), "{reason}");
         }
     }
 }

@@ -16,8 +16,8 @@ pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::E
         // Returns the mode, which is different for a database in memory.
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
             // SQLite does not wait for others that open a new database at the same time: it may not, in this one case.
-            Err(why)
-                if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && began.elapsed() < BUSY_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(5));

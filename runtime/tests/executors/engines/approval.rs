@@ -81,10 +81,10 @@ async fn waiting(toolbox: &Toolbox, name: &str) -> ApprovalRequest {
 async fn approval_request_shows_nested_tools_and_effects() {
     let toolbox = toolbox(sends(), &["outer", "look"]);
     let request = waiting(&toolbox, "outer").await;
-    let told: Vec<(&str, &Effects)> =
+    let messages: Vec<(&str, &Effects)> =
         request.calls.iter().map(|called| (called.name.as_str(), &called.effects)).collect();
     let (none, spawning, sends) = (Effects::NONE, spawning(), sends().spec.effects);
-    assert_eq!(told, [("inner", &none), ("look", &spawning), ("send", &sends)]);
+    assert_eq!(messages, [("inner", &none), ("look", &spawning), ("send", &sends)]);
     let mut json = serde_json::to_value(&request).unwrap();
     assert_eq!(
         json["calls"][2],
@@ -94,13 +94,13 @@ async fn approval_request_shows_nested_tools_and_effects() {
         }})
     );
     assert_eq!(serde_json::from_value::<ApprovalRequest>(json.clone()).unwrap(), request);
-    for (wrong, why) in
+    for (wrong, reason) in
         [("network", "`network` is `\"x\"`"), ("files", "`files` is `x`"), ("spawns", "`spawns`: ")]
     {
         let mut wrong_json = json.clone();
         wrong_json["calls"][2]["effects"][wrong] = json!("x");
         let error = serde_json::from_value::<ApprovalRequest>(wrong_json).unwrap_err().to_string();
-        assert!(error.contains(why), "{error}");
+        assert!(error.contains(reason), "{error}");
     }
     // Whoever shows less than there is resumes nothing.
     json["calls"][2]["effects"]["network"] = json!("none");
@@ -120,9 +120,9 @@ async fn approved_call_runs_only_with_the_tools_shown() {
     let wider = Tool { spec: ToolSpec { effects: Effects::UNDECLARED, ..sends().spec }, ..sends() };
     let other = Tool { call: Call::Command(command(&["echo", "wiped"])), ..sends() };
     for changed in [wider, other] {
-        let why = resumed(changed).await.outcome.unwrap_err();
-        assert_eq!(why.code(), "APPROVAL_INVALID");
-        assert!(why.to_string().contains("the tool or one that it calls was"), "{why}");
+        let error = resumed(changed).await.outcome.unwrap_err();
+        assert_eq!(error.code(), "APPROVAL_INVALID");
+        assert!(error.to_string().contains("the tool or one that it calls was"), "{error}");
     }
     // The steps run as they were shown, up to the one that no toolbox has.
     let ran = resumed(sends()).await.text();
@@ -150,8 +150,8 @@ async fn approval_does_not_cover_nested_calls() {
         .approver(approves.clone())
         .build()
         .unwrap();
-    let answer = call(&toolbox, "outer").await;
-    assert_eq!(answer.text(), "step `inner` (inner): step `send` (send): not that");
+    let response = call(&toolbox, "outer").await;
+    assert_eq!(response.text(), "step `inner` (inner): step `send` (send): not that");
     let asked = approves.0.lock().unwrap().clone();
     assert_eq!(json!(asked), json!([["outer", 3], ["look", 0], ["look", 0], ["send", 0]]));
 }

@@ -43,11 +43,11 @@ async fn each_value_is_one_command_argument() {
     ];
     let arguments = ["a", "b", "many", "out?", "deep?", "none?", "alone?"];
     let given = json!({"a": "$(id) `id` \"'\n; x", "b": {"c": 5}, "many": ["", "-r", "*"]});
-    let answer = run(&arguments, show(&words), given).await;
-    assert_eq!(answer.text(), "[--][$(id) `id` \"'\n; x][x=5][][-r][*]");
+    let response = run(&arguments, show(&words), given).await;
+    assert_eq!(response.text(), "[--][$(id) `id` \"'\n; x][x=5][][-r][*]");
     let given = json!({"a": 1, "b": {"c": {"d": [true]}}, "many": [], "out": "f", "deep": true, "none": [], "alone": ""});
-    let answer = run(&arguments, show(&words), given).await;
-    assert_eq!(answer.text(), "[--][1][x={\"d\":[true]}][-o][f][-R][]");
+    let response = run(&arguments, show(&words), given).await;
+    assert_eq!(response.text(), "[--][1][x={\"d\":[true]}][-o][f][-R][]");
 }
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn value_like_an_option_is_rejected_unless_allowed() {
         one("{x}"),
         list("{l}"),
     ];
-    let answer = run(&["x", "l"], show(&free), json!({"x": "-5", "l": ["-6"]})).await;
-    assert_eq!(answer.text(), "[-5][a-5][--][-5][-6]");
+    let response = run(&["x", "l"], show(&free), json!({"x": "-5", "l": ["-6"]})).await;
+    assert_eq!(response.text(), "[-5][a-5][--][-5][-6]");
 }
 
 #[tokio::test]
@@ -107,8 +107,8 @@ async fn script_gets_values_as_variables_and_positions_only() {
         stdin: Stdin::Text(text("in {a}")),
         ..CommandPlan::EMPTY
     };
-    let answer = run(&["a", "y?"], plan, json!({"a": "$(id)\"; id"})).await;
-    assert_eq!(answer.text(), "sh|$(id)\"; id|<$(id)\"; id>|unsetin $(id)\"; id");
+    let response = run(&["a", "y?"], plan, json!({"a": "$(id)\"; id"})).await;
+    assert_eq!(response.text(), "sh|$(id)\"; id|<$(id)\"; id>|unsetin $(id)\"; id");
 }
 
 #[tokio::test]
@@ -120,8 +120,8 @@ async fn command_reads_arguments_with_defaults() {
         toolgen_runtime::engine::dynamic::DynamicTool::builder("x", "x").schema(&schema).spec().unwrap();
     spec.input = read.input;
     let plan = CommandPlan { stdin: Stdin::Arguments, output: CommandOutput::Json, ..command(&["cat"]) };
-    let answer = answer(spec, Call::Command(plan), json!({"s": "x"}), ToolboxContext::new()).await;
-    assert_eq!(answer.outcome.unwrap().details, json!({"n": 7, "s": "x"}));
+    let response = answer(spec, Call::Command(plan), json!({"s": "x"}), ToolboxContext::new()).await;
+    assert_eq!(response.outcome.unwrap().details, json!({"n": 7, "s": "x"}));
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn inherited_credentials_are_never_shown() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
     }
-    for (script, output, told) in [
+    for (script, output, message) in [
         ("echo \"to $TOOLGEN_TEST_TOKEN\"", CommandOutput::Text, "to [REDACTED]\n"),
         ("echo \"[\\\"$TOOLGEN_TEST_TOKEN\\\"]\"", CommandOutput::Json, "[\"[REDACTED]\"]"),
         ("echo $TOOLGEN_TEST_TOKEN >&2; exit 3", CommandOutput::Text, "exit code 3\nstderr:\n[REDACTED]"),
@@ -159,19 +159,19 @@ async fn inherited_credentials_are_never_shown() {
         ),
     ] {
         let updates = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&updates);
+        let received = Arc::clone(&updates);
         let turn = ToolContext::new("turn", "")
-            .with_on_update(move |result| heard.lock().unwrap().push_str(&result.to_text()));
+            .with_on_update(move |result| received.lock().unwrap().push_str(&result.to_text()));
         let inherit = vec!["TOOLGEN_TEST_TOKEN".into()].into();
         let plan = CommandPlan { script: script.into(), output, inherit, stream: true, ..CommandPlan::EMPTY };
         let tools =
             Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
         let call = ToolCall::new("1", "run", json!({}));
-        let answer = toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await;
-        if !told.is_empty() {
-            assert_eq!(answer.text(), told);
+        let response = toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await;
+        if !message.is_empty() {
+            assert_eq!(response.text(), message);
         }
-        let all = format!("{:?} {:?} {}", answer.outcome, answer.to_json(), updates.lock().unwrap());
+        let all = format!("{:?} {:?} {}", response.outcome, response.to_json(), updates.lock().unwrap());
         assert!(!all.contains(TOKEN), "{all}");
     }
 }
@@ -190,17 +190,17 @@ async fn work_dir_stays_inside_the_one_of_the_context() {
         answer(spec("run", &["dir?"]), Call::Command(plan.clone()), given, context).await
     };
     let context = || ToolboxContext::new().with_work_dir(&root);
-    let shown = |path: &Path| format!("{}\n", path.display());
-    assert_eq!(ask(json!({}), context()).await.text(), shown(&root));
-    assert_eq!(ask(json!({"dir": "in"}), context()).await.text(), shown(&root.join("in")));
+    let displayed = |path: &Path| format!("{}\n", path.display());
+    assert_eq!(ask(json!({}), context()).await.text(), displayed(&root));
+    assert_eq!(ask(json!({"dir": "in"}), context()).await.text(), displayed(&root.join("in")));
     for outside in ["..", "/", "/etc", "out", "out/etc", "in/../..", "a\0b"] {
-        let told = ask(json!({ "dir": outside }), context()).await.outcome.unwrap_err();
-        assert!(told.to_string().starts_with("Invalid arguments: /dir: "), "{outside}: {told}");
+        let message = ask(json!({ "dir": outside }), context()).await.outcome.unwrap_err();
+        assert!(message.to_string().starts_with("Invalid arguments: /dir: "), "{outside}: {message}");
     }
-    let told = ask(json!({"dir": "none"}), context()).await.outcome.unwrap_err();
-    assert!(told.to_string().starts_with("cannot start 'pwd'"), "{told}");
-    let told = ask(json!({"dir": "in"}), ToolboxContext::new()).await.outcome.unwrap_err();
-    assert_eq!(told.to_string(), "no workdir is set for this call");
+    let message = ask(json!({"dir": "none"}), context()).await.outcome.unwrap_err();
+    assert!(message.to_string().starts_with("cannot start 'pwd'"), "{message}");
+    let message = ask(json!({"dir": "in"}), ToolboxContext::new()).await.outcome.unwrap_err();
+    assert_eq!(message.to_string(), "no workdir is set for this call");
     fs::remove_dir_all(&root).unwrap();
 }
 
@@ -238,8 +238,8 @@ async fn missing_program_error_includes_help() {
 
 #[tokio::test]
 async fn too_long_arguments_are_not_reported_as_a_missing_program() {
-    let told = refused(&["x"], show(&[one("{x}")]), json!({"x": "x".repeat(4 << 20)})).await;
-    assert!(told.starts_with("cannot start 'printf'") && !told.contains("installed"), "{told}");
+    let message = refused(&["x"], show(&[one("{x}")]), json!({"x": "x".repeat(4 << 20)})).await;
+    assert!(message.starts_with("cannot start 'printf'") && !message.contains("installed"), "{message}");
 }
 
 /// The options with which a tool of this specification runs.
@@ -252,10 +252,10 @@ async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own
         (CommandEngine::new(), context.with_executor(lent))
     };
     let tools = Engines::new().with(engine).tools_from([Tool { spec, call: Call::Command(plan) }]).unwrap();
-    let answer = toolbox_in(tools, context)
+    let response = toolbox_in(tools, context)
         .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
         .await;
-    assert!(!answer.is_error(), "{}", answer.text());
+    assert!(!response.is_error(), "{}", response.text());
     executor.commands().remove(0).1
 }
 
@@ -299,8 +299,8 @@ async fn command_gets_the_limits_of_its_tool_and_context() {
 async fn context_without_processes_refuses_the_tool() {
     let limits = EffectLimits { spawns: false, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(limits);
-    let answer = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
-    assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");
+    let response = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
 }
 
 #[tokio::test]
@@ -331,6 +331,6 @@ async fn executor_refusal_is_reported() {
         .with(engine)
         .tools_from([Tool { spec: spec("run", &[]), call: Call::Command(command(&["curl"])) }]);
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
-    let answer = toolbox.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
-    assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");
+    let response = toolbox.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
 }

@@ -102,10 +102,10 @@ fn usual() -> Vec<Step> {
 #[tokio::test]
 async fn step_results_are_values_and_arrays_keep_order() {
     let result = json!({"first": "{steps.find.files.0}", "sizes": "{steps.sizes}", "of": "{pattern}!"});
-    let answer = call(usual(), Some(result), json!({"pattern": "abc"})).await;
+    let response = call(usual(), Some(result), json!({"pattern": "abc"})).await;
     let expected = json!({"first": "abc0", "sizes": [4, 4, 4, 4, 4], "of": "abc!"});
-    assert_eq!(serde_json::from_str::<Value>(&answer.text()).unwrap(), expected);
-    assert_eq!(answer.outcome.unwrap().details, expected);
+    assert_eq!(serde_json::from_str::<Value>(&response.text()).unwrap(), expected);
+    assert_eq!(response.outcome.unwrap().details, expected);
     // Without a template it is the result of the last step.
     assert_eq!(call(usual(), None, json!({"pattern": "a"})).await.text(), "[2,2,2,2,2]");
 }
@@ -113,11 +113,15 @@ async fn step_results_are_values_and_arrays_keep_order() {
 #[tokio::test]
 async fn next_step_gets_the_untruncated_result() {
     let result = json!({"sizes": "{steps.sizes}"});
-    let answer = call(usual(), Some(result), json!({"pattern": "x".repeat(40_000)})).await;
-    assert_eq!(answer.text(), r#"{"sizes":[40001,40001,40001,40001,40001]}"#);
+    let response = call(usual(), Some(result), json!({"pattern": "x".repeat(40_000)})).await;
+    assert_eq!(response.text(), r#"{"sizes":[40001,40001,40001,40001,40001]}"#);
     // The model gets what it can read.
-    let answer = call(usual()[..1].to_vec(), None, json!({"pattern": "x".repeat(40_000)})).await;
-    assert!(answer.text().len() < 60_000 && answer.text().contains("read_result"), "{}", answer.text().len());
+    let response = call(usual()[..1].to_vec(), None, json!({"pattern": "x".repeat(40_000)})).await;
+    assert!(
+        response.text().len() < 60_000 && response.text().contains("read_result"),
+        "{}",
+        response.text().len()
+    );
 }
 
 #[tokio::test]
@@ -136,8 +140,8 @@ async fn final_completion_ends_the_loop() {
         let tools = composed(steps.clone(), result).into_iter().chain(tools).chain(toolset![find]);
         let toolbox = Registry::new(tools).unwrap().toolbox(Default::default());
         let call = ToolCall::new("1", "both", json!({"pattern": ""}));
-        let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
-        assert_eq!(answer.control(), Control::complete("DONE", json!({"note": "x"})));
+        let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+        assert_eq!(response.control(), Control::complete("DONE", json!({"note": "x"})));
     }
 }
 
@@ -154,15 +158,15 @@ async fn optional_step_still_waits_for_its_approval() {
 
 #[tokio::test]
 async fn step_limits_its_concurrent_calls() {
-    let most = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&most);
+    let max = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&max);
     let turn = ToolContext::new("turn", "").with_on_progress(move |line| {
         seen.fetch_max(line.parse().unwrap(), Ordering::SeqCst);
     });
     let toolbox = registry(usual(), None).toolbox(Default::default());
     let call = ToolCall::new("1", "both", json!({"pattern": "wide"}));
     assert!(!toolbox.call(call, &turn).await.is_error());
-    assert_eq!(most.load(Ordering::SeqCst), 2);
+    assert_eq!(max.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -172,8 +176,8 @@ async fn failure_names_the_step_and_keeps_its_code() {
         ("said", "step `find` (find): broken", "EXECUTION_ERROR"),
         ("bad", "step `sizes` (count), item 1: cannot count bad1", "EXECUTION_ERROR"),
     ] {
-        let answer = call(usual(), None, json!({ "pattern": pattern })).await;
-        let error = answer.outcome.unwrap_err();
+        let response = call(usual(), None, json!({ "pattern": pattern })).await;
+        let error = response.outcome.unwrap_err();
         assert_eq!((error.to_string().as_str(), error.code()), (text, code));
     }
     let nothing = vec![step("x", "missing", json!({}))];
@@ -195,8 +199,8 @@ async fn failed_optional_step_is_null_in_an_array() {
     let mut steps = usual();
     steps[1].optional = true;
     let result = json!({"sizes": "{steps.sizes}", "x": "{steps.find.nothing?}"});
-    let answer = call(steps, Some(result.clone()), json!({"pattern": "bad"})).await;
-    assert_eq!(answer.text(), r#"{"sizes":[4,null,4,null,4]}"#);
+    let response = call(steps, Some(result.clone()), json!({"pattern": "bad"})).await;
+    assert_eq!(response.text(), r#"{"sizes":[4,null,4,null,4]}"#);
     let mut steps = usual();
     steps[0].optional = true;
     let error = call(steps, Some(result), json!({"pattern": "none"})).await.outcome.unwrap_err();
@@ -280,7 +284,7 @@ async fn number_of_nested_calls_is_limited() {
         let tools = Engines::new().tools_from(tools).unwrap();
         let registry = Registry::new(tools.into_iter().chain(toolset![find])).unwrap();
         let counted = Arc::new(AtomicUsize::new(0));
-        let ask = async |most: u32| {
+        let ask = async |max: u32| {
             let count = Arc::clone(&counted);
             count.store(0, Ordering::SeqCst);
             let count = move |event: Event| {
@@ -288,27 +292,27 @@ async fn number_of_nested_calls_is_limited() {
                     count.fetch_add(1, Ordering::SeqCst);
                 }
             };
-            let toolbox = Toolbox::builder(&registry).max_nested_calls(most).on_event(count).build().unwrap();
+            let toolbox = Toolbox::builder(&registry).max_nested_calls(max).on_event(count).build().unwrap();
             let turn = ToolContext::new("turn", "");
             // What the calls before used is not counted.
             toolbox.call(ToolCall::new("1", "bottom", json!({"pattern": ""})), &turn).await;
             counted.store(0, Ordering::SeqCst);
-            let answer = toolbox.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
-            (answer, counted.load(Ordering::SeqCst) - 1)
+            let response = toolbox.call(ToolCall::new("2", "top", json!({"pattern": ""})), &turn).await;
+            (response, counted.load(Ordering::SeqCst) - 1)
         };
-        for most in [186, 1_000] {
-            let (answer, calls) = ask(most).await;
-            assert_eq!((answer.is_error(), calls), (false, 186), "{optional}");
+        for max in [186, 1_000] {
+            let (response, calls) = ask(max).await;
+            assert_eq!((response.is_error(), calls), (false, 186), "{optional}");
         }
-        let (answer, calls) = ask(185).await;
+        let (response, calls) = ask(185).await;
         assert_eq!(calls, 185, "{optional}");
-        let why = answer.outcome.unwrap_err();
-        assert_eq!(why.code(), "CALLS_EXCEEDED");
-        let told =
+        let error = response.outcome.unwrap_err();
+        assert_eq!(error.code(), "CALLS_EXCEEDED");
+        let message =
             "one call may lead to 185 calls of other tools, and this one leads to more: ask for less at once";
         assert!(
-            why.to_string().starts_with("step `x` (middle), item ") && why.to_string().ends_with(told),
-            "{why}"
+            error.to_string().starts_with("step `x` (middle), item ") && error.to_string().ends_with(message),
+            "{error}"
         );
     }
 }
@@ -319,9 +323,9 @@ async fn cancelled_composition_starts_no_further_step() {
     let token = CancellationToken::new();
     let turn = ToolContext::new("turn", "").with_cancel(token.clone());
     let call = toolbox.call(ToolCall::new("1", "both", json!({"pattern": "a"})), &turn);
-    let (answer, ()) = tokio::join!(call, async {
+    let (response, ()) = tokio::join!(call, async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         token.cancel();
     });
-    assert_eq!(answer.outcome.unwrap_err(), ToolError::Cancelled);
+    assert_eq!(response.outcome.unwrap_err(), ToolError::Cancelled);
 }

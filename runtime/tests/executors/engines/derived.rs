@@ -65,9 +65,9 @@ fn derived_values_are_computed_before_the_request() {
 fn problems_name_the_original_arguments() {
     let problems = |given: Value| build(&usual(), &given, &BuildOptions::default()).unwrap_err();
     let missing = problems(json!({"user": {"id": 1}, "b": 2}));
-    let told: Vec<_> = missing.iter().map(|problem| (problem.kind, problem.argument.as_str())).collect();
+    let messages: Vec<_> = missing.iter().map(|problem| (problem.kind, problem.argument.as_str())).collect();
     let kind = RequestProblemKind::MissingArgument;
-    assert!(told.contains(&(kind, "user")) && told.contains(&(kind, "a")), "{missing:?}");
+    assert!(messages.contains(&(kind, "user")) && messages.contains(&(kind, "a")), "{missing:?}");
     assert!(missing.iter().any(|problem| problem.message.contains("`user.name`")), "{missing:?}");
     let wrong = problems(json!({"user": {"id": "..", "name": "a\nb"}, "a": 1}));
     for problem in &wrong {
@@ -91,14 +91,14 @@ async fn defaults_are_applied_and_missing_values_reported() {
     let text = "Invalid arguments: /user: There is no value for `user.name`, and the request needs one";
     assert_eq!(error.to_string(), text);
     // Where the service has defaults of its own, those of the schema are not sent.
-    let told = RequestPlan { defaults: false, ..usual() };
-    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(told) }]);
+    let message = RequestPlan { defaults: false, ..usual() };
+    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(message) }]);
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
-    let answer = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
+    let response = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
     assert!(
-        answer.text().ends_with("There is no value for `a`, and the request needs one"),
+        response.text().ends_with("There is no value for `a`, and the request needs one"),
         "{}",
-        answer.text()
+        response.text()
     );
     let given = spec.with_defaults(json!({"user": {"id": 1, "name": "x"}}));
     assert!(build(&usual(), &given, &BuildOptions::default()).is_ok());

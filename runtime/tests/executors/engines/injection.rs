@@ -140,7 +140,7 @@ fn variables() -> List<(Text, toolgen_runtime::spec::template::Template)> {
 }
 
 fn places() -> Vec<Place> {
-    let place = |name, plan| Place {
+    let location = |name, plan| Place {
         name,
         plan,
         list: false,
@@ -161,50 +161,50 @@ fn places() -> Vec<Place> {
     let named: String = (0..BATCH).map(|index| format!(" \"$V{index}\"")).collect();
     let separated: String = (0..BATCH).map(|index| format!("{{v{index}}}\0")).collect();
     vec![
-        place("whole argument", prints(each(whole))),
+        location("whole argument", prints(each(whole))),
         Place {
             is_refused: has_nul,
             reported: |value| format!("x={value}.txt\0"),
-            ..place("part of an argument", prints(each(|index| one(&format!("x={{v{index}}}.txt")))))
+            ..location("part of an argument", prints(each(|index| one(&format!("x={{v{index}}}.txt")))))
         },
         Place {
             reported: |value| format!("{value}.txt\0"),
-            ..place("start of an argument", prints(each(|index| one(&format!("{{v{index}}}.txt")))))
+            ..location("start of an argument", prints(each(|index| one(&format!("{{v{index}}}.txt")))))
         },
         Place {
             is_refused: has_nul,
-            ..place(
+            ..location(
                 "after --",
                 CommandPlan { argv: after().chain(each(whole)).collect(), ..prints([].into_iter()) },
             )
         },
-        Place { reported: |value| format!("-o\0{value}\0"), ..place("group", prints(each(optional))) },
+        Place { reported: |value| format!("-o\0{value}\0"), ..location("group", prints(each(optional))) },
         Place {
             list: true,
-            ..place(
+            ..location(
                 "spread",
                 prints([ArgvTemplate::Each { list: text("{all}"), allow_leading_dash: false }].into_iter()),
             )
         },
         Place {
             is_refused: has_nul,
-            ..place(
+            ..location(
                 "variable",
                 CommandPlan { env: variables(), max_output: 16 << 20, ..command(&["env", "-0"]) },
             )
         },
         Place {
             is_refused: has_nul,
-            ..place(
+            ..location(
                 "variable of a script",
                 CommandPlan { env: variables(), ..script(format!("printf '%s\\0'{named}"), List::EMPTY) },
             )
         },
-        place("position of a script", script("printf '%s\\0' \"$@\"".to_owned(), each(whole).collect())),
+        location("position of a script", script("printf '%s\\0' \"$@\"".to_owned(), each(whole).collect())),
         Place {
             // It is allowed there, but here it parts the values.
             is_refused: |_| false,
-            ..place(
+            ..location(
                 "input",
                 CommandPlan {
                     stdin: Stdin::Text(text(&separated)),
@@ -228,9 +228,9 @@ async fn call(toolbox: &Toolbox, place: &Place, values: &[&str]) -> ToolResponse
     let arguments = if place.list {
         json!({ "all": values })
     } else {
-        let named =
+        let by_name =
             values.iter().enumerate().map(|(index, value)| (format!("v{index}"), Value::from(*value)));
-        Value::Object(named.collect::<Map<_, _>>())
+        Value::Object(by_name.collect::<Map<_, _>>())
     };
     toolbox.call(ToolCall::new("1", "run", arguments), &ToolContext::new("turn", "")).await
 }
@@ -258,10 +258,10 @@ async fn hostile_value_is_passed_whole_or_rejected() {
             for batch in accepted.chunks(BATCH) {
                 let mut batch = batch.to_vec();
                 batch.resize(BATCH, "x");
-                let answer = call(&real, &place, &batch).await;
-                assert!(!answer.is_error(), "{}: {}", place.name, answer.text());
+                let response = call(&real, &place, &batch).await;
+                assert!(!response.is_error(), "{}: {}", place.name, response.text());
                 let expected: String = batch.iter().map(|value| (place.reported)(value)).collect();
-                assert!(told(&place, &answer.text()) == expected, "{}: {batch:?}", place.name);
+                assert!(told(&place, &response.text()) == expected, "{}: {batch:?}", place.name);
             }
             let executor = Arc::new(ScriptedExecutor::default());
             let none = toolbox(&place, CommandEngine::new().executor(Arc::clone(&executor)));

@@ -38,7 +38,7 @@ fn runner() -> impl AgentRunner + 'static {
             let name = name.clone();
             async move {
                 Ok::<_, AgentFailure>(match transcript.last() {
-                    Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                    Some(Entry::Answer(response)) => ModelTurn::text(response.text()),
                     _ => ModelTurn::calls([ToolCall::new("inner", name, json!({}))]),
                 })
             }
@@ -96,8 +96,8 @@ async fn agent_can_call_its_named_and_engine_tools() {
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for name in ["inner", "beside"] {
         let call = ToolCall::new("1", "helper", json!({ "task": name }));
-        let answer = toolbox.call(call, &ToolContext::new("turn", "")).await;
-        assert_eq!(answer.text(), format!("{name} said so"));
+        let response = toolbox.call(call, &ToolContext::new("turn", "")).await;
+        assert_eq!(response.text(), format!("{name} said so"));
     }
     let helper = toolbox.get("helper").unwrap();
     assert_eq!(helper.own_tools().len(), 2);
@@ -116,6 +116,6 @@ async fn function_gets_schema_defaults() {
     let table = FunctionTable::new().with("sum", |arguments: Value, _: ToolContext| async { Ok(arguments) });
     let tools = Engines::new().with(table).tools_from([Tool { spec, call: Call::Function }]).unwrap();
     let toolbox = toolbox_in(tools, ToolboxContext::new());
-    let answer = toolbox.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
-    assert_eq!(answer.text(), r#"{"n":7}"#);
+    let response = toolbox.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
+    assert_eq!(response.text(), r#"{"n":7}"#);
 }

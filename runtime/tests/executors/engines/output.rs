@@ -68,10 +68,10 @@ async fn output_is_parsed_as_declared() {
         ),
     ];
     for (output, stdout, expected) in cases {
-        let answer = run(&[], literally(stdout, output), json!({})).await;
-        let told = answer.outcome.as_ref().map(|_| answer.text());
-        let told = told.map_err(|error| format!("{}: {error}", error.code()));
-        assert_eq!(told.as_deref().map_err(String::as_str), expected, "{stdout}");
+        let response = run(&[], literally(stdout, output), json!({})).await;
+        let message = response.outcome.as_ref().map(|_| response.text());
+        let message = message.map_err(|error| format!("{}: {error}", error.code()));
+        assert_eq!(message.as_deref().map_err(String::as_str), expected, "{stdout}");
     }
 }
 
@@ -82,13 +82,13 @@ async fn output_is_validated_against_its_schema() {
     declares.output = Some(toolgen_runtime::Schema::text(n));
     for (stdout, differs) in [(r#"{"n": 1}"#, false), (r#"{"m": 1}"#, true)] {
         let call = Call::Command(literally(stdout, CommandOutput::Json));
-        let answer = answer(declares.clone(), call, json!({}), ToolboxContext::new()).await;
-        let result = answer.outcome.unwrap();
+        let response = answer(declares.clone(), call, json!({}), ToolboxContext::new()).await;
+        let result = response.outcome.unwrap();
         assert_eq!((result.is_error(), result.structured().is_err()), (differs, differs), "{result:?}");
     }
     let call = Call::Command(literally("5", CommandOutput::Text));
-    let answer = answer(declares, call, json!({}), ToolboxContext::new()).await;
-    assert_eq!(answer.outcome.unwrap().structured().unwrap_err(), "the output is a text");
+    let response = answer(declares, call, json!({}), ToolboxContext::new()).await;
+    assert_eq!(response.outcome.unwrap().structured().unwrap_err(), "the output is a text");
 }
 
 #[tokio::test]
@@ -103,18 +103,18 @@ async fn exit_codes_map_to_their_planned_meaning() {
         meaning(2, false, "The file is locked."),
         meaning(0, false, ""),
     ];
-    let told = |script: &'static str, output| CommandPlan {
+    let described = |script: &'static str, output| CommandPlan {
         exit_codes: meanings.clone().into(),
         ..script_of(script, output)
     };
-    let result = run(&[], told("echo out; exit 3", CommandOutput::Text), json!({})).await;
+    let result = run(&[], described("echo out; exit 3", CommandOutput::Text), json!({})).await;
     assert_eq!(result.text(), "No matches.\nout\n");
-    assert_eq!(run(&[], told("exit 3", CommandOutput::Json), json!({})).await.text(), "No matches.");
+    assert_eq!(run(&[], described("exit 3", CommandOutput::Json), json!({})).await.text(), "No matches.");
     assert_eq!(
-        refused(&[], told("exit 2", CommandOutput::Text), json!({})).await,
+        refused(&[], described("exit 2", CommandOutput::Text), json!({})).await,
         "The file is locked.\nexit code 2"
     );
-    assert_eq!(refused(&[], told("exit 0", CommandOutput::Text), json!({})).await, "exit code 0");
+    assert_eq!(refused(&[], described("exit 0", CommandOutput::Text), json!({})).await, "exit code 0");
     let failing = "echo '{\"error\": \"gone\", \"code\": \"GONE\"}'; exit 1";
     let error = run(&[], script_of(failing, CommandOutput::Envelope), json!({})).await.outcome.unwrap_err();
     assert_eq!((error.to_string().as_str(), error.code()), ("gone", "GONE"));
@@ -130,9 +130,9 @@ async fn exit_code_is_a_result_if_all_are_successes() {
         exit_codes: vec![other.clone(), listed.clone()].into(),
         ..script_of(script, CommandOutput::Text)
     };
-    let answer = run(&[], plan("echo out; echo err >&2; exit 3"), json!({})).await;
-    assert_eq!(answer.text(), "exit code 3\nstdout:\nout\nstderr:\nerr");
-    let details = &answer.outcome.unwrap().details;
+    let response = run(&[], plan("echo out; echo err >&2; exit 3"), json!({})).await;
+    assert_eq!(response.text(), "exit code 3\nstdout:\nout\nstderr:\nerr");
+    let details = &response.outcome.unwrap().details;
     assert_eq!(*details, json!({"exit_code": 3, "stderr": "err\n", "ok": false}));
     assert_eq!(run(&[], plan("echo out"), json!({})).await.text(), "out\n");
     assert_eq!(run(&[], plan("kill -9 $$"), json!({})).await.text(), "exit code 137");
@@ -146,23 +146,23 @@ async fn unknown_exit_code_is_reported_with_the_output() {
     for output in [Text, Json, JsonLines, Envelope] {
         let plan = script_of("echo '[1]'; echo err >&2; exit 3", output);
         let error = run(&[], plan, json!({})).await.outcome.unwrap_err();
-        let told = "exit code 3\nstdout:\n[1]\nstderr:\nerr";
-        assert_eq!((error.to_string().as_str(), error.code()), (told, "COMMAND_FAILED"), "{output:?}");
+        let described = "exit code 3\nstdout:\n[1]\nstderr:\nerr";
+        assert_eq!((error.to_string().as_str(), error.code()), (described, "COMMAND_FAILED"), "{output:?}");
     }
     let other = ExitCode { code: ExitCode::OTHER, success: true, message: "".into() };
     let any =
         |script, output| CommandPlan { exit_codes: vec![other.clone()].into(), ..script_of(script, output) };
     for output in [Json, JsonLines] {
-        let answer = run(&[], any("echo 1; echo err >&2; exit 3", output), json!({})).await;
-        assert!(answer.text().starts_with("exit code 3\nstderr:\nerr\n"), "{}", answer.text());
+        let response = run(&[], any("echo 1; echo err >&2; exit 3", output), json!({})).await;
+        assert!(response.text().starts_with("exit code 3\nstderr:\nerr\n"), "{}", response.text());
         assert_eq!(
             run(&[], any("echo 1; echo err >&2", output), json!({})).await.text().trim(),
             if output == Json { "1" } else { "[1]" }
         );
-        let told = refused(&[], any("echo no; echo err >&2; exit 3", output), json!({})).await;
-        assert!(told.ends_with("it begins with: no\nexit code 3\nstderr:\nerr"), "{told}");
-        let told = refused(&[], script_of("echo no; echo err >&2", output), json!({})).await;
-        assert!(told.ends_with("it begins with: no\nstderr:\nerr"), "{told}");
+        let described = refused(&[], any("echo no; echo err >&2; exit 3", output), json!({})).await;
+        assert!(described.ends_with("it begins with: no\nexit code 3\nstderr:\nerr"), "{described}");
+        let described = refused(&[], script_of("echo no; echo err >&2", output), json!({})).await;
+        assert!(described.ends_with("it begins with: no\nstderr:\nerr"), "{described}");
     }
     // A program that reports its error itself is quoted; people also see the rest.
     let gone = "echo '{\"error\": \"gone\"}'; echo err >&2; exit 1";
@@ -203,25 +203,25 @@ async fn truncated_output_is_reported() {
 
 #[tokio::test]
 async fn output_lines_are_updates_while_the_program_runs() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&told);
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&messages);
     let turn = ToolContext::new("turn", "")
-        .with_on_update(move |result| heard.lock().unwrap().push(result.to_text()));
+        .with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
     let plan = CommandPlan { stream: true, ..script_of("echo one; echo two", CommandOutput::Text) };
     let tools =
         Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
-    let answer =
+    let response =
         toolbox_in(tools, ToolboxContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
-    assert_eq!(answer.text(), "one\ntwo\n");
-    assert_eq!(*told.lock().unwrap(), ["one", "two"]);
+    assert_eq!(response.text(), "one\ntwo\n");
+    assert_eq!(*messages.lock().unwrap(), ["one", "two"]);
 }
 
 /// The lines that people see of a program that repeats its secret input, or its arguments.
 async fn streamed(script: &str, pin: &str) -> Vec<String> {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&told);
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&messages);
     let turn = ToolContext::new("turn", "")
-        .with_on_update(move |result| heard.lock().unwrap().push(result.to_text()));
+        .with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
     let plan = CommandPlan {
         stream: true,
         stdin: Stdin::Text(text("{password}")),
@@ -233,8 +233,8 @@ async fn streamed(script: &str, pin: &str) -> Vec<String> {
         .unwrap();
     let call = ToolCall::new("1", "run", json!({ "password": pin }));
     assert!(toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await.outcome.is_ok());
-    let told = told.lock().unwrap();
-    told.clone()
+    let messages = messages.lock().unwrap();
+    messages.clone()
 }
 
 #[tokio::test]

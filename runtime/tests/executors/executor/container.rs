@@ -76,8 +76,8 @@ fn invalid_container_options_are_rejected() {
     assert!(check(ContainerExecutor::new("i", "/w:/etc"), &["ls"], &fine).contains("colon"));
     assert!(check(ContainerExecutor::new("i", "/w"), &["ls"], &fine.clone().env("A=B", "")).contains("A=B"));
     for outside in ["../x", "a/../../x", "/etc", "/workspace/../etc", "/w/../x"] {
-        let told = check(ContainerExecutor::new("i", "/w"), &["ls"], &fine.clone().work_dir(outside));
-        assert_eq!(told, format!("{outside} is not in the workspace"));
+        let message = check(ContainerExecutor::new("i", "/w"), &["ls"], &fine.clone().work_dir(outside));
+        assert_eq!(message, format!("{outside} is not in the workspace"));
     }
     for (inside, seen) in [("/w/a", "/workspace/a"), ("/workspace/a", "/workspace/a"), ("a", "/workspace/a")]
     {
@@ -89,8 +89,8 @@ fn invalid_container_options_are_rejected() {
 /// A program that takes the place of `docker`: writes down what it is asked, and runs what follows the image `i`.
 /// The program it runs is not stopped with it, as a container is not, but by `rm`.
 fn docker(name: &str) -> (PathBuf, ContainerExecutor) {
-    let place = directory(&format!("container-{name}"));
-    let program = place.join("docker");
+    let path = directory(&format!("container-{name}"));
+    let program = path.join("docker");
     let script = format!(
         "#!/bin/sh
 place='{}'
@@ -111,7 +111,7 @@ run)
     wait $!;;
 esac
 ",
-        place.display()
+        path.display()
     );
     // A program cannot be started while a process has it open for writing, and what another test starts meanwhile has
     // what is open here: so another process writes it.
@@ -119,11 +119,11 @@ esac
         ["-c", "printf %s \"$1\" > \"$2\"; chmod +x \"$2\"", "sh", &script, program.to_str().unwrap()];
     assert!(std::process::Command::new("sh").args(words).status().unwrap().success());
     let executor = ContainerExecutor::new("i", "/w").program(program.to_str().unwrap());
-    (place, executor)
+    (path, executor)
 }
 
-fn read(place: &Path, file: &str) -> String {
-    fs::read_to_string(place.join(file)).unwrap_or_default()
+fn read(path: &Path, file: &str) -> String {
+    fs::read_to_string(path.join(file)).unwrap_or_default()
 }
 
 /// The name of the container, from the line that made it.
@@ -133,11 +133,11 @@ fn name(asked: &str) -> &str {
 
 #[tokio::test]
 async fn container_returns_streams_and_exit_code() {
-    let (place, executor) = docker("result");
+    let (path, executor) = docker("result");
     let script = shell("echo out; echo err >&2; exit 3");
     let output = run(&executor, &script, &ExecOptions::default()).await.unwrap();
     assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("out\n", "err\n", 3));
-    let asked = read(&place, "asked");
+    let asked = read(&path, "asked");
     let mark = format!("toolgen-{}-", std::process::id());
     assert!(name(&asked).strip_prefix(&mark).is_some_and(|rest| rest.len() == 16), "{asked}");
     assert_eq!(asked.lines().count(), 1, "nothing to remove: {asked}");
@@ -145,11 +145,11 @@ async fn container_returns_streams_and_exit_code() {
 
 #[tokio::test]
 async fn containers_have_unique_names() {
-    let (place, executor) = docker("names");
+    let (path, executor) = docker("names");
     for _ in 0..3 {
         run(&executor, &argv(&["true"]), &ExecOptions::default()).await.unwrap();
     }
-    let asked = read(&place, "asked");
+    let asked = read(&path, "asked");
     let mut names: Vec<&str> = asked.lines().map(name).collect();
     names.sort_unstable();
     names.dedup();
@@ -158,40 +158,40 @@ async fn containers_have_unique_names() {
 
 #[tokio::test]
 async fn container_is_removed_after_a_timeout() {
-    let (place, executor) = docker("timeout");
+    let (path, executor) = docker("timeout");
     let options = ExecOptions::default().timeout(Duration::from_secs(2));
     let error = run(&executor, &argv(&["sleep", "300"]), &options).await.unwrap_err();
     assert!(matches!(error, ExecError::Timeout { .. }), "{error}");
     // Gone before the caller hears of it.
-    let asked = read(&place, "asked");
+    let asked = read(&path, "asked");
     assert_eq!(asked.lines().last().unwrap(), format!("rm --force {}", name(&asked)));
-    eventually("it is gone", || !runs(read(&place, "container").trim())).await;
+    eventually("it is gone", || !runs(read(&path, "container").trim())).await;
 }
 
 #[tokio::test]
 async fn container_is_removed_after_cancellation() {
-    let (place, executor) = docker("cancel");
+    let (path, executor) = docker("cancel");
     let cancel = CancellationToken::new();
     let running = tokio::spawn({
         let cancel = cancel.clone();
         async move { executor.run(&argv(&["sleep", "300"]), &ExecOptions::default(), &cancel).await }
     });
-    eventually("it runs", || !read(&place, "container").is_empty()).await;
+    eventually("it runs", || !read(&path, "container").is_empty()).await;
     cancel.cancel();
     assert_eq!(running.await.unwrap(), Err(ExecError::Cancelled));
-    eventually("it is gone", || !runs(read(&place, "container").trim())).await;
+    eventually("it is gone", || !runs(read(&path, "container").trim())).await;
 }
 
 #[tokio::test]
 async fn container_is_removed_if_the_future_is_dropped() {
-    let (place, executor) = docker("drop");
+    let (path, executor) = docker("drop");
     let running =
         tokio::spawn(async move { run(&executor, &argv(&["sleep", "300"]), &ExecOptions::default()).await });
-    eventually("it runs", || !read(&place, "container").is_empty()).await;
-    assert!(runs(read(&place, "container").trim()));
+    eventually("it runs", || !read(&path, "container").is_empty()).await;
+    assert!(runs(read(&path, "container").trim()));
     running.abort();
-    eventually("it is removed", || !read(&place, "gone").is_empty()).await;
-    eventually("it is gone", || !runs(read(&place, "container").trim())).await;
+    eventually("it is removed", || !read(&path, "gone").is_empty()).await;
+    eventually("it is gone", || !runs(read(&path, "container").trim())).await;
 }
 
 #[tokio::test]
@@ -210,12 +210,12 @@ async fn container_start_failure_is_an_error() {
 
 #[tokio::test]
 async fn context_limits_become_container_flags() {
-    let (place, executor) = docker("policy");
+    let (path, executor) = docker("policy");
     let planning = GuardedExecutor::new(executor)
         .restricted_to(&EffectLimits::PLANNING)
         .limits(ResourceLimits::default().pids(64));
     run(&planning, &argv(&["true"]), &ExecOptions::default()).await.unwrap();
-    let asked = read(&place, "asked");
+    let asked = read(&path, "asked");
     for flag in [
         " -v /w:/workspace:ro ",
         " --network none ",

@@ -45,7 +45,7 @@ impl AgentTool for Shell {
             match output {
                 Ok(output) => Ok(ToolResult::json(output.to_json())),
                 Err(ExecError::Lost { .. }) => Err(ToolError::failed(format!("shell command failed: {cmd}"))),
-                Err(why) => Err(why.into()),
+                Err(error) => Err(error.into()),
             }
         })
     }
@@ -77,14 +77,14 @@ async fn tool_gets_the_limits_of_its_context() {
 
 #[tokio::test]
 async fn executor_enforces_the_limits_or_runs_nothing() {
-    let place = directory("limits");
-    let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
+    let path = directory("limits");
+    let executor = || Arc::new(LocalExecutor::new().work_dir(&path));
     let ctx = || ToolboxContext::new().with_executor(executor());
     match call(ctx().with_limits(EffectLimits::PLANNING), "echo ran > file").await {
         Err(ToolError::Denied { message, .. }) => assert!(message.contains("read_only, network_disabled")),
         outcome => assert_ne!(outcome.unwrap().details["exit_code"], 0),
     }
-    assert!(!place.join("file").exists());
+    assert!(!path.join("file").exists());
     let result = call(ctx(), "echo ran > file; cat file; exit 3").await.unwrap();
     assert_eq!((&result.details["stdout"], &result.details["exit_code"]), (&json!("ran\n"), &json!(3)));
     assert!(!result.is_error(), "a code other than 0 is a result");
@@ -93,8 +93,8 @@ async fn executor_enforces_the_limits_or_runs_nothing() {
 #[tokio::test]
 async fn tool_requires_its_executor_to_be_built() {
     let error = call(ToolboxContext::new(), "ls").await.unwrap_err();
-    let told = error.to_string();
-    assert!(told.contains("shell tool requires an executor"), "{told}");
+    let message = error.to_string();
+    assert!(message.contains("shell tool requires an executor"), "{message}");
     let error = toolbox(ToolboxContext::new()).get("shell").err().unwrap();
     assert_eq!(error.to_string(), "failed to create tool 'shell': shell tool requires an executor");
 }

@@ -11,9 +11,9 @@ use crate::prelude::*;
 async fn limited(executor: &LocalExecutor, script: &str, limits: ResourceLimits) -> Option<ExecOutput> {
     let options = ExecOptions::default().limits(limits);
     match run(executor, &shell(script), &options).await {
-        Err(why @ ExecError::Unsupported { .. }) => {
-            assert!(why.to_string().contains("control group"), "{why}");
-            skip(Need::ControlGroups, &why.to_string());
+        Err(error @ ExecError::Unsupported { .. }) => {
+            assert!(error.to_string().contains("control group"), "{error}");
+            skip(Need::ControlGroups, &error.to_string());
             None
         }
         outcome => Some(outcome.unwrap()),

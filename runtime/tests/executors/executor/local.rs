@@ -13,9 +13,9 @@ async fn result_contains_streams_and_exit_code() {
     assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("out\n", "err\n", 3));
     assert!(!output.success() && !output.is_truncated());
     assert!(output.duration < Duration::from_secs(20));
-    let told = output.to_json();
-    assert_eq!((&told["exit_code"], &told["stdout"]), (&3.into(), &"out\n".into()));
-    assert!(told["duration"].is_string() && told.get("stdout_dropped").is_none());
+    let message = output.to_json();
+    assert_eq!((&message["exit_code"], &message["stdout"]), (&3.into(), &"out\n".into()));
+    assert!(message["duration"].is_string() && message.get("stdout_dropped").is_none());
 }
 
 #[tokio::test]
@@ -33,8 +33,8 @@ async fn signal_exit_code_follows_shell_convention() {
 
 #[tokio::test]
 async fn unenforceable_options_are_rejected() {
-    let place = directory("refused");
-    let touch = argv(&["touch", place.join("x").to_str().unwrap()]);
+    let path = directory("refused");
+    let touch = argv(&["touch", path.join("x").to_str().unwrap()]);
     let error = run(&LocalExecutor::new(), &touch, &ExecOptions::default().user("nobody")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -42,7 +42,7 @@ async fn unenforceable_options_are_rejected() {
          run the program in a container"
     );
     assert!(matches!(ToolError::from(error), ToolError::Denied { .. }));
-    assert!(!place.join("x").exists());
+    assert!(!path.join("x").exists());
 }
 
 #[tokio::test]
@@ -66,12 +66,12 @@ async fn program_gets_a_minimal_environment() {
 
 #[tokio::test]
 async fn program_starts_in_the_given_directory() {
-    let place = directory("work_dir");
-    fs::create_dir(place.join("sub")).unwrap();
-    let here = LocalExecutor::new().work_dir(&place);
+    let path = directory("work_dir");
+    fs::create_dir(path.join("sub")).unwrap();
+    let here = LocalExecutor::new().work_dir(&path);
     let output = run(&here, &shell("pwd -P"), &ExecOptions::default().work_dir("sub")).await.unwrap();
-    assert_eq!(output.stdout.trim_end(), place.canonicalize().unwrap().join("sub").to_str().unwrap());
-    let gone = ExecOptions::default().work_dir(place.join("gone"));
+    assert_eq!(output.stdout.trim_end(), path.canonicalize().unwrap().join("sub").to_str().unwrap());
+    let gone = ExecOptions::default().work_dir(path.join("gone"));
     let error = run(&here, &shell("pwd"), &gone).await.unwrap_err();
     assert!(matches!(error, ExecError::Start { .. }) && error.to_string().contains("gone"), "{error}");
 }
@@ -135,14 +135,14 @@ async fn output_is_truncated_between_characters() {
 
 #[tokio::test]
 async fn lines_are_reported_while_a_program_runs() {
-    let place = directory("lines");
+    let path = directory("lines");
     // The program waits for what happens after its first line was heard.
     let script =
         shell("echo one; echo other >&2; while [ ! -e heard ]; do sleep 0.01; done; printf 'two\\nthr€e'");
-    let (told, lines) = std::sync::mpsc::channel();
-    let options = ExecOptions::default().work_dir(&place).max_output(5).on_line(move |line| {
-        fs::write(place.join("heard"), "").unwrap();
-        told.send(line.to_owned()).unwrap();
+    let (message, lines) = std::sync::mpsc::channel();
+    let options = ExecOptions::default().work_dir(&path).max_output(5).on_line(move |line| {
+        fs::write(path.join("heard"), "").unwrap();
+        message.send(line.to_owned()).unwrap();
     });
     let output = run(&LocalExecutor::new(), &script, &options).await.unwrap();
     drop(options);
@@ -152,9 +152,9 @@ async fn lines_are_reported_while_a_program_runs() {
 
 #[tokio::test]
 async fn line_updates_end_at_the_timeout() {
-    let (told, lines) = std::sync::mpsc::channel();
+    let (message, lines) = std::sync::mpsc::channel();
     let options = ExecOptions::default().timeout(Duration::from_secs(2));
-    let options = options.on_line(move |line| told.send(line.to_owned()).unwrap());
+    let options = options.on_line(move |line| message.send(line.to_owned()).unwrap());
     let script = shell("printf 'one\\ntwo'; sleep 300");
     let error = run(&LocalExecutor::new(), &script, &options).await.unwrap_err();
     assert!(matches!(error, ExecError::Timeout { .. }), "{error}");
@@ -270,10 +270,10 @@ async fn preflight_reports_available_programs() {
     assert!(there.success() && there.has("sh") && !there.has("git"));
     assert_eq!(there.message(), "validation passed");
     // It asks no shell, and looks where the command would.
-    let place = directory("preflight");
+    let path = directory("preflight");
     let words = ["-c", "printf '#!/bin/sh\n' > own; chmod +x own; printf x > text"];
-    assert!(std::process::Command::new("sh").args(words).current_dir(&place).status().unwrap().success());
-    let options = ExecOptions::default().work_dir(&place).env("PATH", &*place.to_string_lossy());
+    assert!(std::process::Command::new("sh").args(words).current_dir(&path).status().unwrap().success());
+    let options = ExecOptions::default().work_dir(&path).env("PATH", &*path.to_string_lossy());
     let programs = ["sh", "own", "text", "./own", "/bin/sh"];
     let there = preflight(&LocalExecutor::new(), &programs, &options, &never).await.unwrap();
     assert_eq!(there.found, ["own", "./own", "/bin/sh"]);

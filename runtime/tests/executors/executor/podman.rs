@@ -36,15 +36,15 @@ fn images() -> Result<(), String> {
 
 fn image(name: &str, tools: &[&str]) -> Result<(), String> {
     for program in ["podman", "runc", "busybox"] {
-        Command::new(program).arg("--help").output().map_err(|why| format!("`{program}`: {why}"))?;
+        Command::new(program).arg("--help").output().map_err(|error| format!("`{program}`: {error}"))?;
     }
-    let place = directory(&format!("image-{}", tools.len()));
+    let path = directory(&format!("image-{}", tools.len()));
     let script = "mkdir -p bin tmp workspace proc sys dev etc && cp \"$(command -v busybox)\" bin/ && \
                   for tool; do ln -s busybox bin/$tool; done && tar -cf ../$0.tar .";
     let tar = tools.len().to_string();
-    let made = Command::new("sh").args(["-c", script, &tar]).args(tools).current_dir(&place).status();
+    let made = Command::new("sh").args(["-c", script, &tar]).args(tools).current_dir(&path).status();
     assert!(made.unwrap().success());
-    let tar = place.with_file_name(tar).with_extension("tar");
+    let tar = path.with_file_name(tar).with_extension("tar");
     let imported = podman(&["import", tar.to_str().unwrap(), name]);
     if !imported.status.success() {
         return Err(String::from_utf8_lossy(&imported.stderr).into_owned());
@@ -67,17 +67,17 @@ fn image(name: &str, tools: &[&str]) -> Result<(), String> {
 
 /// A directory and an executor that shows it to containers; nothing, and said, where there are no containers.
 fn container(name: &str) -> Option<(PathBuf, ContainerExecutor)> {
-    if let Err(why) = images() {
-        skip(Need::Podman, &format!("Podman runs no containers here: {}", why.trim()));
+    if let Err(error) = images() {
+        skip(Need::Podman, &format!("Podman runs no containers here: {}", error.trim()));
         return None;
     }
-    let place = directory(&format!("podman-{name}"));
-    Some((place.clone(), executor(IMAGE, &place)))
+    let path = directory(&format!("podman-{name}"));
+    Some((path.clone(), executor(IMAGE, &path)))
 }
 
-fn executor(image: &str, place: &Path) -> ContainerExecutor {
+fn executor(image: &str, path: &Path) -> ContainerExecutor {
     let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
-    ContainerExecutor::new(image, place).program("podman").with_global_args(global()).with_args(limits)
+    ContainerExecutor::new(image, path).program("podman").with_global_args(global()).with_args(limits)
 }
 
 /// Without a network: the network of containers is not what is tested here.
@@ -87,8 +87,8 @@ fn options() -> ExecOptions {
 
 #[tokio::test]
 async fn program_runs_unchanged_in_a_container() {
-    let Some((place, executor)) = container("same") else { return };
-    fs::create_dir(place.join("sub")).unwrap();
+    let Some((path, executor)) = container("same") else { return };
+    fs::create_dir(path.join("sub")).unwrap();
     let given = options().stdin("in").env("GIVEN", "a b").work_dir("sub").user("1000:1000");
     let output = run(
         &executor,
@@ -101,18 +101,18 @@ async fn program_runs_unchanged_in_a_container() {
     assert!(output.stdout.contains(" 1000 "), "{output:?}");
     assert_eq!((output.stderr.as_str(), output.exit_code), ("err\n", 3));
     let output = run(&executor, &shell("echo new > file; cat /proc/self/status"), &options()).await.unwrap();
-    assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "new\n");
+    assert_eq!(fs::read_to_string(path.join("file")).unwrap(), "new\n");
     assert!(output.stdout.contains("NoNewPrivs:\t1"), "{output:?}");
-    let (told, lines) = std::sync::mpsc::channel();
-    let heard = options().on_line(move |line| told.send(line.to_owned()).unwrap());
-    run(&executor, &shell("echo one; echo two"), &heard).await.unwrap();
-    drop(heard);
+    let (message, lines) = std::sync::mpsc::channel();
+    let received = options().on_line(move |line| message.send(line.to_owned()).unwrap());
+    run(&executor, &shell("echo one; echo two"), &received).await.unwrap();
+    drop(received);
     assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two"]);
 }
 
 #[tokio::test]
 async fn unstartable_command_in_a_container_is_an_error() {
-    let Some((place, executor)) = container("start") else { return };
+    let Some((path, executor)) = container("start") else { return };
     for words in [&["no-such-program"][..], &["/etc"]] {
         let error = run(&executor, &argv(words), &options()).await.unwrap_err();
         assert!(matches!(error, ExecError::Start { .. }), "{error}");
@@ -123,7 +123,7 @@ async fn unstartable_command_in_a_container_is_an_error() {
     let never = CancellationToken::new();
     let there = preflight(&executor, &["ls", "git", "gh"], &options().read_only(), &never).await.unwrap();
     assert_eq!(there.message(), "missing required programs: git, gh");
-    let bare = self::executor(BARE, &place);
+    let bare = self::executor(BARE, &path);
     let error = preflight(&bare, &["cat"], &options(), &never).await.unwrap_err().to_string();
     assert!(error.ends_with("without it, no other program can be looked for"), "{error}");
     assert!(run(&bare, &argv(&["cat", "/dev/null"]), &options()).await.unwrap().success());
@@ -131,8 +131,8 @@ async fn unstartable_command_in_a_container_is_an_error() {
 
 #[tokio::test]
 async fn read_only_container_changes_no_file() {
-    let Some((place, executor)) = container("read-only") else { return };
-    fs::write(place.join("file"), "abc").unwrap();
+    let Some((path, executor)) = container("read-only") else { return };
+    fs::write(path.join("file"), "abc").unwrap();
     for attempt in [
         "echo x > new",
         "echo x >> file",
@@ -147,9 +147,9 @@ async fn read_only_container_changes_no_file() {
     ] {
         let output = run(&executor, &shell(attempt), &options().read_only()).await.unwrap();
         assert!(!output.success(), "{attempt}: {output:?}");
-        let names: Vec<_> = fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let names: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["file"], "{attempt}");
-        assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "abc", "{attempt}");
+        assert_eq!(fs::read_to_string(path.join("file")).unwrap(), "abc", "{attempt}");
     }
     let output =
         run(&executor, &shell("cat file > /tmp/copy && cat /tmp/copy"), &options().read_only()).await;

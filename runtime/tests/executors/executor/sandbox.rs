@@ -25,7 +25,7 @@ pub(crate) async fn executors() -> Vec<(Sandbox, LocalExecutor)> {
                 assert!(output.success(), "{sandbox:?}: {output:?}");
                 executors.push((sandbox, executor));
             }
-            Err(why) => skip(need, &why.to_string()),
+            Err(error) => skip(need, &error.to_string()),
         }
     }
     executors
@@ -95,35 +95,35 @@ const MORE_CHANGES: [&str; 8] = [
 
 /// A directory with files and links, one of them to a file of another directory.
 fn files(name: &str) -> (PathBuf, PathBuf) {
-    let (place, outside) = (directory(&format!("{name}-in")), directory(&format!("{name}-out")));
-    fs::write(place.join("file"), "abc").unwrap();
+    let (path, outside) = (directory(&format!("{name}-in")), directory(&format!("{name}-out")));
+    fs::write(path.join("file"), "abc").unwrap();
     fs::write(outside.join("file"), "abc").unwrap();
-    fs::create_dir(place.join("empty")).unwrap();
-    fs::hard_link(outside.join("file"), place.join("hard-in")).unwrap();
-    std::os::unix::fs::symlink("file", place.join("link")).unwrap();
-    std::os::unix::fs::symlink(outside.join("file"), place.join("link-out")).unwrap();
-    (place, outside)
+    fs::create_dir(path.join("empty")).unwrap();
+    fs::hard_link(outside.join("file"), path.join("hard-in")).unwrap();
+    std::os::unix::fs::symlink("file", path.join("link")).unwrap();
+    std::os::unix::fs::symlink(outside.join("file"), path.join("link-out")).unwrap();
+    (path, outside)
 }
 
 #[tokio::test]
 async fn read_only_program_changes_no_file() {
     for (sandbox, executor) in executors().await {
-        let (place, outside) = files(&format!("read-only-{sandbox:?}"));
-        let before = (listing(&place), listing(&outside));
+        let (path, outside) = files(&format!("read-only-{sandbox:?}"));
+        let before = (listing(&path), listing(&outside));
         for attempt in CHANGES.into_iter().chain(MORE_CHANGES) {
-            let options = closed().work_dir(&place);
+            let options = closed().work_dir(&path);
             let output = run(&executor, &shell(attempt), &options).await.unwrap();
             assert!(!output.success(), "{sandbox:?}: {attempt} succeeded: {output:?}");
-            assert_eq!((listing(&place), listing(&outside)), before, "{sandbox:?}: {attempt}");
+            assert_eq!((listing(&path), listing(&outside)), before, "{sandbox:?}: {attempt}");
         }
         let output =
-            run(&executor, &shell("cat file; ls > /dev/null"), &closed().work_dir(&place)).await.unwrap();
+            run(&executor, &shell("cat file; ls > /dev/null"), &closed().work_dir(&path)).await.unwrap();
         assert_eq!((output.stdout.as_str(), output.exit_code), ("abc", 0), "{sandbox:?}: it reads");
     }
     for attempt in CHANGES {
-        let (place, _) = files("writable");
+        let (path, _) = files("writable");
         let output =
-            run(&LocalExecutor::new(), &shell(attempt), &ExecOptions::default().work_dir(place)).await;
+            run(&LocalExecutor::new(), &shell(attempt), &ExecOptions::default().work_dir(path)).await;
         assert!(output.as_ref().unwrap().success(), "what proves nothing: {attempt}: {output:?}");
     }
 }
@@ -148,17 +148,17 @@ async fn program_has_private_temporary_files() {
             run(&executor, &shell(&format!("! test -e \"$TMPDIR/{mark}\"")), &closed()).await.unwrap();
         assert!(output.success(), "{sandbox:?}: {output:?}");
     }
-    let place = tempdir("private");
+    let path = tempdir("private");
     for (sandbox, executor) in executors().await {
-        fs::write(place.join("secret"), "s").unwrap();
-        let seen = format!("cat {}/secret", place.display());
+        fs::write(path.join("secret"), "s").unwrap();
+        let seen = format!("cat {}/secret", path.display());
         let output = run(&executor, &shell(&seen), &closed().work_dir("/")).await.unwrap();
         assert_eq!(output.success(), sandbox == Sandbox::Landlock, "{sandbox:?}: only Bubblewrap hides /tmp");
         // But the directory it is to work in is there.
-        let output = run(&executor, &argv(&["cat", "secret"]), &closed().work_dir(&place)).await.unwrap();
+        let output = run(&executor, &argv(&["cat", "secret"]), &closed().work_dir(&path)).await.unwrap();
         assert_eq!(output.stdout, "s", "{sandbox:?}");
     }
-    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(path).unwrap();
 }
 
 /// A directory in /tmp.
@@ -171,12 +171,12 @@ pub(crate) fn tempdir(name: &str) -> PathBuf {
 #[tokio::test]
 async fn program_with_write_access_can_write() {
     for (sandbox, executor) in executors().await {
-        let place = directory(&format!("writes_{sandbox:?}"));
-        let options = ExecOptions::default().without_network().work_dir(&place);
+        let path = directory(&format!("writes_{sandbox:?}"));
+        let options = ExecOptions::default().without_network().work_dir(&path);
         let output =
             run(&executor, &shell("echo x > new && chmod 600 new && mv new old"), &options).await.unwrap();
         assert!(output.success(), "{sandbox:?}: {output:?}");
-        assert_eq!(fs::read_to_string(place.join("old")).unwrap(), "x\n");
+        assert_eq!(fs::read_to_string(path.join("old")).unwrap(), "x\n");
         // Not to what its limits are made of.
         let script =
             shell("echo $$ > /sys/fs/cgroup/cgroup.procs || echo $$ > /sys/fs/cgroup/pids/cgroup.procs");
@@ -236,10 +236,10 @@ async fn sandboxed_program_cannot_reach_outside_sockets() {
         return skip(Need::Python, "`python3` is not installed");
     }
     // In the test's own directory, which the sandbox shows.
-    let place = tempdir("unix");
-    let path = place.join("socket");
+    let dir = tempdir("unix");
+    let path = dir.join("socket");
     let stream = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    let datagram = std::os::unix::net::UnixDatagram::bind(place.join("datagram")).unwrap();
+    let datagram = std::os::unix::net::UnixDatagram::bind(dir.join("datagram")).unwrap();
     stream.set_nonblocking(true).unwrap();
     datagram.set_nonblocking(true).unwrap();
     let attempts = [
@@ -254,7 +254,7 @@ async fn sandboxed_program_cannot_reach_outside_sockets() {
         for options in [ExecOptions::default().read_only(), ExecOptions::default().without_network()] {
             for attempt in attempts {
                 let words = argv(&["python3", "-c", attempt]);
-                let output = run(&executor, &words, &options.clone().work_dir(&place)).await.unwrap();
+                let output = run(&executor, &words, &options.clone().work_dir(&dir)).await.unwrap();
                 assert!(!output.success(), "{sandbox:?}: {attempt}");
                 assert!(
                     stream.accept().is_err() && datagram.recv(&mut [0; 9]).is_err(),
@@ -266,7 +266,7 @@ async fn sandboxed_program_cannot_reach_outside_sockets() {
             assert_eq!(output.stdout, "b'x'\n", "{sandbox:?}: a pair of its own is fine: {output:?}");
         }
     }
-    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(dir).unwrap();
 }
 
 #[tokio::test]
@@ -307,8 +307,8 @@ async fn program_runs_unchanged_in_a_sandbox() {
         let options = closed().stdin("in").env("LD_MADE_UP", "a b").env("GIVEN", "c");
         let script = shell("cat; echo \" $LD_MADE_UP $GIVEN\"; echo err >&2; exit 7");
         let output = run(&executor, &script, &options).await.unwrap();
-        let told = (output.stdout.as_str(), output.stderr.as_str(), output.exit_code);
-        assert_eq!(told, ("in a b c\n", "err\n", 7), "{sandbox:?}");
+        let count = (output.stdout.as_str(), output.stderr.as_str(), output.exit_code);
+        assert_eq!(count, ("in a b c\n", "err\n", 7), "{sandbox:?}");
         let output = run(&executor, &shell("echo out > /dev/stdout; echo err > /dev/stderr"), &closed())
             .await
             .unwrap();
@@ -346,7 +346,7 @@ async fn missing_sandbox_error_includes_help() {
     let words = argv(&["/bin/sh", "-c", "echo ran; : > /tmp/../toolgen-test"]);
     match run(&LocalExecutor::new(), &words, &closed()).await {
         Ok(output) => assert_eq!((output.stdout.as_str(), output.success()), ("ran\n", false), "by Landlock"),
-        Err(why) => assert!(why.to_string().contains("Landlock"), "{why}"),
+        Err(reason) => assert!(reason.to_string().contains("Landlock"), "{reason}"),
     }
     let executor = LocalExecutor::new().sandbox(Sandbox::Bubblewrap);
     let error = run(&executor, &words, &closed()).await.unwrap_err();
@@ -364,11 +364,11 @@ fn unprivileged_users_are_sandboxed() {
     if std::env::var_os("TOOLGEN_TEST_PLACE").is_some() {
         return;
     }
-    let place = tempdir("nobody");
-    let (program, scratch) = (place.join("executor"), place.join("scratch"));
+    let dir = tempdir("nobody");
+    let (program, scratch) = (dir.join("executor"), dir.join("scratch"));
     fs::create_dir(&scratch).unwrap();
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    for path in [&place, &program, &scratch] {
+    for path in [&dir, &program, &scratch] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     }
     let required = std::env::var("TOOLGEN_REQUIRE").unwrap_or_default();
@@ -380,14 +380,14 @@ fn unprivileged_users_are_sandboxed() {
         .env("TOOLGEN_TEST_PLACE", &scratch)
         .env("TOOLGEN_REQUIRE", required.join(","))
         .env_remove("CI")
-        .current_dir(&place)
+        .current_dir(&dir)
         .output();
-    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(dir).unwrap();
     let Ok(output) = output else { return skip(Need::Root, "`setpriv` is not installed") };
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    if told.contains("setresuid failed") || told.contains("setgroups failed") {
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if message.contains("setresuid failed") || message.contains("setgroups failed") {
         return skip(Need::Root, "only root becomes another user");
     }
-    eprint!("{told}");
+    eprint!("{message}");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

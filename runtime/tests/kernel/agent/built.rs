@@ -14,8 +14,8 @@ fn sub_agent_takes_one_task() {
     assert_eq!((&schema["type"], &schema["required"]), (&json!("object"), &json!(["task"])));
     assert_eq!(schema["properties"]["task"]["type"], "string");
     assert_eq!(schema["properties"].as_object().unwrap().len(), 1);
-    let told = says("").description("Knows the code.").build().unwrap();
-    assert_eq!(told.description(), "Knows the code.");
+    let message = says("").description("Knows the code.").build().unwrap();
+    assert_eq!(message.description(), "Knows the code.");
 }
 
 #[test]
@@ -34,25 +34,25 @@ fn default_limits_are_stable() {
 async fn missing_task_is_reported() {
     let toolbox = toolbox(says("never"));
     for arguments in [json!({}), Value::Null, json!("")] {
-        let why = call_in(&toolbox, arguments, &turn()).await.outcome.unwrap_err();
-        assert_eq!(why.to_string(), "Invalid arguments: Missing required 'task' parameter");
+        let error = call_in(&toolbox, arguments, &turn()).await.outcome.unwrap_err();
+        assert_eq!(error.to_string(), "Invalid arguments: Missing required 'task' parameter");
         assert!(
-            matches!(&why, ToolError::InvalidArgs { message, .. } if message == "Missing required 'task' parameter")
+            matches!(&error, ToolError::InvalidArgs { message, .. } if message == "Missing required 'task' parameter")
         );
-        assert_eq!(why.code(), "MISSING_PARAMETER");
+        assert_eq!(error.code(), "MISSING_PARAMETER");
     }
     // Called by hand it says the same.
     let tool = says("never").build().unwrap();
-    let why = tool.execute(json!({}), &turn()).await.unwrap_err();
-    assert_eq!(why.to_string(), "Invalid arguments: Missing required 'task' parameter");
+    let error = tool.execute(json!({}), &turn()).await.unwrap_err();
+    assert_eq!(error.to_string(), "Invalid arguments: Missing required 'task' parameter");
 }
 
 #[tokio::test]
 async fn non_string_task_is_rejected() {
     let toolbox = toolbox(says("never"));
     for task in [json!(5), json!(["a"]), json!({"do": "it"})] {
-        let why = call_in(&toolbox, json!({ "task": task }), &turn()).await.outcome.unwrap_err();
-        assert_eq!(why.code(), "INVALID_PARAMS");
+        let error = call_in(&toolbox, json!({ "task": task }), &turn()).await.outcome.unwrap_err();
+        assert_eq!(error.code(), "INVALID_PARAMS");
     }
 }
 
@@ -123,8 +123,8 @@ async fn hidden_nested_sub_agent_refuses_to_run() {
 #[test]
 fn conflicting_tools_are_rejected() {
     let twice = says("").tools(toolset![look_up]).tools(toolset![look_up]).build();
-    let told = twice.unwrap_err().to_string();
-    assert!(told.starts_with("Tool [look_up] is already registered."), "{told}");
+    let message = twice.unwrap_err().to_string();
+    assert!(message.starts_with("Tool [look_up] is already registered."), "{message}");
     let name = SubAgentTool::builder("no name", By(|_, _| async { Ok(String::new()) })).build();
     assert!(matches!(name, Err(SubAgentError::Name(_))));
 }

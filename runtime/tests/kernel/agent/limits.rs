@@ -14,15 +14,15 @@ async fn limit_applies_even_if_the_runner_ignores_it() {
         }
         Ok("went on".to_owned())
     });
-    let why = call(SubAgentTool::builder("helper", turns).max_turns(2)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 2 turns");
+    let error = call(SubAgentTool::builder("helper", turns).max_turns(2)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' reached its limit of 2 turns");
     let tokens = By(|_, monitor: AgentMonitor| async move {
         let _ = monitor.add_tokens(60);
         let _ = monitor.add_tokens(41);
         std::future::pending().await
     });
-    let why = call(SubAgentTool::builder("helper", tokens).max_tokens(100)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 100 tokens");
+    let error = call(SubAgentTool::builder("helper", tokens).max_tokens(100)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' reached its limit of 100 tokens");
 }
 
 #[tokio::test(start_paused = true)]
@@ -32,11 +32,11 @@ async fn limits_of_an_inner_loop_limit_the_sub_agent() {
     };
     let looped = |limits| LoopRunner::new(thinks).with_options(limits);
     let timed = looped(LoopOptions::new().with_max_time(Duration::from_secs(3)));
-    let why = call(SubAgentTool::builder("helper", timed)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' was aborted: maximum time (3s) exceeded");
+    let error = call(SubAgentTool::builder("helper", timed)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' was aborted: maximum time (3s) exceeded");
     let poor = looped(LoopOptions::new().with_max_tokens(0));
-    let why = call(SubAgentTool::builder("helper", poor)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 0 tokens");
+    let error = call(SubAgentTool::builder("helper", poor)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' reached its limit of 0 tokens");
 }
 
 #[tokio::test]
@@ -72,10 +72,10 @@ async fn timeout_stops_the_sub_agent_and_its_work() {
             std::future::pending().await
         }
     });
-    let begun = Instant::now();
-    let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
-    assert_eq!(why, ToolError::Timeout { duration: Duration::from_secs(300) });
-    assert_eq!(begun.elapsed(), Duration::from_secs(300));
+    let started = Instant::now();
+    let error = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(300) });
+    assert_eq!(started.elapsed(), Duration::from_secs(300));
     assert!(dropped.load(Ordering::SeqCst) && token.get().unwrap().is_cancelled());
 }
 
@@ -83,8 +83,8 @@ async fn timeout_stops_the_sub_agent_and_its_work() {
 async fn timeout_applies_without_a_toolbox() {
     let runner = By(|_, _| std::future::pending());
     let tool = SubAgentTool::builder("helper", runner).max_time(Duration::from_secs(2)).build().unwrap();
-    let why = tool.execute(json!({"task": "x"}), &turn()).await.unwrap_err();
-    assert_eq!(why, ToolError::Timeout { duration: Duration::from_secs(2) });
+    let error = tool.execute(json!({"task": "x"}), &turn()).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { duration: Duration::from_secs(2) });
 }
 
 #[tokio::test(start_paused = true)]

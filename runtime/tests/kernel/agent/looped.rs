@@ -30,8 +30,8 @@ fn looping_with(
         let (model, mut number) = (model.clone(), 0);
         move |_: Transcript| {
             number += 1;
-            let said = model(number);
-            async { Ok::<_, String>(said) }
+            let text = model(number);
+            async { Ok::<_, String>(text) }
         }
     });
     let runner = runner.with_options(change(LoopOptions::new()));
@@ -50,7 +50,7 @@ async fn sub_agent_uses_its_tools_and_reports() {
         kept.lock().unwrap().push(task.system_prompt.to_string());
         let kept = kept.clone();
         move |transcript: Transcript| {
-            let said = match transcript.last() {
+            let message = match transcript.last() {
                 Some(Entry::Answer(found)) => ModelTurn::text(format!("Found: {}", found.text())),
                 Some(Entry::User(task)) => {
                     kept.lock().unwrap().push(task.clone());
@@ -58,7 +58,7 @@ async fn sub_agent_uses_its_tools_and_reports() {
                 }
                 _ => ModelTurn::default(),
             };
-            async { Ok::<_, String>(said) }
+            async { Ok::<_, String>(message) }
         }
     });
     let tool = SubAgentTool::builder("helper", runner).system_prompt("You find.").tools(toolset![look_up]);
@@ -101,12 +101,12 @@ async fn completed_sub_agent_returns_its_text_or_tool_result() {
 
 #[tokio::test]
 async fn endless_sub_agent_is_an_error() {
-    let why = call(looping(|_| look()).max_turns(4)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 4 turns");
-    let why = call(looping(|_| look())).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 10 turns");
-    let why = call(looping(|_| look().with_tokens(400)).max_tokens(1000)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 1000 tokens");
+    let error = call(looping(|_| look()).max_turns(4)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' reached its limit of 4 turns");
+    let error = call(looping(|_| look())).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' reached its limit of 10 turns");
+    let error = call(looping(|_| look().with_tokens(400)).max_tokens(1000)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' reached its limit of 1000 tokens");
     let stuck = looping_with(|_| ModelTurn::text("hm"), |options| options.with_nudge("Use a tool."));
     assert_eq!(call(stuck).await.outcome.unwrap_err().code(), "AGENT_LOOPED");
 }
@@ -116,8 +116,8 @@ async fn model_failure_fails_the_sub_agent_only() {
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |_: Transcript| async { Err::<ModelTurn, _>("overloaded".to_owned()) }
     });
-    let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
-    assert_eq!(why.to_string(), "Sub-agent 'helper' failed: overloaded");
+    let error = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Sub-agent 'helper' failed: overloaded");
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn calls_of_a_sub_agent_pass_the_layers_of_its_caller() {
         LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
             |transcript: Transcript| async move {
                 Ok::<_, String>(match transcript.last() {
-                    Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                    Some(Entry::Answer(response)) => ModelTurn::text(response.text()),
                     _ => look(),
                 })
             }
@@ -205,7 +205,7 @@ async fn agent_can_delegate_within_its_own_loop() {
     let mut number = 0;
     let mut model = |transcript: Transcript| {
         number += 1;
-        let said = match (number, transcript.last()) {
+        let message = match (number, transcript.last()) {
             (1, _) => ModelTurn::calls([
                 ToolCall::new("a", "helper", json!({"task": "one"})),
                 ToolCall::new("b", "helper", json!({})),
@@ -213,14 +213,14 @@ async fn agent_can_delegate_within_its_own_loop() {
             (_, Some(Entry::Answer(last))) => ModelTurn::text(last.text()),
             _ => ModelTurn::default(),
         };
-        async { Ok::<_, String>(said) }
+        async { Ok::<_, String>(message) }
     };
     let context = ToolContext::new("turn", "");
     let run = run_loop(&toolbox, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
     let missing = "Invalid arguments: Missing required 'task' parameter";
     assert_eq!(run.outcome, Ok(LoopEnd::Text(missing.to_owned())));
-    let said: Vec<String> = run.transcript.last_results().map(ToolResponse::text).collect();
-    assert_eq!(said, ["it is 42", missing]);
+    let messages: Vec<String> = run.transcript.last_results().map(ToolResponse::text).collect();
+    assert_eq!(messages, ["it is 42", missing]);
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn services_of_the_caller_reach_tools_of_the_sub_agent() {
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| async move {
             Ok::<_, String>(match transcript.last() {
-                Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                Some(Entry::Answer(response)) => ModelTurn::text(response.text()),
                 _ => ModelTurn::calls([ToolCall::new("1", "lent", json!({}))]),
             })
         }
@@ -282,24 +282,24 @@ async fn error_names_the_inner_call_waiting_for_approval() {
     }
     let helper = looping(|_| look()).build().unwrap();
     let toolbox = behind(helper).middleware(Asks).build().unwrap();
-    let why = call_in(&toolbox, json!({"task": "look"}), &turn()).await.outcome.unwrap_err();
+    let error = call_in(&toolbox, json!({"task": "look"}), &turn()).await.outcome.unwrap_err();
     assert_eq!(
-        why.to_string(),
+        error.to_string(),
         "Sub-agent 'helper' was aborted: its call of 'look_up' waits. The call was not executed: it needs an \
          approval. It looks."
     );
-    assert_eq!(why.code(), "APPROVAL_REQUIRED");
-    assert!(why.operator_text().ends_with(
+    assert_eq!(error.code(), "APPROVAL_REQUIRED");
+    assert!(error.operator_text().ends_with(
         "A sub-agent cannot be resumed: set an approver (`ToolboxBuilder::approver`) that decides while it runs."
     ));
     // Unless the model is to go on without the call.
     let goes_on = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| {
-            let said = match transcript.last() {
+            let message = match transcript.last() {
                 Some(Entry::Answer(_)) => ModelTurn::text("I could not look."),
                 _ => look(),
             };
-            async { Ok::<_, String>(said) }
+            async { Ok::<_, String>(message) }
         }
     });
     let goes_on = SubAgentTool::builder("helper", goes_on.continue_when_waiting()).tools(toolset![look_up]);
@@ -334,8 +334,8 @@ async fn sending_function_gets_the_tools_of_the_agent() {
     let rules = PolicyRules::builder().exclude(["look_*"]).build().unwrap();
     let toolbox = behind(agent).rules(rules).build().unwrap();
     // The caller's own model was shown plain JSON Schema.
-    let answer = call_in(&toolbox, json!({ "task": "look" }), &turn()).await;
-    assert_eq!(answer.text(), "openai");
+    let response = call_in(&toolbox, json!({ "task": "look" }), &turn()).await;
+    assert_eq!(response.text(), "openai");
     let sent = sent.lock().unwrap();
     let names: Vec<&Value> =
         sent[0]["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();

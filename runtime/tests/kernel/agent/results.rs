@@ -95,21 +95,21 @@ async fn failed_sub_agent_returns_an_error_with_its_code() {
             let failure = failure.clone();
             async move { Err(failure) }
         });
-        let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
-        assert_eq!((why.to_string().as_str(), why.code()), (text, code));
+        let error = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.code()), (text, code));
     }
 }
 
 #[tokio::test]
 async fn panicking_runner_shows_the_model_no_message() {
     let runner = By(|_, _| async { panic!("secret") });
-    let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
-    assert_eq!((why.to_string().as_str(), why.code()), ("tool panicked", "EXECUTION_ERROR"));
+    let error = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
+    assert_eq!((error.to_string().as_str(), error.code()), ("tool panicked", "EXECUTION_ERROR"));
     // Operators find it in their records.
-    let told = why.operator_text();
+    let message = error.operator_text();
     assert!(
-        told.starts_with("tool panicked: secret (at ") && told.contains(&format!("{}:", file!())),
-        "{told}"
+        message.starts_with("tool panicked: secret (at ") && message.contains(&format!("{}:", file!())),
+        "{message}"
     );
 }
 
@@ -146,6 +146,6 @@ async fn context_kept_by_a_runner_is_closed_afterwards() {
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     assert_eq!(call_in(&toolbox, json!({"task": "do it"}), &turn()).await.text(), "done");
     let left = kept.lock().unwrap().take().unwrap();
-    let why = left.call("look_up", json!({"what": "it"})).await.unwrap_err();
-    assert_eq!(why.code(), "CALL_ENDED");
+    let error = left.call("look_up", json!({"what": "it"})).await.unwrap_err();
+    assert_eq!(error.code(), "CALL_ENDED");
 }

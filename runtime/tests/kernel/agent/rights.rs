@@ -24,12 +24,12 @@ fn toolbox() -> ToolboxBuilder {
         let free = free.unwrap();
         let root = Principal::new("root").with_scopes(["read", "write"]);
         let context = task.context.clone().with_principal(root);
-        let mut said = String::new();
+        let mut message = String::new();
         for name in ["peek", "wipe"] {
-            let answer = free.call(ToolCall::new("1", name, json!({})), &context).await;
-            said.push_str(&format!("{name}: {}\n", answer.text()));
+            let response = free.call(ToolCall::new("1", name, json!({})), &context).await;
+            message.push_str(&format!("{name}: {}\n", response.text()));
         }
-        Ok(said)
+        Ok(message)
     });
     let helper = SubAgentTool::builder("helper", runner).tools(toolset![peek, wipe]).build().unwrap();
     let own = ToolSpec { name: ToolName::new("own"), ..ToolSpec::EMPTY };
@@ -105,6 +105,6 @@ async fn exclusive_tools_run_alone_across_sub_agents() {
     let registry = Registry::builder().add(helper.build().unwrap()).seal().unwrap();
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     let calls = (0..3).map(|n| ToolCall::new(format!("c{n}"), "helper", json!({"task": "x"}))).collect();
-    let answers = toolbox.dispatch(calls, &turn(), &Default::default()).await.responses;
-    assert_eq!(answers.iter().map(|answer| answer.text()).collect::<Vec<_>>(), ["1", "1", "1"]);
+    let replies = toolbox.dispatch(calls, &turn(), &Default::default()).await.responses;
+    assert_eq!(replies.iter().map(|response| response.text()).collect::<Vec<_>>(), ["1", "1", "1"]);
 }

@@ -57,9 +57,9 @@ async fn completion_tool_completes_after_its_effect_succeeds() {
 #[tokio::test]
 async fn unhandled_effect_is_reported() {
     let response = call(&toolbox().build().unwrap(), "notify", json!({"text": "hi"})).await;
-    let why = response.outcome.unwrap_err();
+    let error = response.outcome.unwrap_err();
     assert_eq!(
-        (why.to_string().as_str(), why.code()),
+        (error.to_string().as_str(), error.code()),
         ("the effect 'notify' has no handler", EFFECT_UNHANDLED)
     );
 }
@@ -137,6 +137,6 @@ async fn question_effect_is_answered_in_the_known_format() {
     assert_eq!((seen.context.as_str(), seen.urgency.as_str()), ("A table of events.", "high"));
     // An answer that nobody gives is an answer to the call, too.
     assert_eq!(call(&toolbox, "ask_question", json!({"question": "What day?"})).await.text(), "busy");
-    let why = call(&toolbox, "ask_question", json!({})).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "MISSING_PARAMETER");
+    let error = call(&toolbox, "ask_question", json!({})).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "MISSING_PARAMETER");
 }

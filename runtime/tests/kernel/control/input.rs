@@ -37,9 +37,9 @@ async fn order_table(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 struct From(Arc<Mutex<Vec<InputReply>>>, Arc<Mutex<Vec<String>>>);
 
 impl From {
-    fn list(mut answers: Vec<InputReply>) -> From {
-        answers.reverse();
-        From(Arc::new(Mutex::new(answers)), Arc::default())
+    fn list(mut responses: Vec<InputReply>) -> From {
+        responses.reverse();
+        From(Arc::new(Mutex::new(responses)), Arc::default())
     }
 }
 
@@ -52,8 +52,8 @@ impl InputHandler for From {
         let problems: Vec<&str> = question.problems.iter().map(|problem| &*problem.pointer).collect();
         let asked = format!("{} {} {problems:?}", question.request.message, question.attempt);
         self.1.lock().unwrap().push(asked);
-        let answer = self.0.lock().unwrap().pop();
-        Box::pin(async move { answer.ok_or_else(|| ToolError::failed("nobody is there")) })
+        let response = self.0.lock().unwrap().pop();
+        Box::pin(async move { response.ok_or_else(|| ToolError::failed("nobody is there")) })
     }
 }
 
@@ -97,8 +97,8 @@ async fn invalid_input_is_requested_again_with_all_problems() {
 
     let from = From::list(vec![given(json!({"size": 0})); 9]);
     let toolbox = super::input::toolbox().input_handler(from.clone()).build().unwrap();
-    let why = call(&toolbox, "order", json!({"what": "chair"})).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "INPUT_INVALID");
+    let error = call(&toolbox, "order", json!({"what": "chair"})).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "INPUT_INVALID");
     assert_eq!(from.1.lock().unwrap().len(), 3);
 }
 
@@ -106,8 +106,8 @@ async fn invalid_input_is_requested_again_with_all_problems() {
 async fn number_of_questions_is_limited() {
     let from = From::list(vec![given(json!({})); 99]);
     let toolbox = toolbox().input_handler(from.clone()).build().unwrap();
-    let why = call(&toolbox, "insatiable", json!({})).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "INPUT_ROUNDS");
+    let error = call(&toolbox, "insatiable", json!({})).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "INPUT_ROUNDS");
     assert_eq!(from.1.lock().unwrap().len(), 8);
 }
 
@@ -172,9 +172,9 @@ async fn model_sees_the_required_input() {
 #[tokio::test]
 async fn nested_call_waiting_for_input_fails() {
     let response = call(&toolbox().build().unwrap(), "order_table", json!({})).await;
-    let why = response.outcome.unwrap_err();
-    assert!(!matches!(why, ToolError::InputRequired(_)));
-    assert_eq!(why.code(), "INPUT_REQUIRED");
+    let error = response.outcome.unwrap_err();
+    assert!(!matches!(error, ToolError::InputRequired(_)));
+    assert_eq!(error.code(), "INPUT_REQUIRED");
 }
 
 #[tokio::test(start_paused = true)]
@@ -186,11 +186,11 @@ async fn waiting_for_input_does_not_count_as_tool_time() {
             question: InputQuestion<'a>,
             _ctx: &'a ToolContext,
         ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
-            let answer =
+            let response =
                 if question.request.message == "Which size?" { json!({"size": 1}) } else { json!("red") };
             Box::pin(async {
                 tokio::time::sleep(Duration::from_secs(60)).await;
-                Ok(given(answer))
+                Ok(given(response))
             })
         }
     }

@@ -10,13 +10,13 @@ struct Ran(Arc<AtomicU32>);
 #[tool(undocumented)]
 fn remove(name: String, ctx: &ToolContext, #[inject] ran: Service<Ran>) -> ToolResult {
     use toolgen_runtime::Control;
-    let Some(answer) = ctx.input() else {
+    let Some(response) = ctx.input() else {
         let schema =
             json!({"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]});
         return ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Sure?", schema)));
     };
     ran.0.fetch_add(1, Ordering::Relaxed);
-    ToolResult::text(format!("{name} {}", answer["sure"]))
+    ToolResult::text(format!("{name} {}", response["sure"]))
 }
 
 /// Rings a bell outside.
@@ -45,7 +45,7 @@ async fn asked(toolbox: &Toolbox) -> PendingInputCall {
 
 async fn resumed(toolbox: &Toolbox, pending: PendingInputCall, turn: &ToolContext) -> String {
     let response = toolbox.resume_with_input(pending, json!({"sure": true}), turn).await.unwrap();
-    response.outcome.map_or_else(|why| why.code().to_owned(), |result| result.to_text())
+    response.outcome.map_or_else(|error| error.code().to_owned(), |result| result.to_text())
 }
 
 #[tokio::test]
@@ -72,8 +72,8 @@ async fn modified_request_is_rejected() {
     assert_eq!(resumed(&toolbox, pending(), &bob).await, "INPUT_REQUEST_INVALID");
     assert_eq!(ran.0.load(Ordering::Relaxed), 0);
     // An answer that does not fit uses nothing up.
-    let why = toolbox.resume_with_input(pending(), json!({"sure": 1}), &turn()).await.unwrap_err();
-    assert_eq!(why.code(), "INVALID_PARAMS");
+    let error = toolbox.resume_with_input(pending(), json!({"sure": 1}), &turn()).await.unwrap_err();
+    assert_eq!(error.code(), "INVALID_PARAMS");
     assert_eq!(resumed(&toolbox, pending(), &turn()).await, "main true");
     assert_eq!(resumed(&toolbox, pending(), &turn()).await, "INPUT_REQUEST_USED");
     assert_eq!(ran.0.load(Ordering::Relaxed), 1);

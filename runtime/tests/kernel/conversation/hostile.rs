@@ -9,8 +9,8 @@ use crate::prelude::*;
 fn refusal(format: WireFormat, events: &Value) -> String {
     let mut stream = format.stream();
     for event in events.as_array().unwrap() {
-        if let Err(why) = stream.push(event) {
-            return why.to_string();
+        if let Err(error) = stream.push(event) {
+            return error.to_string();
         }
     }
     panic!("{format} takes {events}");
@@ -26,7 +26,7 @@ fn contradictory_deltas_are_errors() {
     let input = |index: Value| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": "{"}});
     let stop = json!({"type": "content_block_stop", "index": 0});
     let chat = |calls: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]});
-    let begun = json!({"type": "response.created", "response": {}});
+    let started = json!({"type": "response.created", "response": {}});
     let added = |index: u64, id: &str| {
         json!({"type": "response.output_item.added", "output_index": index,
                "item": {"type": "function_call", "call_id": id, "name": "add", "arguments": ""}})
@@ -64,15 +64,15 @@ fn contradictory_deltas_are_errors() {
                                         {"index": 0, "id": "b", "function": {"arguments": "{}"}}]))]),
             "adds to a call with the ID `b`, but that call has another",
         ),
-        (OpenAiResponses, json!([begun, begun]), "begins a second response"),
+        (OpenAiResponses, json!([started, started]), "begins a second response"),
         (OpenAiResponses, json!([added(0, "a")]), "comes before the beginning of a reply"),
-        (OpenAiResponses, json!([begun, added(3, "a")]), "begins block 3, but the next one is 0"),
+        (OpenAiResponses, json!([started, added(3, "a")]), "begins block 3, but the next one is 0"),
         (
             OpenAiResponses,
-            json!([begun, added(0, "a"), added(1, "a")]),
+            json!([started, added(0, "a"), added(1, "a")]),
             "begins a second call with the ID `a`",
         ),
-        (OpenAiResponses, json!([begun, added(0, "a"), done]), "ends item 0 as another one than it began"),
+        (OpenAiResponses, json!([started, added(0, "a"), done]), "ends item 0 as another one than it began"),
         (OpenAiResponses, json!([{"type": "response.completed"}]), "/response: is not an object"),
         (Bedrock, json!([message, message]), "begins a second message"),
         (Bedrock, json!([message, block(9)]), "is about block 9, which has not begun"),
@@ -81,9 +81,9 @@ fn contradictory_deltas_are_errors() {
         (Gemini, partial("$[99999999]"), "has a path that leads nowhere"),
         (Gemini, partial("$.a[0"), "has a path that leads nowhere"),
     ];
-    for (format, events, why) in wrong {
-        let told = refusal(format, &events);
-        assert!(told.contains(why), "{format} {events}: {told}");
+    for (format, events, reason) in wrong {
+        let described = refusal(format, &events);
+        assert!(described.contains(reason), "{format} {events}: {described}");
     }
 }
 
@@ -123,8 +123,8 @@ fn stream_size_is_limited() {
     for _ in 0..200 {
         deep = json!([deep]);
     }
-    let why = WireFormat::Gemini.stream().push(&json!({"candidates": deep})).unwrap_err().to_string();
-    assert!(why.contains("nested more than 128 levels"), "{why}");
+    let reason = WireFormat::Gemini.stream().push(&json!({"candidates": deep})).unwrap_err().to_string();
+    assert!(reason.contains("nested more than 128 levels"), "{reason}");
 }
 
 #[test]
@@ -132,20 +132,20 @@ fn invalid_event_bytes_are_errors() {
     let mut frame = bytes(Framing::Frames, &[json!({"messageStart": {}})]);
     frame[20] ^= 1;
     let huge = [0, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0];
-    for (wrong, why) in [
+    for (wrong, reason) in [
         (&b"data: {\"a\":\n\n"[..], "an event is not JSON"),
         (b"{\"a\": 1} word", "something between its JSON objects"),
         (&frame, "a frame of the AWS event stream is damaged"),
         (&huge, "a frame of the AWS event stream is damaged"),
     ] {
-        let told = WireFormat::Bedrock.stream().push_bytes(wrong).unwrap_err().to_string();
-        assert!(told.contains(why), "{told}");
+        let message = WireFormat::Bedrock.stream().push_bytes(wrong).unwrap_err().to_string();
+        assert!(message.contains(reason), "{message}");
     }
     for nothing in [&b""[..], b"\n\n", b": waiting\n\n", b"data: [DONE]\n\n"] {
         let mut stream = WireFormat::OpenAiChat.stream();
         stream.push_bytes(nothing).unwrap();
-        let why = stream.finish().unwrap_err().to_string();
-        assert!(why.contains("no event of a reply"), "{why}");
+        let reason = stream.finish().unwrap_err().to_string();
+        assert!(reason.contains("no event of a reply"), "{reason}");
     }
 }
 

@@ -46,13 +46,13 @@ async fn talk(
     ask: impl AsyncFnOnce(&Toolbox, &str, &str) -> Result<String, Box<dyn Error>>,
 ) -> Talk {
     let _ = ring::default_provider().install_default();
-    let answers = replies.iter().map(|reply| match reply.as_array() {
+    let responses = replies.iter().map(|reply| match reply.as_array() {
         Some(lines) => {
             ok("application/json", lines.iter().map(|line| format!("{line}\n")).collect::<String>())
         }
         None => http::json(reply),
     });
-    let server = Server::in_turn(answers);
+    let server = Server::in_turn(responses);
     let given = ask(&toolbox(), &server.url, "k-1").await.unwrap();
     let asked = server.seen();
     assert_eq!(asked.len(), 2);
@@ -78,8 +78,8 @@ async fn openai_chat_completions() {
     let body = &talk.bodies[1];
     assert_eq!((&body["model"], &body["tools"][0]["function"]["name"]), (&json!("gpt-5.1"), &json!("add")));
     let user = json!({"role": "user", "content": "What is 17 + 25?"});
-    let answer = json!({"role": "tool", "tool_call_id": "call_1", "content": "42"});
-    assert_eq!(body["messages"], json!([user, call, answer]));
+    let response = json!({"role": "tool", "tool_call_id": "call_1", "content": "42"});
+    assert_eq!(body["messages"], json!([user, call, response]));
 }
 
 #[tokio::test]
@@ -98,8 +98,8 @@ async fn openai_responses_api() {
     let talk = talk(replies, openai_responses::ask).await;
     assert_eq!((talk.given.as_str(), talk.paths[0].as_str()), ("42.", "/v1/responses"));
     let user = json!({"role": "user", "content": "What is 17 + 25?"});
-    let answer = json!({"type": "function_call_output", "call_id": "call_1", "output": "42"});
-    assert_eq!(talk.bodies[1]["input"], json!([user, output[0], output[1], answer]));
+    let response = json!({"type": "function_call_output", "call_id": "call_1", "output": "42"});
+    assert_eq!(talk.bodies[1]["input"], json!([user, output[0], output[1], response]));
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn anthropic_messages() {
     let body = &talk.bodies[1];
     assert!(body["max_tokens"].is_u64() && body["tools"][0]["input_schema"].is_object(), "{body}");
     assert_eq!(body["messages"][1], json!({"role": "assistant", "content": content}));
-    let answer = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "42"});
-    assert_eq!(body["messages"][2], json!({"role": "user", "content": [answer]}));
+    let response = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "42"});
+    assert_eq!(body["messages"][2], json!({"role": "user", "content": [response]}));
 }
 
 #[tokio::test]
@@ -138,8 +138,8 @@ async fn gemini_generate_content() {
     let body = &talk.bodies[1];
     assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "Use the tools."}]}));
     assert_eq!(body["contents"][1], content);
-    let answer = json!({"functionResponse": {"name": "add", "response": {"output": "42"}}});
-    assert_eq!(body["contents"][2], json!({"role": "user", "parts": [answer]}));
+    let reply = json!({"functionResponse": {"name": "add", "response": {"output": "42"}}});
+    assert_eq!(body["contents"][2], json!({"role": "user", "parts": [reply]}));
 }
 
 #[tokio::test]
@@ -165,16 +165,16 @@ async fn bedrock_converse() {
 
 #[tokio::test]
 async fn ollama_in_lines() {
-    let said = |message: Value, done: bool| json!({"model": "qwen3", "message": message, "done": done});
+    let stated = |message: Value, done: bool| json!({"model": "qwen3", "message": message, "done": done});
     let call = json!({"function": {"name": "add", "arguments": {"a": 17, "b": 25}}});
     let replies = [
         json!([
-            said(json!({"role": "assistant", "content": "", "tool_calls": [call]}), false),
-            said(json!({"role": "assistant", "content": ""}), true)
+            stated(json!({"role": "assistant", "content": "", "tool_calls": [call]}), false),
+            stated(json!({"role": "assistant", "content": ""}), true)
         ]),
         json!([
-            said(json!({"role": "assistant", "content": "4"}), false),
-            said(json!({"role": "assistant", "content": "2."}), true)
+            stated(json!({"role": "assistant", "content": "4"}), false),
+            stated(json!({"role": "assistant", "content": "2."}), true)
         ]),
     ];
     let talk = talk(replies, ollama::ask).await;
@@ -233,20 +233,21 @@ async fn loop_uses_the_dialect_of_its_format_or_context() {
         };
         let agent = AgentLoop::new(&toolbox, WireFormat::Anthropic, send).unwrap();
         let run = { agent.with_context(context) }.run("Which?").await;
-        let told = run.transcript.iter().find_map(|entry| match entry {
-            Entry::Answer(answer) => Some(answer.text()),
+        let message = run.transcript.iter().find_map(|entry| match entry {
+            Entry::Answer(response) => Some(response.text()),
             _ => None,
         });
-        assert_eq!(told.as_deref(), Some(dialect));
+        assert_eq!(message.as_deref(), Some(dialect));
     }
 }
 
 #[tokio::test]
 async fn paused_turn_is_continued() {
-    let said =
+    let message =
         |text: &str, stop: &str| json!({"content": [{"type": "text", "text": text}], "stop_reason": stop});
     let (text, transcript, stop) =
-        over(vec![said("Searching.", "pause_turn"), said("Found.", "end_turn")], LoopOptions::new()).await;
+        over(vec![message("Searching.", "pause_turn"), message("Found.", "end_turn")], LoopOptions::new())
+            .await;
     assert_eq!(
         (text.unwrap().as_str(), stop, transcript.turns().count()),
         ("Found.", StopReason::EndTurn, 2)
@@ -255,8 +256,8 @@ async fn paused_turn_is_continued() {
 
 #[tokio::test]
 async fn loop_end_reports_the_stop_reason_and_limits_apply() {
-    let said = json!({"content": [{"type": "text", "text": "It is"}], "stop_reason": "max_tokens"});
-    let (text, _, stop) = over(vec![said], LoopOptions::new()).await;
+    let message = json!({"content": [{"type": "text", "text": "It is"}], "stop_reason": "max_tokens"});
+    let (text, _, stop) = over(vec![message], LoopOptions::new()).await;
     assert_eq!((text.unwrap().as_str(), stop), ("It is", StopReason::MaxTokens));
     let call = |id: &str| json!({"content": [{"type": "tool_use", "id": id, "name": "add", "input": {"a": 1, "b": 2}}]});
     let (text, ..) =
@@ -270,17 +271,17 @@ async fn loop_error_has_the_reason_of_the_function_or_vendor() {
     assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let (text, ..) = over(vec![error], LoopOptions::new()).await;
-    let why = text.unwrap_err().to_string();
+    let reason = text.unwrap_err().to_string();
     assert_eq!(
-        why,
+        reason,
         "the reply of the model: /error: the provider sent an error in place of a reply: overloaded_error: Overloaded"
     );
     let nameless = json!({"content": [{"type": "tool_use", "name": "add", "input": {}}]});
     let (text, ..) = over(vec![nameless.clone()], LoopOptions::new()).await;
-    let why = text.unwrap_err().to_string();
+    let reason = text.unwrap_err().to_string();
     assert!(
-        why.starts_with("the model made only calls that cannot be answered; /content/0/id: is missing"),
-        "{why}"
+        reason.starts_with("the model made only calls that cannot be answered; /content/0/id: is missing"),
+        "{reason}"
     );
 
     // Beside a call that can be answered, it is left out of what goes back.
@@ -317,6 +318,6 @@ async fn streaming_loop_requests_streams_and_merges_options() {
 
     let mcp = AgentLoop::new(&toolbox, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) })
         .unwrap();
-    let why = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
-    assert_eq!(why, "the format `mcp` has calls and answers, but no conversation with a model");
+    let reason = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
+    assert_eq!(reason, "the format `mcp` has calls and answers, but no conversation with a model");
 }

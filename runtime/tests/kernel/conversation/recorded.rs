@@ -34,8 +34,8 @@ pub(crate) fn all() -> Vec<Recorded> {
     use Framing::{Decorated, Frames, Lines, List, Sse};
     use WireFormat::{Anthropic, Bedrock, Gemini, OpenAiChat, OpenAiResponses};
     let of = |name: &'static str, format, framings| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/conversation/recorded");
-        let text = fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/conversation/recorded");
+        let text = fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
         let mut file: Value = serde_json::from_str(&text).unwrap();
         let Value::Array(events) = file["events"].take() else { panic!("{name}") };
         Recorded { name, format, framings, events, whole: file["whole"].take() }

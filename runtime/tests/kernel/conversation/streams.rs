@@ -179,8 +179,8 @@ fn reply_at_its_token_limit_is_truncated() {
         assert_eq!(turn.calls[0].blocked, Some(Blocked::Truncated), "{format}");
         // It can go back: arguments that must be an object are one.
         let kept = &turn.raw.messages[0];
-        for place in ["/content/0/input", "/content/0/toolUse/input"] {
-            assert!(kept.pointer(place).is_none_or(Value::is_object), "{format}: {kept}");
+        for location in ["/content/0/input", "/content/0/toolUse/input"] {
+            assert!(kept.pointer(location).is_none_or(Value::is_object), "{format}: {kept}");
         }
     }
 }
@@ -251,7 +251,7 @@ fn unknown_events_are_ignored() {
 
 #[test]
 fn stream_errors_have_the_message_of_the_vendor() {
-    let told = [
+    let messages = [
         (
             WireFormat::Anthropic,
             Framing::Sse,
@@ -283,24 +283,24 @@ fn stream_errors_have_the_message_of_the_vendor() {
             "throttlingException: Too many",
         ),
     ];
-    for (format, framing, event, words) in told {
+    for (format, framing, event, words) in messages {
         let recorded = all().into_iter().find(|recorded| recorded.format == format).unwrap();
         for before in [0, 3] {
             let events: Vec<Value> = recorded.events[..before].iter().chain([&event]).cloned().collect();
-            let why = streamed(format, &[&bytes(framing, &events)]).unwrap_err().to_string();
+            let reason = streamed(format, &[&bytes(framing, &events)]).unwrap_err().to_string();
             assert!(
-                why.contains(words) && why.contains("the provider sent an error in place of a reply"),
-                "{format}: {why}"
+                reason.contains(words) && reason.contains("the provider sent an error in place of a reply"),
+                "{format}: {reason}"
             );
             let mut stream = format.stream();
             let _ = stream.push_bytes(&bytes(framing, &events));
             assert_eq!(stream.push_bytes(b"").unwrap_err(), stream.finish().unwrap_err(), "{format}");
         }
     }
-    let why = WireFormat::Anthropic
+    let reason = WireFormat::Anthropic
         .turn(&json!({"type": "error", "error": {"type": "invalid_request_error", "message": "No"}}));
     assert_eq!(
-        why.unwrap_err().to_string(),
+        reason.unwrap_err().to_string(),
         "/error: the provider sent an error in place of a reply: invalid_request_error: No"
     );
 }

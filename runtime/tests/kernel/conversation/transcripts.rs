@@ -8,13 +8,13 @@ use crate::prelude::*;
 /// A conversation with the recorded turn, the answers to its calls, and a question.
 fn transcript(recorded: &Recorded) -> Transcript {
     let turn = recorded.format.turn(&recorded.whole).unwrap();
-    let answers = [Ok(ToolResult::text("3")), Err(ToolError::failed("no clock"))];
-    let answers: Vec<ToolResponse> =
-        turn.calls.iter().zip(answers).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
+    let responses = [Ok(ToolResult::text("3")), Err(ToolError::failed("no clock"))];
+    let responses: Vec<ToolResponse> =
+        turn.calls.iter().zip(responses).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
     let mut transcript = Transcript::user("1 + 2, and when?");
     transcript.push(Entry::Model(turn.into()));
-    for answer in answers {
-        transcript.push(Entry::Answer(Box::new(answer)));
+    for response in responses {
+        transcript.push(Entry::Answer(Box::new(response)));
     }
     transcript.push(Entry::User("Well?".to_owned()));
     transcript
@@ -61,7 +61,7 @@ fn turn_round_trips_to_its_own_vendor() {
         let transcript = transcript(&recorded);
         let rendered = transcript.messages(recorded.format);
         assert_eq!(rendered.lost, [], "{}", recorded.name);
-        let place = match recorded.name {
+        let location = match recorded.name {
             "openai-chat" => "/choices/0/message",
             "ollama" => "/message",
             "openai-responses" => "/output",
@@ -69,7 +69,7 @@ fn turn_round_trips_to_its_own_vendor() {
             "gemini" => "/candidates/0/content/parts",
             _ => "/output/message/content",
         };
-        let came = recorded.whole.pointer(place).unwrap();
+        let came = recorded.whole.pointer(location).unwrap();
         let came: Vec<&Value> = came.as_array().map_or_else(|| vec![came], |blocks| blocks.iter().collect());
         let bytes = |blocks: &[&Value]| blocks.iter().map(|block| block.to_string()).collect::<Vec<_>>();
         assert_eq!(bytes(&said(recorded.format, &rendered.messages)), bytes(&came), "{}", recorded.name);
@@ -152,9 +152,9 @@ fn debug_output_of_a_transcript_shows_no_content() {
         let transcript = transcript(&recorded);
         let rendered = transcript.messages(recorded.format);
         let turn = recorded.format.turn(&recorded.whole).unwrap();
-        let told = format!("{transcript:?} {rendered:?} {turn:?}");
+        let message = format!("{transcript:?} {rendered:?} {turn:?}");
         for secret in ["1 + 2", "Let me", "\"a\"", "c2lnbmF0dXJl", "Two sums"] {
-            assert!(!told.contains(secret), "{} shows {secret}: {told}", recorded.name);
+            assert!(!message.contains(secret), "{} shows {secret}: {message}", recorded.name);
         }
     }
 }

@@ -32,10 +32,10 @@ async fn tool_with_unmet_requirements_never_runs() {
 
 #[tokio::test]
 async fn failed_call_does_not_satisfy_a_requirement() {
-    let told = Ok(ToolResult::json(json!({ "error": "locked", "code": "resource_locked" })));
+    let response = Ok(ToolResult::json(json!({ "error": "locked", "code": "resource_locked" })));
     let tools = registry([
         probe("fails", []).gives(Err(ToolError::failed("it broke"))),
-        probe("tells", []).gives(told),
+        probe("tells", []).gives(response),
         probe("after", [Requirement::tool("fails"), Requirement::tool("tells")]),
     ]);
     let toolbox = Toolbox::builder(&tools).build().unwrap();

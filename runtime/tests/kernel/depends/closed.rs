@@ -47,8 +47,8 @@ async fn requirement_without_a_lookup_is_unmet() {
     let args = json!({ "plan_slug": "launch" });
     let error =
         check(&tools, "phase_get", args, &ToolContext::new("1", ""), &dependencies).await.unwrap_err();
-    let told: Vec<_> = error.missing.iter().map(|it| it.message.as_str()).collect();
-    assert_eq!(told, ["Entity 'phase' must exist", "Check 'is_open' must pass"]);
+    let messages: Vec<_> = error.missing.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages, ["Entity 'phase' must exist", "Check 'is_open' must pass"]);
     let unknown = dependencies.unknown(tools.iter().map(|tool| tool.spec()));
     assert_eq!(unknown, error.missing, "a program can find out before any call");
 }
@@ -139,9 +139,9 @@ fn unsatisfiable_tools_are_rejected_with_all_problems() {
 Circular dependency detected while validating [a]. The path is a -> b -> a.
 Tool [a] requires tool [gone], which is not registered.
 Tool [b] finds entity [plan] by argument [slug], which its input does not have.";
-    let rest = |told: String| {
-        assert!(told.starts_with("Tool [a] is already registered. "), "{told}");
-        told.split_once('\n').unwrap().1.to_owned()
+    let rest = |message: String| {
+        assert!(message.starts_with("Tool [a] is already registered. "), "{message}");
+        message.split_once('\n').unwrap().1.to_owned()
     };
     assert_eq!(rest(error.to_string()), expected);
     assert!(matches!(error.problems[1], RegistryProblem::Requirement(_)));

@@ -80,10 +80,10 @@ async fn required_tool_still_needs_its_context_and_state() {
     session.record_success("open");
     let ctx = in_session(&session);
     let error = check(&tools, "log", json!({}), &ctx, &Dependencies::new()).await.unwrap_err();
-    let told: Vec<_> = error.missing.iter().map(|it| (it.tool.as_str(), it.message.as_str())).collect();
+    let messages: Vec<_> = error.missing.iter().map(|it| (it.tool.as_str(), it.message.as_str())).collect();
     let expected =
         [("start", "Workspace context required"), ("start", "Session state 'session_id' is required")];
-    assert_eq!(told, expected, "each once; what depends on arguments was checked when it was called");
+    assert_eq!(messages, expected, "each once; what depends on arguments was checked when it was called");
     assert_eq!(error.tool, "log");
     session.set("session_id", "x");
     let ctx = in_session(&session).with_values(ContextValues::default().with_trusted("workspace_id", 1));
@@ -110,8 +110,8 @@ async fn requirements_of_an_optional_tool_do_not_block() {
     let session = Session::new("s");
     session.record_success("b");
     let unmet = check(&tools, "c", json!({}), &in_session(&session), &Dependencies::new()).await.unwrap();
-    let told: Vec<_> = unmet.iter().map(|it| (it.name.as_str(), it.optional)).collect();
-    assert_eq!(told, [("k", true)]);
+    let messages: Vec<_> = unmet.iter().map(|it| (it.name.as_str(), it.optional)).collect();
+    assert_eq!(messages, [("k", true)]);
 }
 
 #[tokio::test]

@@ -8,8 +8,11 @@ use crate::prelude::*;
 #[test]
 fn requirements_keep_their_order() {
     let tool = probe("custom_tool", [Requirement::tool("plan_create"), Requirement::context("workspace_id")]);
-    let told: Vec<_> = tool.spec.requires.iter().map(|it| (it.kind, it.name.as_str())).collect();
-    assert_eq!(told, [(RequirementKind::Tool, "plan_create"), (RequirementKind::Context, "workspace_id")]);
+    let messages: Vec<_> = tool.spec.requires.iter().map(|it| (it.kind, it.name.as_str())).collect();
+    assert_eq!(
+        messages,
+        [(RequirementKind::Tool, "plan_create"), (RequirementKind::Context, "workspace_id")]
+    );
 }
 
 #[test]
@@ -97,8 +100,8 @@ async fn optional_requirements_are_reported_and_do_not_block() {
     let checked =
         || async { check(&tools, "tool", json!({}), &in_session(&session), &Dependencies::new()).await };
     let unmet = checked().await.unwrap();
-    let told: Vec<_> = unmet.iter().map(|it| (it.message.as_str(), it.optional)).collect();
-    assert_eq!(told, [("Tool 'soft' must be called first", true)]);
+    let messages: Vec<_> = unmet.iter().map(|it| (it.message.as_str(), it.optional)).collect();
+    assert_eq!(messages, [("Tool 'soft' must be called first", true)]);
     session.record_success("soft");
     assert_eq!(checked().await, Ok(Vec::new()));
 }
@@ -216,13 +219,13 @@ fn task_update(plan_slug: String) -> String {
 async fn functions_declare_their_requirements() {
     let tools = Registry::new(toolset![session_log, task_update]).unwrap();
     let ctx = ToolContext::new("1", "");
-    let told = |name: &'static str| {
+    let messages = |name: &'static str| {
         let (tools, ctx) = (&tools, &ctx);
         async move {
             let error = check(tools, name, json!({}), ctx, &Dependencies::new()).await.unwrap_err();
             error.missing.into_iter().map(|it| it.message).collect::<Vec<_>>()
         }
     };
-    assert_eq!(told("session_log").await, ["Active session required. Call session_start first."]);
-    assert_eq!(told("task_update").await, ["Workspace context required", "Plan must exist"]);
+    assert_eq!(messages("session_log").await, ["Active session required. Call session_start first."]);
+    assert_eq!(messages("task_update").await, ["Workspace context required", "Plan must exist"]);
 }

@@ -20,25 +20,25 @@ async fn missing_service_prevents_building_and_calling_the_tool() {
     let own = probe("own", [Requirement::service("mail").message("Ask for an account of the mail first.")]);
     let tools = registry([shell.clone(), chat.clone(), own.clone()]);
     let bare = tools.toolbox(ToolboxContext::new());
-    for (name, told) in [
+    for (name, described) in [
         ("shell", "failed to create tool 'shell': shell tool requires an executor"),
         ("chat_post", "failed to create tool 'chat_post': chat_post tool requires an executor"),
         ("own", "failed to create tool 'own': Ask for an account of the mail first."),
     ] {
-        assert_eq!(bare.get(name).err().unwrap().to_string(), told);
-        let answer = call(&bare, name).await;
+        assert_eq!(bare.get(name).err().unwrap().to_string(), described);
+        let response = call(&bare, name).await;
         assert_eq!(
-            (answer.text().as_str(), answer.outcome.as_ref().unwrap_err().code()),
-            (told, "SERVICE_UNAVAILABLE")
+            (response.text().as_str(), response.outcome.as_ref().unwrap_err().code()),
+            (described, "SERVICE_UNAVAILABLE")
         );
-        let remedy = answer.outcome.unwrap_err().operator_text().into_owned();
-        assert!(remedy.contains("`ToolboxContext::with_service`"), "{remedy}");
+        let help = response.outcome.unwrap_err().operator_text().into_owned();
+        assert!(help.contains("`ToolboxContext::with_service`"), "{help}");
     }
     let lent = tools.toolbox(with_executor());
     assert_eq!(call(&lent, "shell").await.text(), "done");
     assert!(lent.get("shell").is_ok());
-    let told = "failed to create tool 'chat_post': chat_post tool requires a chat service";
-    assert_eq!(call(&lent, "chat_post").await.text(), told);
+    let described = "failed to create tool 'chat_post': chat_post tool requires a chat service";
+    assert_eq!(call(&lent, "chat_post").await.text(), described);
     let named = with_executor()
         .with_named_service("chat service", Arc::new(()))
         .with_named_service("mail", Arc::new(()));
@@ -54,8 +54,8 @@ async fn service_may_come_from_the_call_context() {
     let toolbox = tools.toolbox(ToolboxContext::new());
     let turn =
         ToolContext::new("turn", "").with_service::<dyn Executor>(Arc::new(ScriptedExecutor::default()));
-    let answer = toolbox.call(ToolCall::new("c1", "shell", json!({})), &turn).await;
-    assert_eq!(answer.text(), "done");
+    let response = toolbox.call(ToolCall::new("c1", "shell", json!({})), &turn).await;
+    assert_eq!(response.text(), "done");
     // The next call brings none.
     assert!(call(&toolbox, "shell").await.text().ends_with("shell tool requires an executor"));
 }
@@ -64,8 +64,8 @@ async fn service_may_come_from_the_call_context() {
 async fn missing_optional_service_is_reported_and_does_not_block() {
     let tools = registry([probe("build", [Requirement::service("cache").optional()])]);
     let toolbox = tools.toolbox(ToolboxContext::new());
-    let answer = call(&toolbox, "build").await.outcome.unwrap();
-    assert_eq!(answer.details["unmet_dependencies"][0]["description"], "Service 'cache' is required");
+    let result = call(&toolbox, "build").await.outcome.unwrap();
+    assert_eq!(result.details["unmet_dependencies"][0]["description"], "Service 'cache' is required");
     let toolbox = tools.toolbox(ToolboxContext::new().with_named_service("cache", Arc::new(())));
     assert_eq!(call(&toolbox, "build").await.outcome.unwrap().details, Value::Null);
 }
@@ -85,14 +85,14 @@ async fn through(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 #[tokio::test]
 async fn service_requirement_applies_to_every_kind_of_call() {
     let tools = Registry::new(toolset![run_line, through]).unwrap();
-    let told = "failed to create tool 'run_line': run_line tool requires an executor";
+    let message = "failed to create tool 'run_line': run_line tool requires an executor";
     let bare = tools.toolbox(ToolboxContext::new());
-    assert_eq!(call(&bare, "run_line").await.text(), told);
-    assert_eq!(call(&bare, "through").await.text(), told);
+    assert_eq!(call(&bare, "run_line").await.text(), message);
+    assert_eq!(call(&bare, "through").await.text(), message);
     let found = Toolbox::builder(&tools).discovery(Discovery::new()).build().unwrap();
-    assert_eq!(call(&found, "run_line").await.text(), told);
+    assert_eq!(call(&found, "run_line").await.text(), message);
     let of_agent = bare.builder_with(&tools).build().unwrap();
-    assert_eq!(call(&of_agent, "run_line").await.text(), told);
+    assert_eq!(call(&of_agent, "run_line").await.text(), message);
     let lent = tools.toolbox(with_executor());
     assert_eq!(call(&lent, "through").await.text(), "ran");
     assert_eq!(call(&lent.builder_with(&tools).build().unwrap(), "run_line").await.text(), "ran");

@@ -52,7 +52,7 @@ fn troubleshooting_page_lists_all_declared_needs() {
 fn full_documentation_lists_needs_and_alternatives() {
     let mut tool = task_update();
     tool.spec.scopes = vec!["plans.write".into()].into();
-    let told = detail(&tool.spec);
+    let message = detail(&tool.spec);
     for line in [
         "  - Requires: context value `workspace_id`, session state `session_id`, entity `plan` by `plan_slug`, tool \
          `session_start`, check `is_open` (optional)\n",
@@ -62,7 +62,7 @@ fn full_documentation_lists_needs_and_alternatives() {
         "    - Permission denied: API key missing scope 'plans.write' for tool 'task_update': Use an API key that has",
         "    - Service 'plans' is temporarily unavailable. Please try again later: Several calls",
     ] {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(message.contains(line), "{line}\n{message}");
     }
     // What every tool has is not said of each.
     let plain = ToolSpec { name: ToolName::new("clock"), effects: Effects::NONE, ..ToolSpec::EMPTY };

@@ -14,8 +14,8 @@ fn turn() -> ToolContext {
 
 async fn dispatched(toolbox: &Toolbox, names: &[&str], turn: &ToolContext) -> Vec<bool> {
     let calls = names.iter().map(|name| ToolCall::new("c1", *name, json!({}))).collect();
-    let answers = toolbox.dispatch(calls, turn, &DispatchOptions::new()).await.responses;
-    answers.iter().map(|answer| !answer.is_error()).collect()
+    let replies = toolbox.dispatch(calls, turn, &DispatchOptions::new()).await.responses;
+    replies.iter().map(|response| !response.is_error()).collect()
 }
 
 const MISSING: &str = "Cannot execute 'go': prerequisites not met.\n\nMissing:\n\

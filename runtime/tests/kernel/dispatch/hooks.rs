@@ -125,7 +125,7 @@ async fn call_cancelled_before_running_emits_start_and_end() {
 #[tokio::test(start_paused = true)]
 async fn suppressed_update_emits_no_event() {
     let (log, watched) = (Seen::default(), Seen::default());
-    let (hook, events, heard) = (Arc::clone(&log), Arc::clone(&log), Arc::clone(&watched));
+    let (hook, events, received) = (Arc::clone(&log), Arc::clone(&log), Arc::clone(&watched));
     let talker = DynamicTool::new(spec("talk"), |_, ctx| {
         ["one", "two", "three"].into_iter().for_each(|text| ctx.update(ToolResult::text(text)));
         ready(Ok("done"))
@@ -136,7 +136,7 @@ async fn suppressed_update_emits_no_event() {
         .on_event(move |event| events.lock().unwrap().push(event_line(&event)))
         .build()
         .unwrap();
-    let turn = turn().with_on_update(move |update| heard.lock().unwrap().push(update.to_text()));
+    let turn = turn().with_on_update(move |update| received.lock().unwrap().push(update.to_text()));
     let call = ToolCall::new("1", "talk", json!({}));
     toolbox.dispatch(vec![call], &turn, &DispatchOptions::new()).await;
     assert_eq!(

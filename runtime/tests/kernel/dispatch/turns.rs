@@ -151,20 +151,20 @@ proptest! {
         prop_assert_eq!(ids(&done), expected);
         prop_assert!(cancelled_at.is_none_or(|at| elapsed <= Duration::from_millis(at + 1)), "{:?}", elapsed);
         for (id, (call, response)) in calls.iter().zip(&done.responses).enumerate() {
-            let begun = steps.iter().filter(|step| **step == format!("begin {id}")).count();
+            let started = steps.iter().filter(|step| **step == format!("begin {id}")).count();
             let text = response.text();
             match &response.outcome {
-                Err(ToolError::Cancelled) => prop_assert!(cancelled_at.is_some() && begun <= 1),
+                Err(ToolError::Cancelled) => prop_assert!(cancelled_at.is_some() && started <= 1),
                 _ if response.skipped => {
-                    prop_assert!(done.interrupted && begun == 0 && text == SKIPPED_BY_MESSAGE);
+                    prop_assert!(done.interrupted && started == 0 && text == SKIPPED_BY_MESSAGE);
                 }
-                Err(ToolError::NotFound { .. }) => prop_assert!(call.tool == "unknown" && begun == 0),
-                Err(ToolError::Timeout { .. }) => prop_assert!(call.how == "never" && begun == 1),
+                Err(ToolError::NotFound { .. }) => prop_assert!(call.tool == "unknown" && started == 0),
+                Err(ToolError::Timeout { .. }) => prop_assert!(call.how == "never" && started == 1),
                 Err(_) => {
                     let expected = if call.how == "panic" { "tool panicked".into() } else { format!("{id} failed") };
-                    prop_assert!(begun == 1 && text == expected, "{}", text);
+                    prop_assert!(started == 1 && text == expected, "{}", text);
                 }
-                Ok(_) => prop_assert!(begun == 1 && call.how.is_empty() && text == id.to_string()),
+                Ok(_) => prop_assert!(started == 1 && call.how.is_empty() && text == id.to_string()),
             }
         }
     }

@@ -14,34 +14,34 @@ use crate::prelude::*;
 
 /// What holds of every cell, whatever layers it has.
 pub(crate) async fn always(cell: &Cell<'_>) {
-    for answer in &cell.answers {
-        cell.holds(answer.response.id == *answer.id, "an answer belongs to its call", &answer.response);
-        let quiet = ["bad", "cancelled", "unknown"].contains(&answer.path);
-        cell.holds(!quiet || answer.ran.is_empty(), "a call that cannot run does not run", &answer.ran);
+    for reply in &cell.answers {
+        cell.holds(reply.response.id == *reply.id, "an answer belongs to its call", &reply.response);
+        let quiet = ["bad", "cancelled", "unknown"].contains(&reply.path);
+        cell.holds(!quiet || reply.ran.is_empty(), "a call that cannot run does not run", &reply.ran);
         cell.holds(
-            !quiet || answer.response.is_error() || cell.kind.name == "sub-agent",
+            !quiet || reply.response.is_error() || cell.kind.name == "sub-agent",
             "it says so",
-            &answer.response,
+            &reply.response,
         );
         // The message of an error is the tool's own, and an error that does not print it helps nobody.
-        let debug = match &answer.response.outcome {
+        let debug = match &reply.response.outcome {
             Err(ToolError::Failed { .. }) => String::new(),
-            _ => format!("{:?}", answer.response),
+            _ => format!("{:?}", reply.response),
         };
         cell.holds(!debug.contains(&cell.world.pin), "what is printed for debugging has no content", &debug);
     }
     let events =
         cell.world.events.lock().unwrap().iter().map(|event| event.to_json().to_string()).collect::<Vec<_>>();
-    let told: Vec<&String> = events.iter().filter(|event| event.contains(&cell.world.pin)).collect();
-    cell.holds(told.is_empty(), "events have no secrets", &told);
+    let messages: Vec<&String> = events.iter().filter(|event| event.contains(&cell.world.pin)).collect();
+    cell.holds(messages.is_empty(), "events have no secrets", &messages);
     let queue = cell.world.queue.lock().unwrap().clone();
     if let Some(queue) = queue {
         let entries = queue.list(&ApprovalState::ALL).await.unwrap();
-        let told: Vec<_> = entries
+        let messages: Vec<_> = entries
             .iter()
             .filter(|entry| serde_json::to_string(entry).unwrap().contains(&cell.world.pin))
             .collect();
-        cell.holds(told.is_empty(), "what is shown of waiting calls has no secrets", &told);
+        cell.holds(messages.is_empty(), "what is shown of waiting calls has no secrets", &messages);
         let ended = |state| [ApprovalState::Granted, ApprovalState::Finished].contains(&state);
         let open: Vec<_> = entries.iter().filter(|entry| !ended(entry.state)).collect();
         cell.holds(
@@ -49,11 +49,8 @@ pub(crate) async fn always(cell: &Cell<'_>) {
             "a call that was carried out has an end, or waits for the next worker",
             &open,
         );
-        let ran = cell
-            .answers
-            .iter()
-            .filter_map(|answer| answer.resumed.as_ref())
-            .filter(|it| !it.first.is_empty());
+        let ran =
+            cell.answers.iter().filter_map(|reply| reply.resumed.as_ref()).filter(|it| !it.first.is_empty());
         let unfinished = ran.filter(|it| {
             let entry = entries.iter().find(|entry| entry.id == *it.request.queue_id());
             entry.is_some_and(|entry| entry.state != ApprovalState::Finished)
@@ -65,7 +62,7 @@ pub(crate) async fn always(cell: &Cell<'_>) {
     if let Some((sink, auditor)) = sink {
         auditor.flush().await.unwrap();
         let rows = sink.rows();
-        let told: Vec<_> = rows
+        let messages: Vec<_> = rows
             .iter()
             .filter(|row| {
                 format!("{row:?}{:?}", row.intent.to_json()).contains(&cell.world.pin)
@@ -75,25 +72,25 @@ pub(crate) async fn always(cell: &Cell<'_>) {
                         .is_some_and(|outcome| outcome.to_json().to_string().contains(&cell.world.pin))
             })
             .collect();
-        cell.holds(told.is_empty(), "records have no secrets", &told);
+        cell.holds(messages.is_empty(), "records have no secrets", &messages);
     }
 }
 
 pub(crate) fn hidden(cell: &Cell<'_>) {
-    let unknown = cell.answers.iter().find(|answer| answer.path == "unknown").unwrap().response.text();
-    for answer in cell.answers.iter().filter(|answer| answer.response.name == *cell.kind.called) {
-        let text = answer.response.text();
+    let unknown = cell.answers.iter().find(|reply| reply.path == "unknown").unwrap().response.text();
+    for reply in cell.answers.iter().filter(|reply| reply.response.name == *cell.kind.called) {
+        let text = reply.response.text();
         // A composition says which of its steps failed, and the rest is what it was told.
-        let told = text.rsplit_once("(target): ").map_or(text.as_str(), |(_, told)| told);
-        let same = told == unknown.replace("targett", "target") || cell.kind.name == "sub-agent";
+        let message = text.rsplit_once("(target): ").map_or(text.as_str(), |(_, message)| message);
+        let same = message == unknown.replace("targett", "target") || cell.kind.name == "sub-agent";
         cell.holds(!text.contains("not allowed") || same, "it is not told that the tool exists", &text);
     }
 }
 
 pub(crate) fn named_as_called(cell: &Cell<'_>) {
-    for answer in cell.answers.iter().filter(|answer| !["unknown", "rest"].contains(&answer.path)) {
+    for reply in cell.answers.iter().filter(|reply| !["unknown", "rest"].contains(&reply.path)) {
         let called = cell.kind.through.unwrap_or(cell.kind.called);
-        cell.holds(answer.response.name == *called, "the answer has the name of the call", &answer.response);
+        cell.holds(reply.response.name == *called, "the answer has the name of the call", &reply.response);
     }
 }
 
@@ -128,14 +125,14 @@ pub(crate) fn stored(cell: &Cell<'_>) {
     stored_without_secrets(cell);
     let called = stores::called(&cell.world.stored);
     let succeeded = |tool: &str| {
-        let of_tool = |answer: &&Answer| answer.path != "rest" && answer.response.name == tool;
-        let mut answers = cell.answers.iter().filter(of_tool);
-        answers.any(|answer| depends::succeeded(&answer.response.outcome) || answer.resumed.is_some())
+        let of_tool = |reply: &&Answer| reply.path != "rest" && reply.response.name == tool;
+        let mut responses = cell.answers.iter().filter(of_tool);
+        responses.any(|reply| depends::succeeded(&reply.response.outcome) || reply.resumed.is_some())
     };
-    for answer in &cell.answers {
+    for reply in &cell.answers {
         // Through another tool, the name of the response is that one's.
-        let name = if cell.kind.through.is_some() { cell.kind.called } else { answer.response.name.as_str() };
-        if depends::succeeded(&answer.response.outcome) && answer.path != "rest" {
+        let name = if cell.kind.through.is_some() { cell.kind.called } else { reply.response.name.as_str() };
+        if depends::succeeded(&reply.response.outcome) && reply.path != "rest" {
             cell.holds(called.iter().any(|known| known == name), "a success is known to others", &called);
         }
     }
@@ -162,9 +159,9 @@ pub(crate) fn approved(cell: &Cell<'_>) {
 }
 
 pub(crate) fn resumed(cell: &Cell<'_>) {
-    for answer in cell.answers.iter().filter(|answer| is_guarded(answer.path)) {
-        cell.holds(cell.has("approver") || answer.ran.is_empty(), "it waits", &answer.ran);
-        if let Some(resumed) = &answer.resumed {
+    for response in cell.answers.iter().filter(|response| is_guarded(response.path)) {
+        cell.holds(cell.has("approver") || response.ran.is_empty(), "it waits", &response.ran);
+        if let Some(resumed) = &response.resumed {
             let as_shown = |ran: &Ran| {
                 resumed.request.arguments["path"] == ran.path && resumed.request.arguments["note"] == ran.note
             };
@@ -179,7 +176,7 @@ pub(crate) fn resumed(cell: &Cell<'_>) {
     let waits = cell
         .answers
         .iter()
-        .any(|answer| answer.resumed.as_ref().is_some_and(|resumed| !resumed.first.is_empty()));
+        .any(|response| response.resumed.as_ref().is_some_and(|resumed| !resumed.first.is_empty()));
     let free = cell.rows[0] == cell.rows[1] && cell.rows[0].starts_with("approval ");
     cell.holds(
         !free || cell.kind.called == "outer" || waits,
@@ -189,17 +186,17 @@ pub(crate) fn resumed(cell: &Cell<'_>) {
 }
 
 pub(crate) fn timed(cell: &Cell<'_>) {
-    for answer in cell.answers.iter().filter(|answer| answer.path == "/slow" && cell.kind.interruptible) {
-        let took = answer.response.duration;
+    for reply in cell.answers.iter().filter(|reply| reply.path == "/slow" && cell.kind.interruptible) {
+        let took = reply.response.duration;
         // A request of an earlier call may arrive late.
-        let ran = answer.ran.iter().any(|ran| stem(&ran.path) == "/slow");
+        let ran = reply.ran.iter().any(|ran| stem(&ran.path) == "/slow");
         cell.holds(took.as_secs() < 10 && !ran, "time is up", &took);
     }
 }
 
 pub(crate) fn input(cell: &Cell<'_>) {
-    for answer in cell.answers.iter().filter(|answer| answer.path == "/ask") {
-        let code = answer.response.outcome.as_ref().err().map(|error| error.code().to_owned());
+    for reply in cell.answers.iter().filter(|reply| reply.path == "/ask") {
+        let code = reply.response.outcome.as_ref().err().map(|error| error.code().to_owned());
         cell.holds(code.as_deref() != Some("INPUT_REQUIRED"), "somebody answers", &code);
     }
 }
@@ -211,8 +208,8 @@ pub(crate) fn hosts(cell: &Cell<'_>) {
 }
 
 pub(crate) fn short(cell: &Cell<'_>) {
-    for answer in &cell.answers {
-        let length = answer.response.text().len() as u64;
+    for reply in &cell.answers {
+        let length = reply.response.text().len() as u64;
         cell.holds(length <= LONGEST + 400, "the answer is short", &length);
     }
 }
@@ -220,15 +217,15 @@ pub(crate) fn short(cell: &Cell<'_>) {
 pub(crate) fn hooks(cell: &Cell<'_>) {
     let direct = cell.kind.called == "target";
     cell.holds(!direct || cell.ran("/skip").is_empty(), "the hook skipped it", &cell.ran("/skip"));
-    let mut begun = cell.world.begun.lock().unwrap().clone();
+    let mut started = cell.world.begun.lock().unwrap().clone();
     let mut ended = cell.world.ended.lock().unwrap().clone();
     // Nobody waits for a hook after the turn is cancelled.
-    let cancelled = &cell.answers.iter().find(|answer| answer.path == "cancelled").unwrap().id;
-    begun.retain(|id| id != cancelled);
+    let cancelled = &cell.answers.iter().find(|response| response.path == "cancelled").unwrap().id;
+    started.retain(|id| id != cancelled);
     ended.retain(|id| id != cancelled);
-    begun.sort();
+    started.sort();
     ended.sort();
-    cell.holds(begun == ended, "what begins ends", &(begun, ended));
+    cell.holds(started == ended, "what begins ends", &(started, ended));
 }
 
 pub(crate) fn events(cell: &Cell<'_>) {
@@ -264,13 +261,13 @@ pub(crate) fn events(cell: &Cell<'_>) {
 
 pub(crate) fn audited(cell: &Cell<'_>) {
     let rows = cell.world.sink.lock().unwrap().as_ref().unwrap().0.rows();
-    for answer in &cell.answers {
-        let of = rows.iter().filter(|row| row.intent.tool_call_id == *answer.id);
-        let expected = match &answer.resumed {
-            Some(resumed) if resumed.request.id == *answer.id => 3,
+    for response in &cell.answers {
+        let of = rows.iter().filter(|row| row.intent.tool_call_id == *response.id);
+        let expected = match &response.resumed {
+            Some(resumed) if resumed.request.id == *response.id => 3,
             _ => 1,
         };
-        cell.holds(of.count() == expected, "each call has a record", &answer.id);
+        cell.holds(of.count() == expected, "each call has a record", &response.id);
     }
     cell.holds(rows.iter().all(|row| row.outcome.is_some()), "each record is complete", &rows);
     let whose = |session: &str| session == "s-1" || session.starts_with("s-1.sub.");
@@ -285,6 +282,6 @@ pub(crate) fn audited(cell: &Cell<'_>) {
 }
 
 pub(crate) fn traced(cell: &Cell<'_>) {
-    let told = crate::matrix::spans::with(&cell.world.pin);
-    cell.holds(told.is_empty(), "spans have no secrets", &told);
+    let messages = crate::matrix::spans::with(&cell.world.pin);
+    cell.holds(messages.is_empty(), "spans have no secrets", &messages);
 }

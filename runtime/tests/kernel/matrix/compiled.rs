@@ -56,8 +56,8 @@ pub(crate) fn composed(target: Tools) -> Tools {
 /// A composition whose second step ends the loop of the agent.
 pub(crate) fn completed(target: Tools) -> Tools {
     let done = Reference { root: Root::Step("done".into()), path: List::EMPTY, optional: false };
-    let said = Template::Object(vec![("note".into(), Template::Value(done))].into());
-    let steps = vec![step("done", "target", arguments()), step("end", "finish", said)];
+    let reply = Template::Object(vec![("note".into(), Template::Value(done))].into());
+    let steps = vec![step("done", "target", arguments()), step("end", "finish", reply)];
     let plan = ComposePlan { steps: steps.into(), result: None };
     let finish = ToolSpec {
         name: ToolName::new("finish"),
@@ -138,7 +138,7 @@ impl Executor for Program {
             }
             Ok(match self.0.target(path, note, pin, &ToolContext::new("", "")) {
                 Ok(result) => ExecOutput::new(0, result.to_text(), ""),
-                Err(why) => ExecOutput::new(1, "", why.to_string()),
+                Err(error) => ExecOutput::new(1, "", error.to_string()),
             })
         })
     }

@@ -138,11 +138,15 @@ impl Cell<'_> {
 
     /// What ran for the calls with this path, not counting resumptions.
     pub(crate) fn ran(&self, path: &str) -> Vec<&Ran> {
-        self.answers.iter().filter(|answer| answer.path == path).flat_map(|answer| &answer.ran).collect()
+        self.answers
+            .iter()
+            .filter(|response| response.path == path)
+            .flat_map(|response| &response.ran)
+            .collect()
     }
 
-    pub(crate) fn nothing_ran(&self, why: &str) {
+    pub(crate) fn nothing_ran(&self, reason: &str) {
         let runs = self.world.runs();
-        self.holds(runs.is_empty(), why, &runs);
+        self.holds(runs.is_empty(), reason, &runs);
     }
 }

@@ -240,7 +240,7 @@ fn sub_agent(world: Arc<World>) -> Tools {
             let arguments = arguments.clone();
             async move {
                 Ok::<_, AgentFailure>(match transcript.last() {
-                    Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                    Some(Entry::Answer(response)) => ModelTurn::text(response.text()),
                     _ => ModelTurn::calls([ToolCall::new("inner", "target", arguments)]),
                 })
             }

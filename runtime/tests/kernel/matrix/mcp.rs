@@ -97,12 +97,12 @@ async fn serve(socket: TcpStream, world: Arc<World>) {
             }
             Some("tools/list") => json!({"tools": []}),
             Some("tools/call") => {
-                let (tell, told) = oneshot::channel();
+                let (tell, described) = oneshot::channel();
                 let (world, out) = (Arc::clone(&world), Arc::clone(&out));
                 if stem(message["params"]["arguments"]["path"].as_str().unwrap()) == "/ask" {
                     asked = Some(tell);
                 }
-                tokio::spawn(async move { target(&world, &out, &id, &message["params"], told).await });
+                tokio::spawn(async move { target(&world, &out, &id, &message["params"], described).await });
                 continue;
             }
             Some(_) => continue,
@@ -111,7 +111,7 @@ async fn serve(socket: TcpStream, world: Arc<World>) {
     }
 }
 
-async fn target(world: &World, out: &Out, id: &Value, params: &Value, told: oneshot::Receiver<Value>) {
+async fn target(world: &World, out: &Out, id: &Value, params: &Value, described: oneshot::Receiver<Value>) {
     let given = &params["arguments"];
     let text = |name: &str| given[name].as_str().unwrap_or_default();
     let (path, all) = (text("path"), format!("{}{}", text("note"), text("pin")));
@@ -124,7 +124,7 @@ async fn target(world: &World, out: &Out, id: &Value, params: &Value, told: ones
     });
     say(out, json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})).await;
     let mut is_error = false;
-    let answer = match stem(path) {
+    let output = match stem(path) {
         // The server dies.
         "/panic" => return drop(out.lock().await.shutdown().await),
         // The service failed: a failure that the tool tells of is a result.
@@ -138,12 +138,12 @@ async fn target(world: &World, out: &Out, id: &Value, params: &Value, told: ones
             let request =
                 json!({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": question});
             say(out, request).await;
-            let Ok(answer) = told.await else { return };
-            is_error = answer["action"] != "accept";
+            let Ok(response) = described.await else { return };
+            is_error = response["action"] != "accept";
             said(path, &all)
         }
         path => said(path, &all),
     };
-    let result = json!({"content": [{"type": "text", "text": answer}], "isError": is_error});
+    let result = json!({"content": [{"type": "text", "text": output}], "isError": is_error});
     say(out, json!({"jsonrpc": "2.0", "id": id, "result": result})).await;
 }

@@ -100,10 +100,10 @@ async fn closures_can_be_middleware_and_approvers() {
         }
     }));
     for toolbox in [at_once.build().unwrap(), waiting.build().unwrap()] {
-        for (amount, told) in [(50, "paid 50 to x"), (60, "paid 60 to x"), (70, "too much")] {
+        for (amount, message) in [(50, "paid 50 to x"), (60, "paid 60 to x"), (70, "too much")] {
             let call = ToolCall::new("c1", "pay", json!({"to": "x", "amount": amount}));
-            let answer = toolbox.call(call, &turn()).await.text();
-            assert!(answer.contains(told), "{answer}");
+            let output = toolbox.call(call, &turn()).await.text();
+            assert!(output.contains(message), "{output}");
         }
     }
     assert_eq!(ran.lines(), ["50 to x", "60 to x", "50 to x", "60 to x"]);
@@ -164,8 +164,8 @@ async fn middleware_and_approvers_see_the_applied_defaults() {
             amount => MiddlewareDecision::NeedApproval(format!("pays {amount:?}")),
         }
     }
-    let (ran, shown) = (Journal::default(), Journal::default());
-    let built = toolbox(&ran, &[large]).approver(Approves(shown.clone())).build().unwrap();
+    let (ran, visible) = (Journal::default(), Journal::default());
+    let built = toolbox(&ran, &[large]).approver(Approves(visible.clone())).build().unwrap();
     async fn text(response: impl Future<Output = ToolResponse>) -> String {
         response.await.text()
     }
@@ -173,7 +173,7 @@ async fn middleware_and_approvers_see_the_applied_defaults() {
     let call = |arguments| built.call(ToolCall::new("c1", "pay", arguments), &turn);
     assert_eq!(text(call(json!({"to": "x"}))).await, "paid 100 to x");
     assert_eq!(text(call(json!({"to": "x", "amount": 7}))).await, "paid 7 to x");
-    assert_eq!(shown.lines(), [r#"{"to":"x","amount":100} c1 pays Some(100)"#]);
+    assert_eq!(visible.lines(), [r#"{"to":"x","amount":100} c1 pays Some(100)"#]);
     let later = toolbox(&ran, &[large]).build().unwrap();
     let request = asked(&later, "pay", json!({"to": "y"}), &turn).await;
     assert_eq!(request.arguments, json!({"to": "y", "amount": 100}));
@@ -190,7 +190,7 @@ async fn request_runs_once() {
         tokio::join!(toolbox.resume(request.clone(), &context), toolbox.resume(stored(&request), &other));
     let codes: Vec<String> = [both.0, both.1]
         .into_iter()
-        .map(|response| response.outcome.map_or_else(|why| why.code().to_owned(), |_| "ok".to_owned()))
+        .map(|response| response.outcome.map_or_else(|error| error.code().to_owned(), |_| "ok".to_owned()))
         .collect();
     assert_eq!(codes.iter().filter(|code| *code == "ok").count(), 1, "{codes:?}");
     assert!(codes.contains(&"APPROVAL_USED".to_owned()), "{codes:?}");
@@ -278,8 +278,8 @@ async fn request_expires() {
 fn weak_approval_key_is_rejected() {
     let ran = Journal::default();
     for key in ["", "a key of thirty-one random byte"] {
-        let why = toolbox(&ran, &[asks]).approval_key(key).build().unwrap_err().to_string();
-        assert!(why.contains(&format!("has {} bytes and needs at least 32", key.len())), "{why}");
+        let reason = toolbox(&ran, &[asks]).approval_key(key).build().unwrap_err().to_string();
+        assert!(reason.contains(&format!("has {} bytes and needs at least 32", key.len())), "{reason}");
     }
 }
 
@@ -422,12 +422,12 @@ async fn records_name_the_approver() {
     built.call(ToolCall::new("c1", "write", json!({"path": "/y"})), &turn()).await;
     auditor.flush().await.unwrap();
     let rows = sink.rows();
-    let said: Vec<_> = rows
+    let messages: Vec<_> = rows
         .iter()
         .map(|row| (row.status().as_str(), row.intent.approved, row.intent.approved_by.as_deref()))
         .collect();
     assert_eq!(
-        said,
+        messages,
         [
             ("refused", false, None),
             ("ok", true, Some("Eve")),
@@ -478,12 +478,12 @@ async fn waiting_nested_call_is_named_and_nothing_runs() {
     let toolbox = relaying(&ran).build().unwrap();
     for name in ["relay", "relay_twice"] {
         let call = ToolCall::new("c1", name, json!({"path": "/x"}));
-        let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+        let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
         // What could be resumed is the inner call alone, and not the one that the model made.
-        assert!(matches!(why, ToolError::Failed { .. }), "{why:?}");
-        assert_eq!(why.code(), "APPROVAL_REQUIRED");
+        assert!(matches!(error, ToolError::Failed { .. }), "{error:?}");
+        assert_eq!(error.code(), "APPROVAL_REQUIRED");
         assert_eq!(
-            why.to_string(),
+            error.to_string(),
             "The call was not finished: it calls 'write', which needs an approval first. writes Call 'write' itself, \
              so that it can be approved."
         );
@@ -505,14 +505,14 @@ async fn events_name_the_principal_and_the_approver() {
         .unwrap();
     let turn = turn().with_principal(Principal::new("eve").with_scopes(["read", "write"]));
     toolbox.call(ToolCall::new("c1", "write", json!({"path": "/x"})), &turn).await;
-    let said: Vec<_> = seen
+    let messages: Vec<_> = seen
         .lock()
         .unwrap()
         .iter()
         .map(|event| (event.type_name(), event.principal.clone(), event.approved_by.clone()))
         .collect();
     let eve = Some("eve".into());
-    assert_eq!(said, [("tool_call", eve.clone(), None), ("tool_response", eve, Some("Ada".into()))]);
+    assert_eq!(messages, [("tool_call", eve.clone(), None), ("tool_response", eve, Some("Ada".into()))]);
 }
 
 /// Takes its time over calls that were approved.

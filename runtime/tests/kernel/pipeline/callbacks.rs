@@ -7,8 +7,8 @@ use crate::prelude::*;
 
 #[tokio::test]
 async fn panicking_observer_does_not_fail_the_call() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let events = Arc::clone(&heard);
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let events = Arc::clone(&received);
     let watched = toolbox()
         .on_event(move |event| {
             events.lock().unwrap().push(event.type_name());
@@ -24,7 +24,7 @@ async fn panicking_observer_does_not_fail_the_call() {
         let response = toolbox.call(ToolCall::new("c1", "slow", json!({})), &turn).await;
         assert_eq!(response.text(), "all");
     }
-    assert_eq!(*heard.lock().unwrap(), ["tool_call", "progress", "update", "tool_response"]);
+    assert_eq!(*received.lock().unwrap(), ["tool_call", "progress", "update", "tool_response"]);
     // Nor outside of a toolbox.
     let turn = ToolContext::new("c1", "slow").with_on_progress(|_| panic!("secret"));
     let registry = Registry::new(toolset![watching::slow]).unwrap();

@@ -30,7 +30,7 @@ async fn dig(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 #[tool]
 fn ask(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
-        Some(answer) => ToolResult::json(answer.clone()),
+        Some(response) => ToolResult::json(response.clone()),
         None => ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Which?", json!({})))),
     }
 }
@@ -80,10 +80,11 @@ fn too_deeply_nested_arguments_are_rejected() {
         let response = toolbox.call(ToolCall::new("c2", "dig", json!({})), &turn).await;
         assert_eq!(response.text(), TOO_DEEP);
         let registry = Registry::new(toolset![anything]).unwrap();
-        let why = registry.call_without_layers("anything", under("value", deep()), &turn).await.unwrap_err();
-        assert_eq!(why.code(), "INVALID_INPUT");
-        let why = registry.call_without_layers("nothing", deep(), &turn).await.unwrap_err();
-        assert_eq!(why.code(), "TOOL_NOT_FOUND");
+        let error =
+            registry.call_without_layers("anything", under("value", deep()), &turn).await.unwrap_err();
+        assert_eq!(error.code(), "INVALID_INPUT");
+        let error = registry.call_without_layers("nothing", deep(), &turn).await.unwrap_err();
+        assert_eq!(error.code(), "TOOL_NOT_FOUND");
         // A hundred levels are fine.
         let some = (0..100).fold(json!(1), |value, _| json!([value]));
         let response = toolbox.call(ToolCall::new("c3", "anything", json!({ "value": some })), &turn).await;
@@ -103,8 +104,8 @@ fn loop_reports_too_deep_arguments_to_the_model() {
             async { Ok::<_, String>(turn) }
         };
         let run = run_loop(&toolbox, &mut model, &turn, Transcript::user("dig"), &LoopOptions::new()).await;
-        let answers: Vec<String> = run.transcript.last_results().map(ToolResponse::text).collect();
-        assert_eq!(answers, [TOO_DEEP]);
+        let responses: Vec<String> = run.transcript.last_results().map(ToolResponse::text).collect();
+        assert_eq!(responses, [TOO_DEEP]);
     });
 }
 
@@ -121,7 +122,7 @@ fn middleware_and_input_values_have_the_same_depth_limit() {
         let waits = toolbox().build().unwrap();
         let response = waits.call(ToolCall::new("c1", "ask", json!({})), &turn).await;
         let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it waits") };
-        let why = waits.resume_with_input(*pending, deep(), &turn).await.unwrap_err();
-        assert_eq!(why.code(), "INVALID_PARAMS");
+        let error = waits.resume_with_input(*pending, deep(), &turn).await.unwrap_err();
+        assert_eq!(error.code(), "INVALID_PARAMS");
     });
 }

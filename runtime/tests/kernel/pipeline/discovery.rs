@@ -47,10 +47,10 @@ fn builder(ran: &Journal) -> ToolboxBuilder {
 fn excluding_a_built_in_tool_is_an_error() {
     for name in ["search_tools", "describe_tool", "call_tool", "read_result"] {
         let rules = || PolicyRules::builder().exclude([name]).build().unwrap();
-        let why = builder(&Journal::default()).rules(rules()).build().unwrap_err();
-        let told = why.to_string();
-        let remedy = if name == "read_result" { "`without_pages`" } else { "without `discovery`" };
-        assert!(told.contains(&format!("rule '{name}' excludes")) && told.contains(remedy), "{told}");
+        let error = builder(&Journal::default()).rules(rules()).build().unwrap_err();
+        let message = error.to_string();
+        let help = if name == "read_result" { "`without_pages`" } else { "without `discovery`" };
+        assert!(message.contains(&format!("rule '{name}' excludes")) && message.contains(help), "{message}");
         if name == "read_result" {
             continue;
         }
@@ -110,12 +110,12 @@ async fn model_searches_describes_and_calls() {
         found.text(),
         "pay(to: string, amount?: integer, pin?: string) - Pays somebody an amount of money.\n"
     );
-    let told = describe(&toolbox, json!(["pay", "get_balnce"])).await.text();
+    let message = describe(&toolbox, json!(["pay", "get_balnce"])).await.text();
     assert!(
-        told.starts_with("## pay\nPays somebody an amount of money.\nArguments: {\"type\":\"object\""),
-        "{told}"
+        message.starts_with("## pay\nPays somebody an amount of money.\nArguments: {\"type\":\"object\""),
+        "{message}"
     );
-    assert!(told.ends_with("Tool 'get_balnce' not found; did you mean 'get_balance'?\n"), "{told}");
+    assert!(message.ends_with("Tool 'get_balnce' not found; did you mean 'get_balance'?\n"), "{message}");
     let response = toolbox.call(through("get_balance", json!({"account": "a"})), &turn()).await;
     assert_eq!((&*response.id, &*response.name, response.text().as_str()), ("c1", "call_tool", "a: 7"));
     // By its own name, as text, and through itself.
@@ -145,8 +145,8 @@ async fn errors_equal_those_of_a_direct_call() {
     assert_eq!(nameless.name, *"call_tool");
     // A request of MCP that names an unknown tool in its arguments is a request that is right.
     let unknown = toolbox.call(through("get_balnce", json!({})), &turn()).await;
-    let answer = &WireFormat::Mcp.tool_results_with(&[unknown], &ToolResultOptions::default())[0];
-    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let reply = &WireFormat::Mcp.tool_results_with(&[unknown], &ToolResultOptions::default())[0];
+    assert_eq!(reply["result"]["isError"], true, "{reply}");
 }
 
 /// Approves, and keeps what it was asked.
@@ -177,9 +177,9 @@ async fn layers_see_the_called_tool() {
     let response = toolbox.call(through("pay", json!({"to": "Bo", "pin": "s3cr3t-9"})), &turn).await;
     assert_eq!((&*response.name, response.text().as_str()), ("call_tool", "paid 100 to Bo with s3cr3t-9"));
     assert_eq!(ran.lines(), ["100 to Bo"]);
-    let (name, arguments, shown) = asked.lock().unwrap()[0].clone();
+    let (name, arguments, visible) = asked.lock().unwrap()[0].clone();
     assert_eq!((name.as_str(), &arguments["amount"], &arguments["to"]), ("pay", &json!(100), &json!("Bo")));
-    assert!(!shown.to_string().contains("s3cr3t"), "{shown}");
+    assert!(!visible.to_string().contains("s3cr3t"), "{visible}");
     auditor.flush().await.unwrap();
     let records = format!("{:?}", sink.rows());
     assert!(records.contains("\"pay\"") && !records.contains("call_tool"), "{records}");
@@ -221,8 +221,8 @@ async fn forbidden_tool_is_neither_found_nor_described() {
         let unknown = toolbox.call(through("remove_accountt", json!({"name": "a"})), &turn()).await;
         assert_eq!(hidden.text(), "Tool not found: remove_account");
         assert_eq!(unknown.text(), "Tool not found: remove_accountt");
-        let told = describe(&toolbox, json!(["remove_account"])).await.text();
-        assert_eq!(told, "Tool 'remove_account' not found");
+        let message = describe(&toolbox, json!(["remove_account"])).await.text();
+        assert_eq!(message, "Tool 'remove_account' not found");
         let direct = ToolCall::new("c1", "remove_account", json!({"name": "a"}));
         assert_eq!(toolbox.call(direct, &turn()).await.text(), "Tool not found: remove_account");
     }
@@ -231,13 +231,13 @@ async fn forbidden_tool_is_neither_found_nor_described() {
     let bo = turn().with_principal(Principal::new("bo").with_scopes(["read"]));
     let query = ToolCall::new("s", "search_tools", json!({"query": "pay", "limit": 9}));
     assert!(!toolbox.call(query, &bo).await.text().contains("pay("));
-    let told = toolbox.call(through("pay", json!({"to": "Bo"})), &bo).await;
+    let response = toolbox.call(through("pay", json!({"to": "Bo"})), &bo).await;
     let direct = toolbox.call(ToolCall::new("c1", "pay", json!({"to": "Bo"})), &bo).await;
-    assert_eq!(told.outcome, direct.outcome);
+    assert_eq!(response.outcome, direct.outcome);
     // The three tools are everybody's; those that are not on the list of a principal are not known to it.
     let cy = Principal::new("cy").with_scopes(["read"]).with_tools(["get_balance"]);
-    let shown: Vec<&str> = toolbox.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
-    assert_eq!(shown, ["call_tool", "describe_tool", "search_tools"]);
+    let displayed: Vec<&str> = toolbox.specs_for(Some(&cy)).map(|spec| spec.name.as_str()).collect();
+    assert_eq!(displayed, ["call_tool", "describe_tool", "search_tools"]);
     let cy = turn().with_principal(cy);
     assert_eq!(toolbox.call(through("get_balance", json!({"account": "a"})), &cy).await.text(), "a: 7");
     assert_eq!(toolbox.call(through("pay", json!({"to": "Bo"})), &cy).await.text(), "Tool not found: pay");
@@ -271,10 +271,10 @@ async fn exclusive_calls_of_a_turn_keep_their_order() {
     ];
     let options = DispatchOptions::new().with_strategy(Strategy::Parallel);
     let done = toolbox.dispatch(calls, &turn(), &options).await;
-    let told: Vec<(String, String)> =
+    let messages: Vec<(String, String)> =
         done.responses.iter().map(|response| (response.name.to_string(), response.text())).collect();
     let of = |text: &str| ("call_tool".to_owned(), text.to_owned());
-    assert_eq!(told, [of("a: 7"), of("b: 7")]);
+    assert_eq!(messages, [of("a: 7"), of("b: 7")]);
 }
 
 #[tokio::test]
@@ -291,18 +291,18 @@ async fn discovery_supports_groups_pins_and_names() {
     assert!(!toolbox.call(query("accounts"), &turn()).await.text().contains("pay("));
     let none = toolbox.call(query("x"), &turn()).await.text();
     assert!(none.contains("The groups are: accounts, money."), "{none}");
-    let told = |discovery| with(discovery).unwrap_err().to_string();
+    let message = |discovery| with(discovery).unwrap_err().to_string();
     assert_eq!(
-        told(Discovery::new().names("pay", "explain", "run")),
+        message(Discovery::new().names("pay", "explain", "run")),
         "discovery: there is another tool 'pay'; choose other names with `Discovery::names`"
     );
     assert_eq!(
-        told(Discovery::new().names("a b", "explain", "run")),
+        message(Discovery::new().names("a b", "explain", "run")),
         "discovery: 'a b' is not a name of a tool: a tool name may contain only ASCII letters, digits, `_` and `-`; choose \
          other names with `Discovery::names`"
     );
-    assert!(told(Discovery::new().names("a", "a", "b")).contains("Tool [a] is already registered."));
-    assert_eq!(told(Discovery::new().pin(["pya"])), "tool 'pya' not registered; did you mean 'pay'?");
+    assert!(message(Discovery::new().names("a", "a", "b")).contains("Tool [a] is already registered."));
+    assert_eq!(message(Discovery::new().pin(["pya"])), "tool 'pya' not registered; did you mean 'pay'?");
 }
 
 #[tokio::test]
@@ -317,8 +317,8 @@ async fn calls_are_decoded_in_the_dialect_of_the_three_tools() {
         let given = json!({"name": "pay", "arguments": arguments});
         let given = encode(&given, &call_tool.input, &call_tool.defs, dialect);
         let call = ToolCall::new("c", "call_tool", given.clone());
-        let told = toolbox.call(call, &turn().with_dialect(dialect)).await.text();
-        assert_eq!(told, "paid 5 to Ann with ", "{}: {given}", dialect.name);
+        let message = toolbox.call(call, &turn().with_dialect(dialect)).await.text();
+        assert_eq!(message, "paid 5 to Ann with ", "{}: {given}", dialect.name);
     }
 }
 

@@ -19,10 +19,10 @@ async fn leak(ctx: &ToolContext, #[inject] leaked: Service<Leaked>) -> &'static 
 #[tool]
 async fn chatter(ctx: &ToolContext) -> &'static str {
     let own = ctx.clone();
-    let (begun, began) = tokio::sync::oneshot::channel();
+    let (started, began) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         own.progress("first");
-        let _ = begun.send(());
+        let _ = started.send(());
         for _ in 0..200 {
             own.progress("more");
         }
@@ -64,8 +64,8 @@ async fn context_of_an_ended_call_is_closed() {
     for ctx in left {
         ctx.progress("late");
         ctx.update(ToolResult::text("late"));
-        let why = ctx.call("add", json!({"a": 1, "b": 2})).await.unwrap_err();
-        assert_eq!(why.code(), "CALL_ENDED");
+        let error = ctx.call("add", json!({"a": 1, "b": 2})).await.unwrap_err();
+        assert_eq!(error.code(), "CALL_ENDED");
     }
     assert_eq!(types(&seen), ["tool_call", "progress", "tool_response"]);
     assert_eq!(*updates.lock().unwrap(), 0);

@@ -14,7 +14,7 @@ fn flaky(service: &'static str) -> (ToolboxBuilder, Arc<AtomicU32>) {
     let count = Arc::clone(&ran);
     let tool = DynamicTool::new(spec, move |params, _| {
         count.fetch_add(1, Ordering::SeqCst);
-        ready(params["fails"].as_str().map_or(Ok("good"), |why| Err(ToolError::failed(why))))
+        ready(params["fails"].as_str().map_or(Ok("good"), |reason| Err(ToolError::failed(reason))))
     });
     let registry = Registry::builder().add(tool).seal().unwrap();
     (Toolbox::builder(&registry), ran)
@@ -56,11 +56,11 @@ async fn failures_count_per_principal_agent_and_session() {
         known().with_principal(Principal::new("a").with_scopes(["write"])),
         turn().with_session(Session::new("t")),
     ];
-    for (place, caller) in callers.iter().enumerate() {
+    for (index, caller) in callers.iter().enumerate() {
         for _ in 0..5 {
             call(&toolbox, json!({"fails": "no"}), caller).await;
         }
-        assert_eq!(ran.swap(0, Ordering::SeqCst), 3, "caller {place}");
+        assert_eq!(ran.swap(0, Ordering::SeqCst), 3, "caller {index}");
     }
     // Strangers, of whom nothing is known, share nothing.
     for _ in 0..5 {

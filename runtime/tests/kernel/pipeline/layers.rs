@@ -341,34 +341,34 @@ async fn observing_layer_sees_every_call_and_may_replace_it() {
         let arguments = if tool == "fail" { json!({}) } else { json!({"a": 1, "b": 2}) };
         let response = call(&toolbox, tool, arguments).await;
         (
-            response.outcome.map(|result| result.to_text()).map_err(|why| why.code().to_owned()),
+            response.outcome.map(|result| result.to_text()).map_err(|error| error.code().to_owned()),
             journal.lines(),
         )
     };
-    let begun = "add, known: true, depth 0";
-    let (answer, lines) = run("", "add").await;
+    let started = "add, known: true, depth 0";
+    let (text, lines) = run("", "add").await;
     assert_eq!(
-        (answer.unwrap().as_str(), &lines[..2]),
-        ("3", &[begun.to_owned(), "intent at 0".to_owned()][..])
+        (text.unwrap().as_str(), &lines[..2]),
+        ("3", &[started.to_owned(), "intent at 0".to_owned()][..])
     );
     assert_eq!(lines[2..], ["3 at 0"]);
-    let (answer, lines) = run("answers", "fail").await;
-    assert_eq!((answer.unwrap().as_str(), lines[2].as_str()), ("instead", "instead at 0"));
-    for (how, code, told) in [
+    let (text, lines) = run("answers", "fail").await;
+    assert_eq!((text.unwrap().as_str(), lines[2].as_str()), ("instead", "instead at 0"));
+    for (how, code, message) in [
         ("refuses", "NO", "not now at 0"),
         ("waits", "NO", "not after all at 0"),
         ("panics", "EXECUTION_ERROR", "tool panicked at 0"),
     ] {
-        let (answer, lines) = run(how, "add").await;
-        assert_eq!(answer.unwrap_err(), code, "{how}");
-        assert_eq!(lines[2], told, "{how}");
+        let (text, lines) = run(how, "add").await;
+        assert_eq!(text.unwrap_err(), code, "{how}");
+        assert_eq!(lines[2], message, "{how}");
     }
-    let (answer, lines) = run("panics at once", "add").await;
-    assert_eq!((answer.unwrap_err().as_str(), lines.len()), ("EXECUTION_ERROR", 0));
+    let (text, lines) = run("panics at once", "add").await;
+    assert_eq!((text.unwrap_err().as_str(), lines.len()), ("EXECUTION_ERROR", 0));
     // Too late to change the answer.
     assert_eq!(run("panics late", "add").await.0.unwrap(), "3");
-    let (answer, lines) = run("", "sub").await;
-    assert_eq!(answer.unwrap_err(), "TOOL_NOT_FOUND");
+    let (text, lines) = run("", "sub").await;
+    assert_eq!(text.unwrap_err(), "TOOL_NOT_FOUND");
     assert_eq!(lines[0], "sub, known: false, depth 0");
     assert_eq!(lines.len(), 2, "{lines:?}");
 }

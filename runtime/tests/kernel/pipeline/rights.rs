@@ -175,10 +175,10 @@ fn network_limits_reject_urls() {
         let limits = EffectLimits { network: Network::Hosts(vec![host.into()].into()), ..EffectLimits::ANY };
         Toolbox::builder(&registry).context(ToolboxContext::new().with_limits(limits)).build()
     };
-    let why = built("https://api.example.com/v1").unwrap_err().to_string();
+    let reason = built("https://api.example.com/v1").unwrap_err().to_string();
     assert!(
-        why.starts_with("limits: a host is expected") && why.ends_with("write `api.example.com`"),
-        "{why}"
+        reason.starts_with("limits: a host is expected") && reason.ends_with("write `api.example.com`"),
+        "{reason}"
     );
     assert!(built("api.example.com").is_ok() && built("*.example.com").is_ok());
 }

@@ -39,12 +39,12 @@ fn duplicate_registration_panics_and_keeps_the_first_tool() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
     let first = line!() - 1;
-    let told = panic_text(|| tools.register(named("add")));
+    let message = panic_text(|| tools.register(named("add")));
     let (file, second) = (file!(), line!() - 1);
     let start = format!(
         "Tool [add] is already registered. One is added at {file}:{first}:11, the other at {file}:{second}:"
     );
-    assert!(told.starts_with(&start) && told.contains("use `replace`"), "{told}");
+    assert!(message.starts_with(&start) && message.contains("use `replace`"), "{message}");
     let registry = tools.seal().unwrap();
     assert_eq!(registry.get("add").unwrap().description(), "Adds two numbers.");
 }
@@ -98,7 +98,7 @@ fn concurrent_registrations_are_included_or_rejected() {
                     for number in 0..20 {
                         match tools.try_register(named(&format!("t{thread}_{number}"))) {
                             Ok(()) => _ = accepted.fetch_add(1, Ordering::Relaxed),
-                            Err(why) => assert_eq!(why.problems, [RegistryProblem::Sealed]),
+                            Err(error) => assert_eq!(error.problems, [RegistryProblem::Sealed]),
                         }
                     }
                 });

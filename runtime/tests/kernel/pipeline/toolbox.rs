@@ -20,22 +20,22 @@ fn registry() -> Registry {
 }
 
 fn refused(toolbox: &Toolbox, name: &str) -> String {
-    toolbox.get(name).err().map(|why| why.to_string()).unwrap_or_default()
+    toolbox.get(name).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
 #[tokio::test]
 async fn hidden_tools_are_reported_as_unknown() {
     let context = ToolboxContext::new;
-    let told = async |toolbox: &Toolbox, name: &str| {
+    let message = async |toolbox: &Toolbox, name: &str| {
         let response = call(toolbox, name, json!({})).await;
-        let why = response.outcome.unwrap_err();
-        format!("{} {why}", why.code())
+        let error = response.outcome.unwrap_err();
+        format!("{} {error}", error.code())
     };
     let open = Toolbox::builder(&registry()).context(context()).allow(["shell"]).build().unwrap();
-    assert_eq!(told(&open, "add").await, "PERMISSION_DENIED tool 'add' not allowed in this context");
-    assert_eq!(told(&open, "nothing").await, "TOOL_NOT_FOUND Tool not found: nothing");
+    assert_eq!(message(&open, "add").await, "PERMISSION_DENIED tool 'add' not allowed in this context");
+    assert_eq!(message(&open, "nothing").await, "TOOL_NOT_FOUND Tool not found: nothing");
     assert_eq!(
-        told(&open, "shell").await,
+        message(&open, "shell").await,
         "EXECUTION_ERROR failed to create tool 'shell': shell tool requires an executor"
     );
     let rules = PolicyRules::builder().exclude(["fail"]).build().unwrap();
@@ -43,7 +43,7 @@ async fn hidden_tools_are_reported_as_unknown() {
     let hidden = hidden.unwrap();
     for name in ["add", "nothing", "fail"] {
         let text = format!("PERMISSION_DENIED tool '{name}' not allowed in this context");
-        assert_eq!(told(&hidden, name).await, text);
+        assert_eq!(message(&hidden, name).await, text);
     }
 }
 

@@ -29,12 +29,12 @@ async fn said(toolbox: &Toolbox, name: &str, turn: &ToolContext) -> String {
 #[tokio::test]
 async fn similar_name_is_suggested_for_every_call_path() {
     let toolbox = registry().toolbox(Default::default());
-    let told = "Tool not found: pya; did you mean 'pay'?";
-    assert_eq!(said(&toolbox, "pya", &turn()).await, told);
+    let message = "Tool not found: pya; did you mean 'pay'?";
+    assert_eq!(said(&toolbox, "pya", &turn()).await, message);
     let calls = vec![ToolCall::new("c1", "pya", json!({}))];
     let dispatched = toolbox.dispatch(calls, &turn(), &DispatchOptions::new()).await;
-    assert_eq!(dispatched.responses[0].text(), told);
-    assert_eq!(dispatched.responses[0].content()[0].to_json()["text"], told);
+    assert_eq!(dispatched.responses[0].text(), message);
+    assert_eq!(dispatched.responses[0].content()[0].to_json()["text"], message);
     assert!(said(&toolbox, "misspell", &turn()).await.contains("[did you mean 'pay'?]"));
 }
 

@@ -83,9 +83,9 @@ async fn hook_can_stop_a_call_before_other_layers() {
     assert_eq!(lines, ["before slow"]);
     // Unknown tools, too.
     let (lines, text) = noted("slo", true, true).await;
-    let told = "Tool not found: slo; did you mean 'slow'?";
-    assert_eq!(text, told);
-    assert_eq!(lines, ["before slo", "event tool_call", "event error", &format!("after {told}")]);
+    let message = "Tool not found: slo; did you mean 'slow'?";
+    assert_eq!(text, message);
+    assert_eq!(lines, ["before slo", "event tool_call", "event error", &format!("after {message}")]);
 }
 
 #[tokio::test]

@@ -14,10 +14,10 @@ async fn failing_call_does_not_affect_its_siblings() {
         ("shell", json!({"cmd": "ls"})),
     ]);
     let (run, ran) = run([turn, ModelTurn::text("ok")]).await;
-    let said = answers(&run);
-    assert_eq!(said[..2], ["it broke", "Tool not found: nothing"]);
-    assert!(said[2].starts_with("Invalid arguments: "), "{said:?}");
-    assert!(said[3].contains("ls"));
+    let messages = answers(&run);
+    assert_eq!(messages[..2], ["it broke", "Tool not found: nothing"]);
+    assert!(messages[2].starts_with("Invalid arguments: "), "{messages:?}");
+    assert!(messages[3].contains("ls"));
     assert_eq!(ran.len(), 2);
     assert_eq!(run.outcome, Ok(LoopEnd::Text("ok".to_owned())));
 }
@@ -140,8 +140,8 @@ async fn loop_stops_for_waiting_calls_and_continues_after_resume() {
         assert!(transcript.replace_result(answer));
     }
     assert_answered(&transcript);
-    let said: Vec<String> = transcript.last_results().map(ToolResponse::text).collect();
-    assert_eq!(said, ["Hello \"Ada\"", ""]);
+    let messages: Vec<String> = transcript.last_results().map(ToolResponse::text).collect();
+    assert_eq!(messages, ["Hello \"Ada\"", ""]);
     let rest = &mut Script::new([ModelTurn::text("greeted")]);
     let run = run_loop(&toolbox, rest, &context, transcript, &options).await;
     assert_eq!(run.outcome, Ok(LoopEnd::Text("greeted".to_owned())));

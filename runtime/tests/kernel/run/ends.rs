@@ -166,16 +166,16 @@ async fn token_limit_ends_the_loop() {
 async fn time_limit_ends_the_loop_and_every_call_has_a_response() {
     let toolbox = builder(&Ran::default()).build().unwrap();
     let turn = ToolContext::new("turn", "");
-    let most = Duration::from_secs(5);
-    let options = LoopOptions::new().with_max_time(most);
+    let max = Duration::from_secs(5);
+    let options = LoopOptions::new().with_max_time(max);
     let begin = Instant::now();
     let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
     let run = run_loop(&toolbox, &mut thinking, &turn, Transcript::user("?"), &options).await;
-    assert_eq!((run.outcome, begin.elapsed()), (Err(LoopError::MaxTime(most)), most));
-    assert_eq!(LoopError::<String>::MaxTime(most).to_string(), "maximum time (5s) exceeded");
+    assert_eq!((run.outcome, begin.elapsed()), (Err(LoopError::MaxTime(max)), max));
+    assert_eq!(LoopError::<String>::MaxTime(max).to_string(), "maximum time (5s) exceeded");
     let calls = calls([("shell", json!({"cmd": "a"})), ("hang", json!({}))]);
     let run = run_in(&toolbox, [calls], &turn, &options).await;
-    assert_eq!((&run.outcome, begin.elapsed()), (&Err(LoopError::MaxTime(most)), 2 * most));
+    assert_eq!((&run.outcome, begin.elapsed()), (&Err(LoopError::MaxTime(max)), 2 * max));
     assert_eq!(answers(&run)[1..], ["Cancelled"]);
     assert_answered(&run.transcript);
     // The caller's token is still the caller's, and fires before the time is up.

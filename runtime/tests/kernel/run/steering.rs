@@ -24,8 +24,8 @@ async fn user_message_is_read_before_the_next_turn() {
         if turn <= 2 {
             queue.push(format!("note {turn}"));
         }
-        let said = if turn == 1 { shell_call("a") } else { ModelTurn::text(format!("text {turn}")) };
-        async move { Ok::<_, String>(said) }
+        let reply = if turn == 1 { shell_call("a") } else { ModelTurn::text(format!("text {turn}")) };
+        async move { Ok::<_, String>(reply) }
     };
     let options = LoopOptions::new().with_messages(messages.clone());
     let context = ToolContext::new("turn", "");
@@ -60,7 +60,7 @@ async fn message_skips_calls_not_started() {
         let messages = SteeringMessages::new();
         let queue = messages.clone();
         let mut model = move |transcript: Transcript| {
-            let said = match transcript.last() {
+            let reply = match transcript.last() {
                 Some(Entry::User(text)) if text == "stop" => ModelTurn::text("stopped"),
                 _ => {
                     queue.push("stop");
@@ -69,7 +69,7 @@ async fn message_skips_calls_not_started() {
                     ModelTurn::calls(numbered)
                 }
             };
-            async { Ok::<_, String>(said) }
+            async { Ok::<_, String>(reply) }
         };
         let dispatch = DispatchOptions::new().with_strategy(strategy);
         let options = LoopOptions::new().with_messages(messages).with_dispatch(dispatch);

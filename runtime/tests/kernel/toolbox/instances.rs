@@ -27,13 +27,13 @@ fn toolbox_error_messages_are_stable() {
     let mut all = tools(&["shell", "build"]);
     all.push(Arc::new(broken));
     let toolbox = toolbox(all).allow(["shell", "broken"]).build().unwrap();
-    let said =
-        |name: &str| toolbox.get(name).map(|tool| tool.name().to_owned()).map_err(|why| why.to_string());
-    assert_eq!(said("shell").unwrap(), "shell");
-    assert_eq!(said("build").unwrap_err(), "tool 'build' not allowed in this context");
-    assert_eq!(said("deploy").unwrap_err(), "tool 'deploy' not registered");
+    let text =
+        |name: &str| toolbox.get(name).map(|tool| tool.name().to_owned()).map_err(|error| error.to_string());
+    assert_eq!(text("shell").unwrap(), "shell");
+    assert_eq!(text("build").unwrap_err(), "tool 'build' not allowed in this context");
+    assert_eq!(text("deploy").unwrap_err(), "tool 'deploy' not registered");
     assert_eq!(
-        said("broken").unwrap_err(),
+        text("broken").unwrap_err(),
         "failed to create tool 'broken': broken tool requires an executor"
     );
 }
@@ -92,8 +92,8 @@ async fn failed_tool_construction_is_reported_and_retried() {
     });
     let toolbox = toolbox(vec![Arc::new(flaky)]).build().unwrap();
     assert_eq!(said(&toolbox, "flaky").await, "tool panicked");
-    let why = "failed to create tool 'flaky': WorkDir is required for flaky tool";
-    assert_eq!(said(&toolbox, "flaky").await, why);
+    let reason = "failed to create tool 'flaky': WorkDir is required for flaky tool";
+    assert_eq!(said(&toolbox, "flaky").await, reason);
     assert_eq!(said(&toolbox, "flaky").await, "built");
     assert_eq!((said(&toolbox, "flaky").await.as_str(), tries.get()), ("built", 3));
 }
@@ -101,15 +101,15 @@ async fn failed_tool_construction_is_reported_and_retried() {
 #[test]
 fn another_context_builds_another_tool() {
     let places = ToolFactory::new(spec("place"), |ctx: &ToolboxContext| {
-        let place =
+        let path =
             ctx.work_dir.clone().ok_or_else(|| FactoryError::new("WorkDir is required for place tool"))?;
-        Ok(Counted { spec: spec("place"), calls: Arc::default(), answer: place.display().to_string() })
+        Ok(Counted { spec: spec("place"), calls: Arc::default(), answer: path.display().to_string() })
     });
     let registry = Registry::builder().add(places).seal().unwrap();
-    for place in ["/workspace", "/mnt/coders/a"] {
-        let toolbox = registry.toolbox(ToolboxContext::new().with_work_dir(place));
+    for location in ["/workspace", "/mnt/coders/a"] {
+        let toolbox = registry.toolbox(ToolboxContext::new().with_work_dir(location));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        assert_eq!(runtime.block_on(said(&toolbox, "place")), place);
+        assert_eq!(runtime.block_on(said(&toolbox, "place")), location);
     }
     let nowhere = registry.toolbox(ToolboxContext::new()).get("place").err().unwrap();
     assert_eq!(nowhere.to_string(), "failed to create tool 'place': WorkDir is required for place tool");
@@ -140,8 +140,8 @@ async fn later_tools_appear_in_a_new_snapshot_only() {
     assert_eq!((names(&before), names(&after)), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
     assert_eq!(said(&before, "b").await, "Tool not found: b");
     assert_eq!(said(&after, "b").await, "b ran");
-    let told = more.extend([tool(spec("a"))]).unwrap_err().to_string();
-    assert!(told.starts_with("Tool [a] is already registered."), "{told}");
+    let message = more.extend([tool(spec("a"))]).unwrap_err().to_string();
+    assert!(message.starts_with("Tool [a] is already registered."), "{message}");
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ async fn context_limits_apply_to_every_kind_of_tool() {
             "Effects that a tool does not rule out are assumed, and this tool rules out none.",
         ),
     ];
-    for (name, effects, why) in cases {
+    for (name, effects, reason) in cases {
         let (tested, calls) = counted(with_effects(name, effects));
         let made = Count::default();
         let count = made.clone();
@@ -65,7 +65,7 @@ async fn context_limits_apply_to_every_kind_of_tool() {
             toolbox(vec![tested, Arc::new(built)]).context(in_limits(limits.clone())).build().unwrap();
         for name in [name, "built"] {
             let text = said(&toolbox, name).await;
-            assert!(text.contains(why), "{text}");
+            assert!(text.contains(reason), "{text}");
         }
         assert_eq!((calls.get(), made.get()), (0, 0));
     }
@@ -75,8 +75,8 @@ async fn context_limits_apply_to_every_kind_of_tool() {
 async fn executor_confinement_allows_a_tool_otherwise_refused() {
     let shell = || {
         ToolFactory::new(with_effects("shell", Effects::UNDECLARED), |ctx: &ToolboxContext| {
-            let answer = format!("read-only: {}", ctx.limits.files != Files::Write);
-            Ok(Counted { spec: spec("shell"), calls: Arc::default(), answer })
+            let text = format!("read-only: {}", ctx.limits.files != Files::Write);
+            Ok(Counted { spec: spec("shell"), calls: Arc::default(), answer: text })
         })
     };
     let bare = toolbox(vec![Arc::new(shell())]).context(in_limits(EffectLimits::PLANNING)).build().unwrap();
@@ -132,16 +132,16 @@ fn unused_rule_is_reported_with_a_suggestion() {
             tool(spec("look")),
             tool(spec("email__send_a_message")),
         ];
-        toolbox(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|why| why.to_string())
+        toolbox(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|error| error.to_string())
     };
-    let told = "rule 'lok' fits no tool; did you mean 'look'?\n\
+    let message = "rule 'lok' fits no tool; did you mean 'look'?\n\
                 rule 'pya' fits no tool; did you mean 'pay'?\n\
                 rule 'category:mony effect:destructive' fits no tool; did you mean 'category:money'?\n\
                 rule 'x_*' fits no tool\n\
                 rule 'emial__*' fits no tool; did you mean 'email__*'?";
     let rules = PolicyRules::builder().include(["*", "lok"]);
     let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*", "emial__*"]);
-    assert_eq!(built(rules), Err(told.to_owned()));
+    assert_eq!(built(rules), Err(message.to_owned()));
     // A rule about effects guards also against what is not there.
     assert_eq!(built(PolicyRules::builder().exclude(["effect:spawns", "p?? effect:destructive"])), Ok(()));
 }
@@ -155,15 +155,18 @@ async fn rate_limit_applies_per_principal() {
     let caller = |id: &'static str| {
         ToolContext::new("turn", "").with_principal(Principal::new(id).with_scopes(["read"]))
     };
-    let said =
+    let message =
         async |id: &'static str, name: &str| call_in(&toolbox, name, json!({}), &caller(id)).await.text();
     assert_eq!(
-        (said("a", "look").await.as_str(), said("a", "look").await.as_str()),
+        (message("a", "look").await.as_str(), message("a", "look").await.as_str()),
         ("look ran", "look ran")
     );
     let refused = "Rate limit exceeded: API key cannot execute tool 'look' right now";
-    assert_eq!(said("a", "look").await, refused);
-    assert_eq!((said("a", "see").await.as_str(), said("b", "look").await.as_str()), ("see ran", "look ran"));
+    assert_eq!(message("a", "look").await, refused);
+    assert_eq!(
+        (message("a", "see").await.as_str(), message("b", "look").await.as_str()),
+        ("see ran", "look ran")
+    );
     let response = call_in(&toolbox, "see", json!({}), &caller("a")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "RATE_LIMITED");
 }
@@ -183,10 +186,10 @@ async fn rate_limit_without_principal_uses_agent_session_or_all() {
         turn().with_session(Session::new("b")),
         turn(),
     ];
-    for (place, caller) in callers.iter().enumerate() {
-        assert_eq!(call_in(&toolbox, "look", json!({}), caller).await.text(), "look ran", "caller {place}");
+    for (index, caller) in callers.iter().enumerate() {
+        assert_eq!(call_in(&toolbox, "look", json!({}), caller).await.text(), "look ran", "caller {index}");
         let refused = call_in(&toolbox, "look", json!({}), caller).await;
-        assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {place}");
+        assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {index}");
     }
     // The session of a turn is not a caller of its own: otherwise nobody would ever reach the limit.
     let call = vec![ToolCall::new("c1", "look", json!({}))];

@@ -120,6 +120,6 @@ fn answered(tool: &str, input: &[u8]) -> (i32, Value) {
     let tools = toolset![add, greet, line, point, report, status, noted, picture, after];
     let toolbox = Registry::new(tools).unwrap().toolbox(ToolboxContext::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let answer = runtime.block_on(one_shot::run_call(&toolbox, tool, input, &ToolContext::new("t", "")));
-    (answer.status().into(), answer.json().clone())
+    let response = runtime.block_on(one_shot::run_call(&toolbox, tool, input, &ToolContext::new("t", "")));
+    (response.status().into(), response.json().clone())
 }

@@ -96,9 +96,9 @@ async fn first_failing_check_decides_and_later_ones_do_not_run() {
     for (first, (what, expected)) in TOLD.iter().enumerate() {
         let (text, asked, calls) = tried(first).await;
         assert!(text.contains(expected), "{what}: {text}");
-        let place = |name: &str| TOLD.iter().position(|(known, _)| *known == name).unwrap();
+        let index = |name: &str| TOLD.iter().position(|(known, _)| *known == name).unwrap();
         let expected: Vec<&str> =
-            ["rate", "middleware"].into_iter().filter(|name| place(name) <= first).collect();
+            ["rate", "middleware"].into_iter().filter(|name| index(name) <= first).collect();
         assert_eq!((asked, calls), (expected, 0), "{what}");
     }
     let (text, asked, calls) = tried(TOLD.len()).await;
@@ -119,9 +119,9 @@ async fn tool_without_scopes_requires_those_of_its_effects() {
     let tools = vec![tool(spec("look")), tool(super::with_effects("change", Effects::UNDECLARED))];
     let toolbox = toolbox(tools).build().unwrap();
     let turn = ToolContext::new("turn", "").with_principal(Principal::new("p").with_scopes(["read"]));
-    let said = async |name: &str| super::call_in(&toolbox, name, json!({}), &turn).await.text();
-    assert_eq!(said("look").await, "look ran");
-    assert_eq!(said("change").await, "Permission denied: API key missing scope 'write' for tool 'change'");
+    let message = async |name: &str| super::call_in(&toolbox, name, json!({}), &turn).await.text();
+    assert_eq!(message("look").await, "look ran");
+    assert_eq!(message("change").await, "Permission denied: API key missing scope 'write' for tool 'change'");
     // What a specification that says nothing has: the category `general`, and 30 seconds.
     assert_eq!((&*spec("x").category, spec("x").timeout), ("general", Timeout::Default));
     assert_eq!(toolgen_runtime::call::tool::DEFAULT_TIMEOUT, Duration::from_secs(30));

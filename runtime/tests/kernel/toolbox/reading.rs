@@ -32,14 +32,14 @@ async fn model_can_read_a_large_result_to_its_end() {
     assert_eq!(names(&toolbox), ["log", "read_result", "tail"]);
     let added = super::toolbox(tools(&["log"])).layer(Pages::default()).build().unwrap();
     assert_eq!(names(&added), ["log", "read_result"], "as with the setter");
-    for (name, most) in [("log", 20), ("tail", 10)] {
+    for (name, max) in [("log", 20), ("tail", 10)] {
         let mut response = call_in(&toolbox, name, json!({}), &turn).await;
         let mut read = String::new();
         loop {
             let result = response.outcome.unwrap();
             let [page, _notice] = &result.content[..] else { panic!("{result:?}") };
             let Content::Text(page) = page else { panic!("{page:?}") };
-            assert!(page.len() <= most, "{page}");
+            assert!(page.len() <= max, "{page}");
             read.push_str(page);
             let Some(arguments) = told(&result.to_text()) else { break };
             response = call_in(&toolbox, "read_result", arguments, &turn).await;
@@ -117,6 +117,6 @@ async fn default_paging_keeps_an_existing_read_result_tool() {
 fn explicit_paging_conflicts_with_an_existing_tool() {
     let pages = Pages::new(ResultLimit::bytes(10));
     let refused = toolbox(tools(&["read_result"])).paging(pages).build().unwrap_err();
-    let told = refused.to_string();
-    assert!(told.starts_with("Tool [read_result] is already registered."), "{told}");
+    let message = refused.to_string();
+    assert!(message.starts_with("Tool [read_result] is already registered."), "{message}");
 }

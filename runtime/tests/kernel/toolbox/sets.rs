@@ -55,7 +55,7 @@ impl AgentTool for Program {
             let output = self.executor.run(&[self.name().to_owned()], &options, ctx.cancel()).await;
             output
                 .map(|output| ToolResult::text(output.stdout))
-                .map_err(|why| ToolError::failed(why.to_string()))
+                .map_err(|error| ToolError::failed(error.to_string()))
         })
     }
 }

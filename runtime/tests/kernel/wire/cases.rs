@@ -12,19 +12,19 @@ use crate::prelude::*;
 use crate::wire::helpers::{response, spec};
 
 fn told(calls: &[ToolCall]) -> Value {
-    let told = calls.iter().map(|call| {
+    let reported = calls.iter().map(|call| {
         let id = if is_generated(&call.id) { "*" } else { call.id.as_str() };
-        let mut told = json!({"id": id, "name": call.name.as_str(), "arguments": call.arguments});
+        let mut message = json!({"id": id, "name": call.name.as_str(), "arguments": call.arguments});
         match &call.blocked {
             None => {}
-            Some(Blocked::Truncated) => told["truncated"] = true.into(),
-            Some(Blocked::Stopped(why)) => told["stopped"] = why.as_str().into(),
-            Some(Blocked::Malformed(why)) => told["malformed"] = why.as_str().into(),
+            Some(Blocked::Truncated) => message["truncated"] = true.into(),
+            Some(Blocked::Stopped(reason)) => message["stopped"] = reason.as_str().into(),
+            Some(Blocked::Malformed(reason)) => message["malformed"] = reason.as_str().into(),
             Some(other) => panic!("{other:?}"),
         }
-        told
+        message
     });
-    told.collect()
+    reported.collect()
 }
 
 fn check_calls(format: WireFormat, case: &Value, title: &str) {
@@ -52,14 +52,14 @@ fn check_answers(format: WireFormat, case: &Value, title: &str) {
         options = options.text_only();
     }
     // Compared as text: the order of keys is part of what prompt caches depend on.
-    let answers = Value::from(format.tool_results_with(&responses, &options));
-    assert_eq!(format!("{answers:#}"), format!("{:#}", case["answers"]), "{title}");
+    let replies = Value::from(format.tool_results_with(&responses, &options));
+    assert_eq!(format!("{replies:#}"), format!("{:#}", case["answers"]), "{title}");
 }
 
 #[test]
 fn calls_and_responses_match_the_cases() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/cases");
-    let (mut calls, mut answers) = (0, 0);
+    let (mut calls, mut responses) = (0, 0);
     for directory in cases(&root) {
         let name = directory.file_name().unwrap().to_str().unwrap().to_owned();
         let format = WireFormat::by_name(&name).unwrap();
@@ -68,14 +68,14 @@ fn calls_and_responses_match_the_cases() {
             let title = format!("{}: {}", path.display(), case["about"]);
             if case.get("answers").is_some() {
                 check_answers(format, &case, &title);
-                answers += 1;
+                responses += 1;
             } else {
                 check_calls(format, &case, &title);
                 calls += 1;
             }
         }
     }
-    assert!(calls >= 50 && answers >= 9, "{calls} and {answers} cases");
+    assert!(calls >= 50 && responses >= 9, "{calls} and {responses} cases");
 }
 
 #[test]
@@ -110,8 +110,11 @@ fn malformed_arguments_are_reported_and_never_run() {
         spec("add", "Adds.", &json!({"type": "object", "properties": {"a": {"type": "integer"}}}), None);
     let error = arguments(&spec, call.arguments.clone(), WireFormat::OpenAiChat.dialect()).unwrap_err();
     assert!(error.to_string().starts_with("Invalid arguments: the arguments are not JSON: "), "{error}");
-    let answers = WireFormat::OpenAiChat.tool_results(&[ToolResponse::new(call, Err(error))]);
-    assert!(answers[0]["content"].as_str().unwrap().starts_with("Error: Invalid arguments: "), "{answers:?}");
+    let responses = WireFormat::OpenAiChat.tool_results(&[ToolResponse::new(call, Err(error))]);
+    assert!(
+        responses[0]["content"].as_str().unwrap().starts_with("Error: Invalid arguments: "),
+        "{responses:?}"
+    );
 }
 
 #[test]
@@ -141,9 +144,9 @@ fn document_names_are_unique_in_a_conversation() {
     for id in ["tooluse_1", "tooluse-1", "tooluse_2"] {
         let result = ToolResult::empty().with_content(pdf()).with_content(pdf());
         let response = ToolResponse::new(&ToolCall::new(id, "a", json!({})), Ok(result));
-        let answers = WireFormat::Bedrock.tool_results(std::slice::from_ref(&response));
-        assert_eq!(answers, WireFormat::Bedrock.tool_results(&[response]));
-        for block in answers[0]["content"][0]["toolResult"]["content"].as_array().unwrap() {
+        let responses = WireFormat::Bedrock.tool_results(std::slice::from_ref(&response));
+        assert_eq!(responses, WireFormat::Bedrock.tool_results(&[response]));
+        for block in responses[0]["content"][0]["toolResult"]["content"].as_array().unwrap() {
             names.push(block["document"]["name"].as_str().unwrap().to_owned());
         }
     }

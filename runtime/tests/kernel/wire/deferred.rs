@@ -32,8 +32,8 @@ fn anthropic_search_supports_words_and_patterns() {
 
 /// Returns the weather of a place.
 #[tool(read_only, undocumented)]
-fn get_weather(place: String) -> String {
-    format!("It rains in {place}.")
+fn get_weather(location: String) -> String {
+    format!("It rains in {location}.")
 }
 
 /// Sends a parcel.
@@ -63,28 +63,28 @@ async fn anthropic_gets_references_to_discovered_tools() {
     flag(2, "search_tools", false);
     assert_eq!(flags.len(), 3);
 
-    let answers = async |name: &str, arguments: Value| {
-        let answer = toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
+    let responses = async |name: &str, arguments: Value| {
+        let response = toolbox.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
         let options = ToolResultOptions::default().found_by("search_tools");
-        WireFormat::Anthropic.tool_results_with(&[answer], &options)[0]["content"][0].clone()
+        WireFormat::Anthropic.tool_results_with(&[response], &options)[0]["content"][0].clone()
     };
-    let found = answers("search_tools", json!({"query": "weather"})).await;
+    let found = responses("search_tools", json!({"query": "weather"})).await;
     let reference = json!({"type": "tool_reference", "tool_name": "get_weather"});
     assert_eq!(found, json!({"type": "tool_result", "tool_use_id": "1", "content": [reference]}));
     // What is referred to is called by its own name, and its answer is as always.
-    let answer = answers("get_weather", json!({"place": "Oslo"})).await;
-    assert_eq!(answer["content"], "It rains in Oslo.");
+    let response = responses("get_weather", json!({"place": "Oslo"})).await;
+    assert_eq!(response["content"], "It rains in Oslo.");
     // Where nothing was found, the model reads what to do, and so it does of a mistake.
-    let nothing = answers("search_tools", json!({"query": "zzz"})).await;
+    let nothing = responses("search_tools", json!({"query": "zzz"})).await;
     assert!(nothing["content"].as_str().unwrap().starts_with("No tool fits 'zzz'."), "{nothing}");
-    assert_eq!(answers("search_tools", json!({})).await["is_error"], true);
+    assert_eq!(responses("search_tools", json!({})).await["is_error"], true);
 }
 
 #[test]
 fn only_anthropic_accepts_tool_references() {
     let deferred = Deferred::new().searched_by("pay");
-    let told = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
-    assert!(told.contains("leave `Deferred::searched_by` out"), "{told}");
+    let message = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
+    assert!(message.contains("leave `Deferred::searched_by` out"), "{message}");
     let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().searched_by("find"), &specs());
     assert_eq!(unknown.unwrap_err().to_string(), "to be loaded, but not among the tools: find");
 }
@@ -113,12 +113,12 @@ fn responses_groups_tools_in_namespaces() {
 #[test]
 fn formats_without_deferred_tools_explain_the_alternative() {
     for format in WireFormat::ALL {
-        let told = format.tools_deferred(&Deferred::new(), &specs()).map_err(|why| why.to_string());
-        assert_eq!(told.is_ok(), format.defers(), "{format}");
-        if let Err(why) = told {
+        let message = format.tools_deferred(&Deferred::new(), &specs()).map_err(|error| error.to_string());
+        assert_eq!(message.is_ok(), format.defers(), "{format}");
+        if let Err(error) = message {
             let expected =
                 "cannot defer tools; give the provider a discovery (`ToolboxBuilder::discovery`) instead";
-            assert_eq!(why, format!("{format} {expected}"));
+            assert_eq!(error, format!("{format} {expected}"));
         }
     }
     let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().load(["pya"]), &specs());
@@ -137,8 +137,8 @@ fn server_side_search_is_not_a_call() {
         {"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {"to": "Bo"}},
     ]});
     let calls = WireFormat::Anthropic.tool_calls(&reply).unwrap();
-    let told: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
-    assert_eq!(told, [("toolu_1", "pay")]);
+    let messages: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
+    assert_eq!(messages, [("toolu_1", "pay")]);
     let failed = json!({"role": "assistant", "stop_reason": "end_turn", "content": [
         {"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1",
          "content": {"type": "tool_search_tool_result_error", "error_code": "unavailable"}},
@@ -152,6 +152,6 @@ fn server_side_search_is_not_a_call() {
         {"type": "function_call", "call_id": "c1", "name": "add_pet", "namespace": "pets", "arguments": "{}"},
     ]});
     let calls = WireFormat::OpenAiResponses.tool_calls(&response).unwrap();
-    let told: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
-    assert_eq!(told, [("c1", "add_pet")]);
+    let messages: Vec<(&str, &str)> = calls.iter().map(|call| (&*call.id, &*call.name)).collect();
+    assert_eq!(messages, [("c1", "add_pet")]);
 }

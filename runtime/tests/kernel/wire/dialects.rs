@@ -24,10 +24,10 @@ fn dialects_snapshot() {
         written.push_str(&format!("\n{line}\n"));
         let mut before = Vec::new();
         for dialect in Dialect::ALL {
-            let told = told(&render_input(&shape, &defs, dialect));
-            if !before.contains(&told) {
-                written.push_str(&format!("{:18} {told}\n", dialect.name));
-                before.push(told);
+            let message = told(&render_input(&shape, &defs, dialect));
+            if !before.contains(&message) {
+                written.push_str(&format!("{:18} {message}\n", dialect.name));
+                before.push(message);
             }
         }
     }
@@ -41,39 +41,39 @@ fn dialects_snapshot() {
 fn too_long_description_is_truncated_for_openai() {
     let description = "Says a little. ".repeat(80);
     let spec = ToolSpec { description: description.clone().into(), ..ToolSpec::EMPTY };
-    let told = |format: WireFormat, pointer: &str| {
+    let message = |format: WireFormat, pointer: &str| {
         let tools = format.tools([&spec]).unwrap();
         tools.pointer(pointer).and_then(Value::as_str).map(str::to_owned).unwrap()
     };
     for (format, pointer) in
         [(WireFormat::OpenAiChat, "/0/function/description"), (WireFormat::OpenAiResponses, "/0/description")]
     {
-        let told = told(format, pointer);
-        assert!(told.chars().count() <= 1_024 && told.ends_with("little. …"), "{told}");
+        let message = message(format, pointer);
+        assert!(message.chars().count() <= 1_024 && message.ends_with("little. …"), "{message}");
     }
-    assert_eq!(told(WireFormat::Anthropic, "/0/description"), description);
+    assert_eq!(message(WireFormat::Anthropic, "/0/description"), description);
 }
 
 fn told(rendered: &Result<Rendered, Vec<Refusal>>) -> String {
     match rendered {
         Ok(rendered) => {
-            let mut told = rendered.schema.to_string();
+            let mut message = rendered.schema.to_string();
             for loss in &rendered.losses {
-                told.push_str(&format!(
+                message.push_str(&format!(
                     " {}{}{}",
                     loss.keyword,
                     if loss.in_prose { '~' } else { '!' },
                     loss.pointer
                 ));
             }
-            told
+            message
         }
         Err(refusals) => {
-            let told: Vec<String> = refusals
+            let messages: Vec<String> = refusals
                 .iter()
                 .map(|refusal| format!("refused at {:?}: {}", refusal.pointer, refusal.reason))
                 .collect();
-            told.join(" | ")
+            messages.join(" | ")
         }
     }
 }

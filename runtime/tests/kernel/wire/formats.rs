@@ -29,7 +29,7 @@ pub(crate) const ROWS: &[Row] = &[
             json!({"choices": [{"message": {"role": "assistant", "tool_calls": calls},
                                 "finish_reason": "tool_calls"}]})
         },
-        answered: |answers| answers.iter().map(|answer| text(&answer["tool_call_id"])).collect(),
+        answered: |responses| responses.iter().map(|reply| text(&reply["tool_call_id"])).collect(),
         end: "/choices/0/finish_reason",
         cut: "length",
         stopped: &["content_filter", "error"],
@@ -43,7 +43,7 @@ pub(crate) const ROWS: &[Row] = &[
             });
             json!({"status": "completed", "incomplete_details": {"reason": null}, "output": output})
         },
-        answered: |answers| answers.iter().map(|answer| text(&answer["call_id"])).collect(),
+        answered: |responses| responses.iter().map(|reply| text(&reply["call_id"])).collect(),
         end: "/incomplete_details/reason",
         cut: "max_output_tokens",
         stopped: &["content_filter", "steered"],
@@ -57,7 +57,7 @@ pub(crate) const ROWS: &[Row] = &[
             });
             json!({"stop_reason": "tool_use", "content": content})
         },
-        answered: |answers| blocks(answers, "/0/content", "/tool_use_id"),
+        answered: |responses| blocks(responses, "/0/content", "/tool_use_id"),
         end: "/stop_reason",
         cut: "max_tokens",
         stopped: &["refusal"],
@@ -71,7 +71,7 @@ pub(crate) const ROWS: &[Row] = &[
             });
             json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]})
         },
-        answered: |answers| blocks(answers, "/0/parts", "/functionResponse/id"),
+        answered: |responses| blocks(responses, "/0/parts", "/functionResponse/id"),
         end: "/candidates/0/finishReason",
         cut: "MAX_TOKENS",
         stopped: &["MALFORMED_FUNCTION_CALL", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"],
@@ -85,7 +85,7 @@ pub(crate) const ROWS: &[Row] = &[
             });
             json!({"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use"})
         },
-        answered: |answers| blocks(answers, "/0/content", "/toolResult/toolUseId"),
+        answered: |responses| blocks(responses, "/0/content", "/toolResult/toolUseId"),
         end: "/stopReason",
         cut: "max_tokens",
         stopped: &[
@@ -105,12 +105,12 @@ pub(crate) const ROWS: &[Row] = &[
                        "params": {"name": call.name.as_str(), "arguments": call.arguments}})
             }))
         },
-        answered: |answers| {
-            let id = |answer: &Value| match &answer["id"] {
+        answered: |responses| {
+            let id = |response: &Value| match &response["id"] {
                 Value::String(id) => id.clone(),
                 id => id.to_string(),
             };
-            answers.iter().map(id).collect()
+            responses.iter().map(id).collect()
         },
         end: "",
         cut: "",
@@ -126,9 +126,9 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-fn blocks(answers: &[Value], list: &str, id: &str) -> Vec<String> {
-    let answers = json!(answers);
-    let blocks = answers.pointer(list).and_then(Value::as_array).unwrap();
+fn blocks(responses: &[Value], list: &str, id: &str) -> Vec<String> {
+    let responses = json!(responses);
+    let blocks = responses.pointer(list).and_then(Value::as_array).unwrap();
     blocks.iter().map(|block| text(block.pointer(id).unwrap())).collect()
 }
 

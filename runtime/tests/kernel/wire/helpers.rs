@@ -35,11 +35,11 @@ pub(crate) fn response(written: &Value) -> ToolResponse {
     let (id, name) = (written["id"].as_str().unwrap(), written["name"].as_str().unwrap());
     let id = if id == "*" { made_up_id() } else { id.to_owned() };
     let call = ToolCall::new(id, name, json!({}));
-    if let Some(why) = written["skipped"].as_str() {
-        return ToolResponse::skipped(&call, why);
+    if let Some(reason) = written["skipped"].as_str() {
+        return ToolResponse::skipped(&call, reason);
     }
-    let outcome = if let Some(why) = written["error"].as_str() {
-        Err(ToolError::failed(why))
+    let outcome = if let Some(reason) = written["error"].as_str() {
+        Err(ToolError::failed(reason))
     } else if written["not_found"] == true {
         Err(ToolError::NotFound { name: name.to_owned(), suggestion: None })
     } else {

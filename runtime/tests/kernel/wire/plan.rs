@@ -47,10 +47,10 @@ fn anthropic(tools: &[(usize, usize)]) -> ToolPlan {
 }
 
 fn limit(decision: &ToolDecision) -> (&'static str, usize, usize, usize) {
-    let DecisionReason::Limit { of, most, required: needs, remaining: left } = decision.reason else {
+    let DecisionReason::Limit { of, most: max, required: needs, remaining: left } = decision.reason else {
         panic!("{decision}")
     };
-    (of, most, needs, left)
+    (of, max, needs, left)
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn plan_is_deterministic_and_within_limits() {
         assert!(strict.iter().map(|((_, unions), _)| unions).sum::<usize>() <= 16);
         // No tool that is lax would still fit.
         for decision in plan.decisions().iter().filter(|it| it.dialect == Some(&ANTHROPIC)) {
-            let (_, most, needs, left) = limit(decision);
-            assert!(needs > left || needs > most, "{decision}");
+            let (_, max, needs, remaining) = limit(decision);
+            assert!(needs > remaining || needs > max, "{decision}");
         }
     }
 }
@@ -107,8 +107,8 @@ fn refused_tool_does_not_affect_other_strict_tools() {
     assert_eq!(shown(&plan), ["openai", "openai-strict"]);
     assert_eq!((&plan.tools()[0]["strict"], &plan.tools()[1]["strict"]), (&json!(false), &json!(true)));
     assert!(matches!(&plan.decisions()[0].reason, DecisionReason::Refused(reasons) if !reasons.is_empty()));
-    let told = plan.decisions()[0].to_string();
-    assert!(told.starts_with("pick: openai, because the strict dialect refuses it: "), "{told}");
+    let message = plan.decisions()[0].to_string();
+    assert!(message.starts_with("pick: openai, because the strict dialect refuses it: "), "{message}");
     assert_eq!(plan.dialect_of("pick"), Some(&OPENAI));
     assert_eq!(plan.dialect_of("do"), Some(&OPENAI_STRICT));
     assert_eq!(plan.dialect_of("other"), None);
@@ -179,10 +179,10 @@ async fn each_call_is_decoded_in_the_dialect_of_its_tool() {
     let turn = ToolContext::new("turn", "").with_dialect(plan.dialects());
     let calls = format.tool_calls(&reply).unwrap();
     let dispatched = toolbox.dispatch(calls.calls, &turn, &DispatchOptions::new()).await;
-    let answers = format.tool_results(&dispatched.responses);
-    let told: Vec<_> = answers.iter().map(|answer| answer["output"].as_str().unwrap()).collect();
-    assert_eq!((told[0], told[1], told[3]), ("{}", r#"{"n":7}"#, r#"{"o0":true}"#));
-    assert!(told[2].starts_with("Error: ") && told[2].contains("/note"), "{}", told[2]);
+    let replies = format.tool_results(&dispatched.responses);
+    let messages: Vec<_> = replies.iter().map(|response| response["output"].as_str().unwrap()).collect();
+    assert_eq!((messages[0], messages[1], messages[3]), ("{}", r#"{"n":7}"#, r#"{"o0":true}"#));
+    assert!(messages[2].starts_with("Error: ") && messages[2].contains("/note"), "{}", messages[2]);
 }
 
 /// A tool whose rules must not be lost: OpenAI's strict mode has no keyword for the length, Gemini has.
@@ -196,10 +196,10 @@ fn exact() -> ToolSpec {
 fn exact_tool_is_rejected_unless_all_rules_are_keywords() {
     let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, [&exact()]).unwrap();
     assert_eq!(shown(&plan), ["openai"]);
-    let told = plan.decisions()[0].to_string();
+    let message = plan.decisions()[0].to_string();
     assert!(
-        told.contains("/properties/name: the tool is `exact`, and in OpenAI strict `maxLength`"),
-        "{told}"
+        message.contains("/properties/name: the tool is `exact`, and in OpenAI strict `maxLength`"),
+        "{message}"
     );
     assert_eq!(plan.tools()[0]["parameters"]["properties"]["name"]["maxLength"], 5);
 
@@ -209,13 +209,14 @@ fn exact_tool_is_rejected_unless_all_rules_are_keywords() {
         "additionalProperties": false});
     let denied = ToolSpec { exact: true, ..spec("keep", "Keeps it.", &input, None) };
     let Err(PlanError::Refused(refused)) = WireFormat::Gemini.plan(&GEMINI, [&denied]) else { panic!() };
-    let told = refused.to_string();
+    let message = refused.to_string();
     assert!(
-        told.contains("keep") && told.contains("the tool is `exact`, and in Google Gemini `uniqueItems`"),
-        "{told}"
+        message.contains("keep")
+            && message.contains("the tool is `exact`, and in Google Gemini `uniqueItems`"),
+        "{message}"
     );
-    let told = WireFormat::Gemini.tools([&denied]).unwrap_err().to_string();
-    assert!(told.contains("change the schema, or leave `exact` out"), "{told}");
+    let message = WireFormat::Gemini.tools([&denied]).unwrap_err().to_string();
+    assert!(message.contains("change the schema, or leave `exact` out"), "{message}");
 }
 
 #[test]
@@ -252,6 +253,6 @@ async fn loop_decodes_calls_by_the_plan_of_each_request() {
     drop(agent);
     let strict = |at: usize| asked[0]["tools"][at]["function"].get("strict").cloned();
     assert_eq!((strict(0), strict(1)), (Some(json!(true)), None));
-    let told: Vec<&Value> = (2..4).map(|at| &asked[1]["messages"][at]["content"]).collect();
-    assert_eq!(told, ["{}", "{\"n\":1}"]);
+    let reported: Vec<&Value> = (2..4).map(|at| &asked[1]["messages"][at]["content"]).collect();
+    assert_eq!(reported, ["{}", "{\"n\":1}"]);
 }

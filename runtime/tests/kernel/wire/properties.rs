@@ -50,7 +50,7 @@ fn outcome() -> impl Strategy<Value = Result<ToolResult, ToolError>> {
             let result = ToolResult::empty().with_details(details);
             Ok(content.into_iter().fold(result, ToolResult::with_content))
         }),
-        ".{0,12}".prop_map(|why| Err(ToolError::failed(why))),
+        ".{0,12}".prop_map(|reason| Err(ToolError::failed(reason))),
         Just(Err(ToolError::Cancelled)),
         Just(Err(ToolError::NotFound { name: String::from("x"), suggestion: None })),
     ]
@@ -104,12 +104,12 @@ proptest! {
             calls.iter().zip(outcomes).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
         let ids: Vec<String> = calls.iter().map(|call| call.id.to_string()).collect();
         for Row { format, answered, .. } in ROWS {
-            let answers = format.tool_results(&responses);
-            prop_assert_eq!(&answers, &format.tool_results(&responses), "{}", format);
+            let replies = format.tool_results(&responses);
+            prop_assert_eq!(&replies, &format.tool_results(&responses), "{}", format);
             if calls.is_empty() {
-                prop_assert_eq!(answers.len(), 0);
+                prop_assert_eq!(replies.len(), 0);
             } else {
-                prop_assert_eq!(answered(&answers), ids.clone(), "{}", format);
+                prop_assert_eq!(answered(&replies), ids.clone(), "{}", format);
             }
         }
     }

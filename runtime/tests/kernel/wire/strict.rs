@@ -22,9 +22,9 @@ fn declared() -> ToolSpec {
 
 /// What the official clients do with an answer, and the answer.
 async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
-    let (schema, answer) = listed_and_answered(declared(), give, limit).await;
-    judge(&schema, &answer);
-    answer
+    let (schema, response) = listed_and_answered(declared(), give, limit).await;
+    judge(&schema, &response);
+    response
 }
 
 /// The schema that is listed for the results of a tool, and an answer.
@@ -44,23 +44,23 @@ async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Op
     (schema, WireFormat::Mcp.tool_results(&[response]).remove(0)["result"].take())
 }
 
-fn judge(schema: &Value, answer: &Value) {
+fn judge(schema: &Value, response: &Value) {
     assert!(schema.is_object());
-    if answer["isError"] == true {
+    if response["isError"] == true {
         return;
     }
-    let structured = answer.get("structuredContent").expect("a structured result is declared");
+    let structured = response.get("structuredContent").expect("a structured result is declared");
     assert!(jsonschema::is_valid(schema, structured), "{structured} is not as declared: {schema}");
 }
 
 #[tokio::test]
 async fn structured_content_has_no_keys_of_layers() {
-    let answer = answered(|| ToolResult::json(json!({"rows": [1, 2]})), None).await;
-    assert_eq!(answer["structuredContent"], json!({"rows": [1, 2]}));
-    assert_eq!(answer.get("isError"), None);
+    let response = answered(|| ToolResult::json(json!({"rows": [1, 2]})), None).await;
+    assert_eq!(response["structuredContent"], json!({"rows": [1, 2]}));
+    assert_eq!(response.get("isError"), None);
     // Fields that only an answer has are known.
-    let answer = answered(|| ToolResult::json(json!({"rows": [], "id": "7"})), Some(1000)).await;
-    assert_eq!(answer["structuredContent"], json!({"rows": [], "id": "7"}));
+    let response = answered(|| ToolResult::json(json!({"rows": [], "id": "7"})), Some(1000)).await;
+    assert_eq!(response["structuredContent"], json!({"rows": [], "id": "7"}));
 }
 
 #[tokio::test]
@@ -68,39 +68,39 @@ async fn additional_text_is_a_separate_block() {
     fn given(text: &str) -> ToolResult {
         ToolResult::text(text).with_details(json!({"rows": [1, 2]}))
     }
-    let answer = answered(|| given("GET /x → 200\nLink: next\n\n{\"rows\": [1, 2]}"), None).await;
+    let response = answered(|| given("GET /x → 200\nLink: next\n\n{\"rows\": [1, 2]}"), None).await;
     let [head, body] = ["GET /x → 200\nLink: next", "{\"rows\": [1, 2]}"];
-    assert_eq!(answer["content"], json!([{"type": "text", "text": head}, {"type": "text", "text": body}]));
+    assert_eq!(response["content"], json!([{"type": "text", "text": head}, {"type": "text", "text": body}]));
     // Other words stay together.
-    let answer = answered(|| given("a\n\n{\"rows\": []}"), None).await;
-    assert_eq!(answer["content"], json!([{"type": "text", "text": "a\n\n{\"rows\": []}"}]));
-    let answer = answered(|| given("a\n\nb"), None).await;
-    assert_eq!(answer["content"], json!([{"type": "text", "text": "a\n\nb"}]));
+    let response = answered(|| given("a\n\n{\"rows\": []}"), None).await;
+    assert_eq!(response["content"], json!([{"type": "text", "text": "a\n\n{\"rows\": []}"}]));
+    let response = answered(|| given("a\n\nb"), None).await;
+    assert_eq!(response["content"], json!([{"type": "text", "text": "a\n\nb"}]));
 }
 
 #[tokio::test]
 async fn oversized_result_is_an_error_with_its_first_page() {
     let large = || ToolResult::json(json!({"rows": vec![1; 500_000]}));
-    let answer = answered(large, Some(1000)).await;
-    assert_eq!(answer["isError"], true);
-    assert!(answer.to_string().len() < 2000, "{} bytes", answer.to_string().len());
-    let told = answer["content"].to_string();
-    assert!(told.contains(" bytes, and more than 1000 are too many"), "{told}");
-    assert!(told.contains("read_result"), "{told}");
+    let response = answered(large, Some(1000)).await;
+    assert_eq!(response["isError"], true);
+    assert!(response.to_string().len() < 2000, "{} bytes", response.to_string().len());
+    let message = response["content"].to_string();
+    assert!(message.contains(" bytes, and more than 1000 are too many"), "{message}");
+    assert!(message.contains("read_result"), "{message}");
     // Large for the program, short for the model.
     let short = || ToolResult::text("many rows").with_details(json!({"rows": vec![1; 500_000]}));
     assert_eq!(answered(short, Some(1000)).await["isError"], true);
     // Long for the model, small as a value.
     let long = || ToolResult::text("one row ".repeat(1000)).with_details(json!({"rows": [1]}));
-    let answer = answered(long, Some(1000)).await;
-    assert_eq!((answer.get("isError"), &answer["structuredContent"]), (None, &json!({"rows": [1]})));
+    let response = answered(long, Some(1000)).await;
+    assert_eq!((response.get("isError"), &response["structuredContent"]), (None, &json!({"rows": [1]})));
 }
 
 #[tokio::test]
 async fn result_violating_its_schema_is_an_error() {
-    let answer = answered(|| ToolResult::json(json!({"rows": ["one"]})), None).await;
-    assert_eq!(answer["isError"], true);
-    assert!(answer["content"][0]["text"].as_str().unwrap().contains("/rows/0"), "{answer}");
+    let response = answered(|| ToolResult::json(json!({"rows": ["one"]})), None).await;
+    assert_eq!(response["isError"], true);
+    assert!(response["content"][0]["text"].as_str().unwrap().contains("/rows/0"), "{response}");
     assert_eq!(answered(|| ToolResult::text("rows"), None).await["isError"], true);
 }
 
@@ -117,13 +117,13 @@ async fn deviating_service_response_is_not_an_error() {
         (|| ToolResult::json(json!({"rows": vec![1; 5000]})), Value::Null),
     ] as [(fn() -> ToolResult, Value); 5]
     {
-        let (schema, answer) = listed_and_answered(of_service(), give, Some(1000)).await;
+        let (schema, response) = listed_and_answered(of_service(), give, Some(1000)).await;
         assert_eq!(
-            (&schema, &answer["isError"], &answer["structuredContent"]),
+            (&schema, &response["isError"], &response["structuredContent"]),
             (&Value::Null, &Value::Null, &structured)
         );
-        let told = answer["content"][0]["text"].as_str().unwrap();
-        assert!(!told.contains("structured result"), "{told}");
+        let message = response["content"][0]["text"].as_str().unwrap();
+        assert!(!message.contains("structured result"), "{message}");
     }
 }
 
@@ -134,8 +134,8 @@ fn response_without_a_toolbox_needs_the_specification() {
     let response = ToolResponse::new(&call, Ok(ToolResult::json(json!({"rows": []}))));
     let specs = |_: &str| Some(&spec);
     let options = ToolResultOptions::default().specs(&specs);
-    let answer = &WireFormat::Mcp.tool_results_with(&[response], &options)[0];
-    assert_eq!(answer["result"]["structuredContent"], json!({"rows": []}));
+    let reply = &WireFormat::Mcp.tool_results_with(&[response], &options)[0];
+    assert_eq!(reply["result"]["structuredContent"], json!({"rows": []}));
 }
 
 #[test]
@@ -168,33 +168,34 @@ async fn array_or_number_result_is_wrapped_in_an_object() {
         (&maybe, || ToolResult::json(Value::Null), Value::Null),
     ] as [(&Value, fn() -> ToolResult, Value); 3]
     {
-        let (schema, answer) = listed_and_answered(of(output.clone()), give, None).await;
-        judge(&schema, &answer);
+        let (schema, response) = listed_and_answered(of(output.clone()), give, None).await;
+        judge(&schema, &response);
         assert_eq!(
             (&schema["type"], &schema["required"]),
             (&json!("object"), &json!(["result"])),
             "{schema}"
         );
-        assert_eq!(answer["structuredContent"], json!({ "result": result }));
-        assert_eq!(answer["content"][0]["text"], result.to_string());
+        assert_eq!(response["structuredContent"], json!({ "result": result }));
+        assert_eq!(response["content"][0]["text"], result.to_string());
     }
     // Errors need no structured content, and what is not as declared is one.
     for give in [|| ToolResult::json(json!(["one"])), || ToolResult::text("rows")] as [fn() -> ToolResult; 2]
     {
-        let (schema, answer) = listed_and_answered(of(list.clone()), give, None).await;
-        judge(&schema, &answer);
-        assert_eq!((&answer["isError"], answer.get("structuredContent")), (&json!(true), None));
+        let (schema, response) = listed_and_answered(of(list.clone()), give, None).await;
+        judge(&schema, &response);
+        assert_eq!((&response["isError"], response.get("structuredContent")), (&json!(true), None));
     }
     // Objects of several kinds are objects.
     let either = json!({"anyOf": [{"type": "object", "required": ["a"], "properties": {"a": {}}},
                                   {"type": "object", "required": ["b"], "properties": {"b": {}}}]});
-    let (schema, answer) = listed_and_answered(of(either), || ToolResult::json(json!({"b": 1})), None).await;
-    judge(&schema, &answer);
-    assert_eq!((&schema["type"], &answer["structuredContent"]), (&json!("object"), &json!({"b": 1})));
+    let (schema, response) =
+        listed_and_answered(of(either), || ToolResult::json(json!({"b": 1})), None).await;
+    judge(&schema, &response);
+    assert_eq!((&schema["type"], &response["structuredContent"]), (&json!("object"), &json!({"b": 1})));
     // A text says all there is.
-    let (schema, answer) =
+    let (schema, response) =
         listed_and_answered(of(json!({"type": "string"})), || ToolResult::text("a"), None).await;
-    assert_eq!((&schema, answer.get("structuredContent")), (&Value::Null, None));
+    assert_eq!((&schema, response.get("structuredContent")), (&Value::Null, None));
     // A service publishes no schema, and its lists are found at the same place.
     let service = ToolSpec { output_may_differ: true, ..of(list) };
     let differs = || ToolResult::json(json!({"rows": []}));
@@ -204,7 +205,7 @@ async fn array_or_number_result_is_wrapped_in_an_object() {
         (differs, json!({"rows": []})),
     ] as [(fn() -> ToolResult, Value); 3]
     {
-        let (schema, answer) = listed_and_answered(service.clone(), give, None).await;
-        assert_eq!((schema, &answer["structuredContent"]), (Value::Null, &json!({ "result": result })));
+        let (schema, response) = listed_and_answered(service.clone(), give, None).await;
+        assert_eq!((schema, &response["structuredContent"]), (Value::Null, &json!({ "result": result })));
     }
 }

@@ -54,8 +54,8 @@ fn unrenderable_tools_are_reported_together() {
     let error = WireFormat::OpenAiChat.tools_in(&OPENAI_STRICT, &specs).unwrap_err();
     let names: Vec<&str> = error.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert!(names.contains(&"a") && names.contains(&"c"), "{error}");
-    let told = error.to_string();
-    assert!(told.lines().any(|line| line.starts_with("a/properties/two: ")), "{told}");
-    assert!(told.lines().any(|line| line.starts_with("c/properties/one: ")), "{told}");
+    let message = error.to_string();
+    assert!(message.lines().any(|line| line.starts_with("a/properties/two: ")), "{message}");
+    assert!(message.lines().any(|line| line.starts_with("c/properties/one: ")), "{message}");
     assert_eq!(WireFormat::Anthropic.tools(&[]).unwrap(), Value::Array(Vec::new()));
 }

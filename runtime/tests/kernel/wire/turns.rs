@@ -43,12 +43,12 @@ async fn every_call_of_a_turn_gets_one_response() {
         let errors: Vec<bool> = responses.iter().map(|response| response.is_error()).collect();
         assert_eq!(errors, [false, true, true, !whole], "{format}");
         assert_eq!(ran.load(Ordering::SeqCst), if whole { 2 } else { 1 }, "{format}");
-        let answers = format.tool_results(&responses);
-        assert_eq!(answered(&answers), ["c1", "c2", "c3", "c4"], "{format}");
-        let told = Value::from(answers).to_string();
-        assert!(told.contains("\"3\""), "{format}: {told}");
-        assert_eq!(told.contains("cut off"), !whole, "{format}: {told}");
-        assert!(told.contains("Invalid arguments: "), "{format}: {told}");
+        let replies = format.tool_results(&responses);
+        assert_eq!(answered(&replies), ["c1", "c2", "c3", "c4"], "{format}");
+        let message = Value::from(replies).to_string();
+        assert!(message.contains("\"3\""), "{format}: {message}");
+        assert_eq!(message.contains("cut off"), !whole, "{format}: {message}");
+        assert!(message.contains("Invalid arguments: "), "{format}: {message}");
     }
 }
 
@@ -66,8 +66,8 @@ async fn calls_of_a_stopped_response_never_run() {
             assert_eq!(read.stopped.as_deref(), Some(*reason), "{format}");
             let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
             assert_eq!(ran.load(Ordering::SeqCst), 0, "{format}: {reason}");
-            let answers = format.tool_results(&responses);
-            assert_eq!(answered(&answers), ["c1", "c2"], "{format}");
+            let replies = format.tool_results(&responses);
+            assert_eq!(answered(&replies), ["c1", "c2"], "{format}");
             assert!(responses.iter().all(|answer| answer.text().contains(reason)), "{format}: {responses:?}");
         }
     }
@@ -87,8 +87,8 @@ async fn malformed_call_does_not_affect_its_siblings() {
     let turn = ToolContext::new("turn", "");
     let responses = toolbox.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
     assert_eq!(ran.load(Ordering::SeqCst), 2);
-    let told: Vec<String> = responses.iter().map(|response| response.text()).collect();
-    assert_eq!(told, ["3", "The call was not executed: it has no name.", "4"]);
+    let messages: Vec<String> = responses.iter().map(|response| response.text()).collect();
+    assert_eq!(messages, ["3", "The call was not executed: it has no name.", "4"]);
 }
 
 #[tokio::test]

@@ -93,9 +93,9 @@ fn tool_list_is_paginated() {
         for words in ["legacy paged", "modern paged", "legacy again", "modern again"] {
             assert_eq!(connect(words).await.list_tools().await.unwrap().len(), 3, "{words}");
         }
-        for (words, why) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {
+        for (words, reason) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {
             let error = connect(words).await.list_tools().await.unwrap_err();
-            assert!(error.to_string().contains(why), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
         }
     });
 }
@@ -121,7 +121,7 @@ fn duplicate_tool_is_merged_unless_descriptors_differ() {
 #[test]
 fn concurrent_calls_are_limited() {
     run(async {
-        for (cap, least, most) in [(1, 900, 3000), (8, 300, 800)] {
+        for (cap, least, max) in [(1, 900, 3000), (8, 300, 800)] {
             let server = McpServer { concurrency: cap, ..server("legacy") };
             let client = McpClient::connect(server, options()).await.unwrap();
             let start = Instant::now();
@@ -131,13 +131,13 @@ fn concurrent_calls_are_limited() {
                     async move { call(&client, "echo", json!({"text": text, "ms": 300})).await.unwrap() },
                 )
             });
-            let mut said = Vec::new();
+            let mut messages = Vec::new();
             for call in calls {
-                said.push(call.await.unwrap());
+                messages.push(call.await.unwrap());
             }
-            assert_eq!(said, ["a", "b", "c"]);
+            assert_eq!(messages, ["a", "b", "c"]);
             let took = start.elapsed().as_millis();
-            assert!((least..most).contains(&took), "{cap}: {took}");
+            assert!((least..max).contains(&took), "{cap}: {took}");
         }
     });
 }
@@ -170,8 +170,8 @@ fn cancellation_is_sent_to_the_server() {
             eventually("the server hears of it", async || told(&client, "cancelled").await != "[]").await;
             assert!(dropped.elapsed() < Duration::from_millis(500));
             // One whose answer came is not cancelled.
-            let heard: Vec<Value> = serde_json::from_str(&told(&client, "cancelled").await).unwrap();
-            assert_eq!(heard.len(), 1);
+            let received: Vec<Value> = serde_json::from_str(&told(&client, "cancelled").await).unwrap();
+            assert_eq!(received.len(), 1);
         }
     });
 }
@@ -186,8 +186,8 @@ fn progress_reaches_the_caller() {
             ["progress", "silence"].map(|name| tool(&server, name)),
         );
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&lines);
-        let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
+        let received = Arc::clone(&lines);
+        let turn = turn().with_on_progress(move |line| received.lock().unwrap().push(line));
         // Longer than the server may be silent.
         let arguments = json!({"steps": 5, "ms": 150});
         let response = toolbox.call(ToolCall::new("1", "progress", arguments), &turn).await;

@@ -21,20 +21,20 @@ fn missing(server: McpServer) -> McpServer {
 }
 
 async fn program(client: &McpClient) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     let names = client.list_tools().await.unwrap();
-    said.push(json!(names).to_string());
+    messages.push(json!(names).to_string());
     for arguments in [json!({"text": "hi"}), json!({"text": "there"})] {
-        said.push(call(client, "echo", arguments).await.unwrap());
+        messages.push(call(client, "echo", arguments).await.unwrap());
     }
     let (one, two) = tokio::join!(
         call(client, "add", json!({"a": 1, "b": 2})),
         call(client, "echo", json!({"text": "beside", "ms": 50})),
     );
-    said.extend([one.unwrap(), two.unwrap()]);
-    said.push(call(client, "refuse", json!({})).await.unwrap_err().to_string());
-    said.push(call(client, "fail", json!({})).await.unwrap());
-    said
+    messages.extend([one.unwrap(), two.unwrap()]);
+    messages.push(call(client, "refuse", json!({})).await.unwrap_err().to_string());
+    messages.push(call(client, "fail", json!({})).await.unwrap());
+    messages
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn unrecorded_call_is_reported_with_the_differences() {
         let played = Cassette::parse(&cassette.to_text().unwrap()).unwrap();
         let one = Frozen::from(missing(server("legacy")));
         let toolbox = toolbox(engine(&played), [tool(&one, "echo")]);
-        let told = toolbox.call(echo("ho"), &turn()).await.text();
-        assert!(told.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{told}");
-        let why = played.finish().unwrap_err().to_string();
-        assert!(why.contains("- expected ") && why.contains("+ found "), "{why}");
+        let message = toolbox.call(echo("ho"), &turn()).await.text();
+        assert!(message.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{message}");
+        let reason = played.finish().unwrap_err().to_string();
+        assert!(reason.contains("- expected ") && reason.contains("+ found "), "{reason}");
         let left = Cassette::parse(&cassette.to_text().unwrap()).unwrap().finish().unwrap_err().to_string();
         assert!(left.contains("tools/call echo to hostile"), "{left}");
     });

@@ -221,8 +221,8 @@ pub(crate) async fn many_messages(rounds: usize, width: usize) {
                         let ms = (task + round) % 64 / 63;
                         // Some do not fit into a pipe at once.
                         let text = if round % 16 == 5 { text.repeat(10_000) } else { text };
-                        let said = call(&client, "echo", json!({"text": text, "ms": ms})).await.unwrap();
-                        assert_eq!(said, text);
+                        let message = call(&client, "echo", json!({"text": text, "ms": ms})).await.unwrap();
+                        assert_eq!(message, text);
                     }
                 })
             })
@@ -241,15 +241,15 @@ fn server_secret_is_redacted() {
             toolbox(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
         for name in ["die", "env"] {
             let response = toolbox.call(ToolCall::new("1", name, json!({})), &turn()).await;
-            let told = format!("{} {:?}", response.text(), response.outcome);
-            assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
+            let message = format!("{} {:?}", response.text(), response.outcome);
+            assert!(!message.contains("s3cr3t-value") && message.contains("[REDACTED]"), "{message}");
         }
         // Nor where there is no call: what a server says when it does not start, or when it is called without a toolbox.
         let error = McpClient::connect(given_a_secret("die"), options()).await.unwrap_err();
         let client = McpClient::connect(given_a_secret("legacy"), options()).await.unwrap();
         for error in [error, client.call("die", Map::new()).await.unwrap_err()] {
-            let told = format!("{error} {} {error:?}", error.operator_text());
-            assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
+            let message = format!("{error} {} {error:?}", error.operator_text());
+            assert!(!message.contains("s3cr3t-value") && message.contains("[REDACTED]"), "{message}");
         }
     });
 }
@@ -278,9 +278,9 @@ fn server_secret_is_redacted_in_locks_and_questions() {
             let adapted = toolgen_runtime::spec::mcp::tools(&server, &listed, true).into_iter().flatten();
             let locked = adapted.map(|adapted| adapted.tool);
             let toolbox = toolbox(McpEngine::with_options(options()), locked);
-            let answer =
+            let response =
                 toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
-            assert_eq!(answer.text(), "hi", "{words}");
+            assert_eq!(response.text(), "hi", "{words}");
             let toolbox = self::toolbox(McpEngine::with_options(options()), [tool(&server, "ask")]);
             let asked = toolbox.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
             let Err(ToolError::InputRequired(pending)) = &asked.outcome else { panic!("{asked:?}") };

@@ -13,8 +13,9 @@ fn declaring(words: &str) -> McpServer {
 }
 
 async fn wanted(client: &McpClient, method: &str) -> Value {
-    let told = call(client, "want", json!({"method": method, "params": {"message": "?"}})).await.unwrap();
-    serde_json::from_str(&told).unwrap()
+    let described =
+        call(client, "want", json!({"method": method, "params": {"message": "?"}})).await.unwrap();
+    serde_json::from_str(&described).unwrap()
 }
 
 #[test]
@@ -52,11 +53,11 @@ fn program_handlers_answer_server_requests() {
         );
         assert_eq!(wanted(&client, "roots/list").await["message"], "there are no roots today");
         let accepted = |content: &str| json!({"action": "accept", "content": content}).to_string();
-        let told = call(&client, "ask", json!({})).await.unwrap();
-        assert_eq!(told, format!("{} {}", accepted("Which name?"), accepted("Which colour?")));
+        let described = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(described, format!("{} {}", accepted("Which name?"), accepted("Which colour?")));
         let client = McpClient::connect(declaring("modern"), handling()).await.unwrap();
-        let told = call(&client, "ask", json!({})).await.unwrap();
-        assert_eq!(told, format!("has {} {}", accepted("Which name?"), accepted("Which colour?")));
+        let described = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(described, format!("has {} {}", accepted("Which name?"), accepted("Which colour?")));
     });
 }
 
@@ -99,10 +100,10 @@ const BOTH: [(&str, &str); 2] = [
 #[test]
 fn question_becomes_an_input_request() {
     run(async {
-        for (words, told) in BOTH {
+        for (words, message) in BOTH {
             let toolbox = Toolbox::builder(&asking(words)).input_handler(Person).build().unwrap();
             let response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
-            assert_eq!(response.text(), told);
+            assert_eq!(response.text(), message);
             // It was the same call all the time, not three of them; without a handshake, each answer is a call.
             let calls = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
             assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
@@ -113,7 +114,7 @@ fn question_becomes_an_input_request() {
 #[test]
 fn call_waits_for_later_input() {
     run(async {
-        for (words, told) in BOTH {
+        for (words, described) in BOTH {
             let toolbox = Toolbox::builder(&asking(words)).build().unwrap();
             let mut response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
             for what in ["name", "colour"] {
@@ -122,10 +123,10 @@ fn call_waits_for_later_input() {
                 tokio::time::sleep(Duration::from_millis(300)).await;
                 let beside = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
                 assert!(!beside.is_error(), "{}", beside.text());
-                let answer = json!({ what: pending.request.message });
-                response = toolbox.resume_with_input(*pending, answer, &turn()).await.unwrap();
+                let reply = json!({ what: pending.request.message });
+                response = toolbox.resume_with_input(*pending, reply, &turn()).await.unwrap();
             }
-            assert_eq!(response.text(), told);
+            assert_eq!(response.text(), described);
         }
     });
 }
@@ -135,11 +136,11 @@ fn unanswered_question_is_declined() {
     run(async {
         // Two calls at the same time: whose question it is, nobody knows.
         let client = McpClient::connect(declaring("legacy"), options()).await.unwrap();
-        let told = call(&client, "ask", json!({})).await.unwrap();
-        assert_eq!(told, r#"{"action":"decline"} {"action":"decline"}"#);
+        let message = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(message, r#"{"action":"decline"} {"action":"decline"}"#);
         let client = McpClient::connect(declaring("modern"), options()).await.unwrap();
-        let told = call(&client, "ask", json!({})).await.unwrap();
-        assert_eq!(told, r#"has {"action":"decline"} {"action":"decline"}"#);
+        let message = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(message, r#"has {"action":"decline"} {"action":"decline"}"#);
         assert_eq!(wanted(&client, "sampling/createMessage").await["code"], -1);
     });
 }

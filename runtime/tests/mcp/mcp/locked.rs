@@ -13,7 +13,7 @@ async fn locked(server: &Frozen<McpServer>, words: &str) -> Vec<Tool> {
 
 async fn ask(toolbox: &Toolbox, tool: &str, arguments: Value) -> (String, String) {
     let response = toolbox.call(ToolCall::new("1", tool, arguments), &turn()).await;
-    let code = response.outcome.as_ref().map_or_else(|why| why.code().to_owned(), |_| String::new());
+    let code = response.outcome.as_ref().map_or_else(|error| error.code().to_owned(), |_| String::new());
     (response.text(), code)
 }
 
@@ -42,11 +42,14 @@ fn changed_locked_tool_is_not_called() {
             // Operators read each change, as `cargo toolgen mcp verify` shows it.
             let refused =
                 toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
-            let told = refused.outcome.unwrap_err().operator_text().into_owned();
-            let (first, changes) = told.split_once('\n').unwrap();
-            assert!(first.contains("has changed since it was locked"), "{told}");
+            let message = refused.outcome.unwrap_err().operator_text().into_owned();
+            let (first, changes) = message.split_once('\n').unwrap();
+            assert!(first.contains("has changed since it was locked"), "{message}");
             let is_change = |line: &str| line.contains(": `echo` at /") && line.len() < 300;
-            assert!(changes.contains("`echo` at /description: ") && changes.lines().all(is_change), "{told}");
+            assert!(
+                changes.contains("`echo` at /description: ") && changes.lines().all(is_change),
+                "{message}"
+            );
             assert_eq!(ask(&toolbox, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
             // echo, change, add, calls: the others did not reach it.
             assert_eq!(ask(&toolbox, "calls", json!({})).await.0, "4");

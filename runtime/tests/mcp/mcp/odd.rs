@@ -27,30 +27,30 @@ async fn listing(list: &str) -> McpClient {
 fn numbers_keep_their_original_digits() {
     run(async {
         let value = r#"{"id":100000000000000000000,"price":1.10,"far":1e400,"zero":-0}"#;
-        let answer = result(&format!(r#"{{"content":[],"structuredContent": {value} }}"#)).await;
-        assert_eq!(answer.text(), value);
+        let response = result(&format!(r#"{{"content":[],"structuredContent": {value} }}"#)).await;
+        assert_eq!(response.text(), value);
         // Also where a text says the same.
-        let said = json!(value).to_string();
-        let answer = result(&format!(
-            r#"{{"content":[{{"type":"text","text":{said}}}],"structuredContent":{value}}}"#
+        let message = json!(value).to_string();
+        let response = result(&format!(
+            r#"{{"content":[{{"type":"text","text":{message}}}],"structuredContent":{value}}}"#
         ))
         .await;
-        assert_eq!(answer.text(), value);
+        assert_eq!(response.text(), value);
         let other = json!(value.replace("1.10", "1.1")).to_string();
-        let answer = result(&format!(
+        let response = result(&format!(
             r#"{{"content":[{{"type":"text","text":{other}}}],"structuredContent":{value}}}"#
         ))
         .await;
-        assert!(answer.text().ends_with(value) && answer.text().contains("1.1,"), "{}", answer.text());
+        assert!(response.text().ends_with(value) && response.text().contains("1.1,"), "{}", response.text());
         // And in what is kept as JSON, and in a failure.
-        let answer = result(r#"{"content":[{"type":"chart","y":[1.10, 1e20]}]}"#).await;
-        assert_eq!(answer.text(), r#"{"type":"chart","y":[1.10,1e20]}"#);
-        let answer = result(r#"{"content":[],"structuredContent":{"left":0.50},"isError":true}"#).await;
-        assert_eq!((answer.text().as_str(), answer.is_error()), (r#"{"left":0.50}"#, true));
-        let answer = result(r#"{"structuredContent":{"n":1.10}}"#).await;
-        assert_eq!(answer.outcome.unwrap().structured().unwrap().into_owned(), json!({"n": 1.1}));
-        let answer = result(r#"{"structuredContent":{"n":100000000000000000001}}"#).await;
-        let outcome = answer.outcome.unwrap();
+        let response = result(r#"{"content":[{"type":"chart","y":[1.10, 1e20]}]}"#).await;
+        assert_eq!(response.text(), r#"{"type":"chart","y":[1.10,1e20]}"#);
+        let response = result(r#"{"content":[],"structuredContent":{"left":0.50},"isError":true}"#).await;
+        assert_eq!((response.text().as_str(), response.is_error()), (r#"{"left":0.50}"#, true));
+        let response = result(r#"{"structuredContent":{"n":1.10}}"#).await;
+        assert_eq!(response.outcome.unwrap().structured().unwrap().into_owned(), json!({"n": 1.1}));
+        let response = result(r#"{"structuredContent":{"n":100000000000000000001}}"#).await;
+        let outcome = response.outcome.unwrap();
         assert!(outcome.structured().unwrap_err().contains("only the text has as it is"));
     });
 }
@@ -58,7 +58,7 @@ fn numbers_keep_their_original_digits() {
 #[test]
 fn unparsable_response_error_has_a_json_pointer() {
     run(async {
-        for (line, told) in [
+        for (line, message) in [
             (
                 r#"{"id":$ID,"result":{"content":[],"structuredContent":{"rows":[{"n":NaN}]}}}"#,
                 "`NaN` at `/result/structuredContent/rows/0/n` is not JSON",
@@ -69,17 +69,17 @@ fn unparsable_response_error_has_a_json_pointer() {
             ),
             (r#"{"id":$ID,"result":{"content":[],}}"#, "not JSON"),
         ] {
-            let answer = raw(line).await;
-            assert_eq!(answer.outcome.as_ref().unwrap_err().code(), "INVALID_OUTPUT");
-            let text = answer.text();
-            assert!(text.contains(told) && text.contains("The call was made"), "{text}");
+            let response = raw(line).await;
+            assert_eq!(response.outcome.as_ref().unwrap_err().code(), "INVALID_OUTPUT");
+            let text = response.text();
+            assert!(text.contains(message) && text.contains("The call was made"), "{text}");
             assert!(!text.contains("went away"), "{text}");
         }
-        let answer = raw(
+        let response = raw(
             "\u{feff}{\"id\":$ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"half \\ud83d\"}]}}",
         )
         .await;
-        assert_eq!(answer.text(), "half \u{fffd}");
+        assert_eq!(response.text(), "half \u{fffd}");
     });
 }
 
@@ -107,7 +107,7 @@ fn unparsable_tool_is_skipped_by_name() {
 #[test]
 fn invalid_cursor_is_reported() {
     run(async {
-        for (next, told) in
+        for (next, message) in
             [("5", "`nextCursor` is 5, and not a text"), ("[]", "is [], and"), ("false", "is false, and")]
         {
             let error = listing(&format!(r#"{{"tools":[],"nextCursor":{next}}}"#))
@@ -115,7 +115,7 @@ fn invalid_cursor_is_reported() {
                 .list_tools()
                 .await
                 .unwrap_err();
-            assert!(error.to_string().contains(told), "{error}");
+            assert!(error.to_string().contains(message), "{error}");
         }
         let error = listing(r#"{"tools":[],"nextCursor":"a"}"#).await.list_tools().await.unwrap_err();
         assert!(error.to_string().contains("the same `nextCursor` came twice"), "{error}");
@@ -206,12 +206,12 @@ fn title_is_one_short_line() {
 #[test]
 fn unknown_protocol_version_is_reported() {
     run(async {
-        for (words, told) in [
+        for (words, message) in [
             ("legacy init=5", "does not say which revision"),
             ("legacy init=a\u{1b}x", "revision `a\\u{1b}x`"),
         ] {
             let error = McpClient::connect(server(words), options()).await.unwrap_err();
-            assert!(error.to_string().contains(told), "{error}");
+            assert!(error.to_string().contains(message), "{error}");
         }
     });
 }
@@ -225,10 +225,10 @@ fn invalid_descriptor_members_are_dropped_and_reported() {
         "annotations": {"readOnlyHint": "true", "title": {}, "destructiveHint": 0, "idempotentHint": null},
     });
     let made = spec::mcp::tools(&server, &[bad], true).pop().unwrap().unwrap();
-    let told: Vec<String> =
+    let messages: Vec<String> =
         made.problems.iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "/title: this is not of the type string, but number, and does not count",
             "/description: this is not of the type string, but array, and does not count",
@@ -270,12 +270,16 @@ fn malformed_result_is_parsed_leniently() {
                 false,
             ),
         ] {
-            let answer = result(given).await;
-            assert_eq!((answer.text().as_str(), answer.is_error()), (text, failed), "{given}");
+            let response = result(given).await;
+            assert_eq!((response.text().as_str(), response.is_error()), (text, failed), "{given}");
         }
         let long = "x".repeat(20_000);
-        let answer = raw(&format!(r#"{{"id":$ID,"error":{{"code":"1","message":"{long}"}}}}"#)).await;
-        assert!(answer.text().len() < 11_000 && answer.text().contains("xxx…"), "{}", answer.text().len());
+        let response = raw(&format!(r#"{{"id":$ID,"error":{{"code":"1","message":"{long}"}}}}"#)).await;
+        assert!(
+            response.text().len() < 11_000 && response.text().contains("xxx…"),
+            "{}",
+            response.text().len()
+        );
     });
 }
 

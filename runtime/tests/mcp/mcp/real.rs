@@ -21,13 +21,13 @@ const SERVERS: [(&str, &[&str], &str, usize); 7] = [
 ];
 
 fn server(alias: &str, name: &str, arguments: &[&str]) -> Option<McpServer> {
-    let Ok(folder) = std::env::var("TOOLGEN_MCP_SERVERS") else {
+    let Ok(dir) = std::env::var("TOOLGEN_MCP_SERVERS") else {
         skip(Need::McpServers, "TOOLGEN_MCP_SERVERS names no folder");
         return None;
     };
-    let found = ["node_modules/.bin", "bin"].map(|bin| format!("{folder}/{bin}/{name}"));
+    let found = ["node_modules/.bin", "bin"].map(|bin| format!("{dir}/{bin}/{name}"));
     let program = found.into_iter().find(|file| std::fs::exists(file).unwrap_or_default());
-    let program = program.unwrap_or_else(|| panic!("{name} is not in {folder}"));
+    let program = program.unwrap_or_else(|| panic!("{name} is not in {dir}"));
     let argv = std::iter::once(program).chain(arguments.iter().map(|word| (*word).to_owned()));
     let transport = McpTransport::Stdio {
         argv: argv.map(Text::from).collect(),
@@ -98,8 +98,8 @@ fn everything_server_features_work() {
         let links = call(&toolbox, "every__get-resource-links", json!({"count": 2})).await;
         assert!(links.text().contains("resource_link"), "{}", links.text());
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&lines);
-        let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
+        let received = Arc::clone(&lines);
+        let turn = turn().with_on_progress(move |line| received.lock().unwrap().push(line));
         let long = |seconds: u32| {
             let arguments = json!({"duration": seconds, "steps": 4});
             ToolCall::new("2", "every__trigger-long-running-operation", arguments)
@@ -118,24 +118,24 @@ fn everything_server_features_work() {
 #[ignore = "heavy: servers of others"]
 fn two_copies_of_a_server_are_independent() {
     run(async {
-        let folders = ["a", "b"].map(|name| {
-            let folder = format!("{}/mcp-copy-{name}", env!("CARGO_TARGET_TMPDIR"));
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(format!("{folder}/file"), name).unwrap();
-            std::fs::canonicalize(folder).unwrap().to_str().unwrap().to_owned()
+        let dirs = ["a", "b"].map(|name| {
+            let dir = format!("{}/mcp-copy-{name}", env!("CARGO_TARGET_TMPDIR"));
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(format!("{dir}/file"), name).unwrap();
+            std::fs::canonicalize(dir).unwrap().to_str().unwrap().to_owned()
         });
         let mut tools = Vec::new();
-        for (alias, folder) in ["left", "right"].into_iter().zip(&folders) {
-            let Some(server) = server(alias, "mcp-server-filesystem", &[folder]) else { return };
+        for (alias, dir) in ["left", "right"].into_iter().zip(&dirs) {
+            let Some(server) = server(alias, "mcp-server-filesystem", &[dir]) else { return };
             tools.extend(locked(&server.into()).await);
         }
         let toolbox = toolbox(tools);
-        for (alias, folder, other, said) in
-            [("left", &folders[0], &folders[1], "a"), ("right", &folders[1], &folders[0], "b")]
+        for (alias, dir, other, message) in
+            [("left", &dirs[0], &dirs[1], "a"), ("right", &dirs[1], &dirs[0], "b")]
         {
             let name = format!("{alias}__read_text_file");
-            let read = call(&toolbox, &name, json!({"path": format!("{folder}/file")})).await;
-            assert_eq!(read.outcome.unwrap().structured().unwrap()["content"], said);
+            let read = call(&toolbox, &name, json!({"path": format!("{dir}/file")})).await;
+            assert_eq!(read.outcome.unwrap().structured().unwrap()["content"], message);
             let outside = call(&toolbox, &name, json!({"path": format!("{other}/file")})).await;
             assert!(outside.is_error(), "{}", outside.text());
         }

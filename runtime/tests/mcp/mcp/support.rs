@@ -50,8 +50,8 @@ pub(crate) async fn connect(words: &str) -> McpClient {
 
 pub(crate) async fn call(client: &McpClient, tool: &str, arguments: Value) -> Result<String, ToolError> {
     let arguments: Map<String, Value> = serde_json::from_value(arguments).unwrap();
-    let answer = client.call(tool, arguments).await?;
-    Ok(answer["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+    let response = client.call(tool, arguments).await?;
+    Ok(response["content"][0]["text"].as_str().unwrap_or_default().to_owned())
 }
 
 /// A call without arguments, which succeeds.

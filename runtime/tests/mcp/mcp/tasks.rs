@@ -89,13 +89,13 @@ fn task_is_polled_until_done() {
     run(async {
         let client = client().await;
         let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let lines = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let lines = Arc::clone(&received);
         let turn =
             ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
-        let answer = toolbox.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
-        assert_eq!(answer.text(), "done at last");
-        assert_eq!(*heard.lock().unwrap(), ["beginning", "step 1", "step 2"]);
+        let response = toolbox.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
+        assert_eq!(response.text(), "done at last");
+        assert_eq!(*received.lock().unwrap(), ["beginning", "step 1", "step 2"]);
         let get = json!(["tasks/get", "task-1", "2026-07-28", null]);
         assert_eq!(told(&client, "seen").await, json!([get, get, get]).to_string());
         assert_eq!(call(&client, "task", json!({"kind": "over"})).await.unwrap(), "at once");
@@ -113,11 +113,11 @@ fn failed_task_reports_its_reason() {
             ("stopped", "it has cancelled the task"),
             ("strange", "its task has the status `resting`"),
         ] {
-            let why = call(&client, "task", json!({ "kind": kind })).await.unwrap_err().to_string();
-            assert!(why.contains(expected), "{why}");
+            let reason = call(&client, "task", json!({ "kind": kind })).await.unwrap_err().to_string();
+            assert!(reason.contains(expected), "{reason}");
         }
-        let why = call(&client, "task", json!({"odd": ""})).await.unwrap_err().to_string();
-        assert!(why.contains("a task without a `taskId`"), "{why}");
+        let reason = call(&client, "task", json!({"odd": ""})).await.unwrap_err().to_string();
+        assert!(reason.contains("a task without a `taskId`"), "{reason}");
     });
 }
 
@@ -126,8 +126,8 @@ fn task_gets_its_requested_input() {
     run(async {
         let client = client().await;
         let got = call(&client, "task", json!({"kind": "asks"})).await.unwrap();
-        let answer = json!({"q": {"action": "accept", "content": "Which name?"}});
-        assert_eq!(got, answer.to_string());
+        let response = json!({"q": {"action": "accept", "content": "Which name?"}});
+        assert_eq!(got, response.to_string());
         // Once, however often it asks.
         let seen = told(&client, "seen").await;
         assert_eq!(seen.matches("tasks/update").count(), 1, "{seen}");
@@ -144,8 +144,8 @@ fn abandoned_task_is_cancelled() {
         eventually("it is cancelled", cancelled).await;
         // And so is one that takes longer than a call may.
         let started = Instant::now();
-        let why = call(&client, "task", json!({"kind": "endless"})).await.unwrap_err();
-        assert_eq!(why.code(), "TIMEOUT", "{why}");
+        let error = call(&client, "task", json!({"kind": "endless"})).await.unwrap_err();
+        assert_eq!(error.code(), "TIMEOUT", "{error}");
         assert!(started.elapsed() < Duration::from_secs(8));
         eventually("it is cancelled", cancelled).await;
         // One that is over is not.
@@ -159,8 +159,8 @@ fn abandoned_task_is_cancelled() {
 fn task_support_is_declared_on_request() {
     run(async {
         let declared = |client: McpClient| async move {
-            let told = told(&client, "declared").await;
-            serde_json::from_str::<Value>(&told).unwrap()
+            let message = told(&client, "declared").await;
+            serde_json::from_str::<Value>(&message).unwrap()
         };
         let tasks = json!({"io.modelcontextprotocol/tasks": {}});
         assert_eq!(declared(client().await).await, json!({"elicitation": {}, "extensions": tasks}));

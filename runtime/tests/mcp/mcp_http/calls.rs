@@ -30,8 +30,8 @@ async fn tools_work_in_both_versions_and_response_formats() {
         // rmcp compares the header with the argument.
         assert_eq!(told(&client, "deploy", json!({"region": " é"})).await, " é");
         assert_eq!(client.call("fail", Map::new()).await.unwrap()["isError"], true);
-        let why = client.call("nothing", Map::new()).await.unwrap_err().to_string();
-        assert!(why.contains("there is no tool `nothing`"), "{why}");
+        let reason = client.call("nothing", Map::new()).await.unwrap_err().to_string();
+        assert!(reason.contains("there is no tool `nothing`"), "{reason}");
         client.close().await;
     }
 }
@@ -42,16 +42,16 @@ async fn aliased_calls_report_progress() {
         let world = World::start(false).await;
         let client = world.client(era).await;
         let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let lines = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let lines = Arc::clone(&received);
         let turn =
             ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
         let call = ToolCall::new("1", "docs__work", json!({"steps": 3, "ms": 20}));
-        let answer = toolbox.call(call, &turn).await;
-        assert_eq!(answer.text(), "done", "{era}");
-        assert_eq!(*heard.lock().unwrap(), ["1.0", "2.0", "3.0"], "{era}");
-        let answer = toolbox.call(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
-        assert!(answer.is_error() && answer.text().contains("it failed"));
+        let response = toolbox.call(call, &turn).await;
+        assert_eq!(response.text(), "done", "{era}");
+        assert_eq!(*received.lock().unwrap(), ["1.0", "2.0", "3.0"], "{era}");
+        let response = toolbox.call(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
+        assert!(response.is_error() && response.text().contains("it failed"));
     }
 }
 
@@ -116,10 +116,12 @@ async fn progress_resets_the_idle_timeout_up_to_the_total() {
         let options = open().idle_timeout(Duration::from_millis(250)).call_timeout(Duration::from_secs(2));
         let client = McpClient::connect(world.server(era), options).await.unwrap();
         assert_eq!(told(&client, "work", json!({"steps": 5, "ms": 100})).await, "done");
-        let why = client.call("work", serde_json::from_value(json!({"steps": 1, "ms": 900})).unwrap()).await;
-        assert!(why.unwrap_err().to_string().contains("said nothing for 250ms"));
-        let why = client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
-        drop(why.unwrap_err());
+        let error =
+            client.call("work", serde_json::from_value(json!({"steps": 1, "ms": 900})).unwrap()).await;
+        assert!(error.unwrap_err().to_string().contains("said nothing for 250ms"));
+        let error =
+            client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
+        drop(error.unwrap_err());
         eventually("they go on", async || world.cancelled() == 2).await;
     }
 }
@@ -147,8 +149,8 @@ async fn token_repeated_by_a_server_is_redacted() {
         // What the server was sent last, and something that it was not sent.
         let text = (1..=40).map(|number| format!("t0ken-{number}-of-many")).collect::<Vec<_>>().join(" ");
         let call = ToolCall::new("1", "docs__echo", json!({"text": text}));
-        let told = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
-        assert!(told.contains("[REDACTED] ") && told.contains("t0ken-40-of-many"), "{era}: {told}");
-        assert!(told.matches("[REDACTED]").count() <= 4, "{era}: {told}");
+        let message = toolbox.call(call, &ToolContext::new("turn", "")).await.text();
+        assert!(message.contains("[REDACTED] ") && message.contains("t0ken-40-of-many"), "{era}: {message}");
+        assert!(message.matches("[REDACTED]").count() <= 4, "{era}: {message}");
     }
 }

@@ -24,11 +24,11 @@ async fn context_hosts_restrict_mcp_servers() {
     {
         let before = world.connections.load(Ordering::Relaxed);
         let turn = ToolContext::new("1", "echo").with_allowed_hosts(&allowed);
-        let answer = tools[0].execute(json!({"text": "a"}), &turn).await;
-        match answer {
-            Ok(answer) => assert!(reached && answer.to_text() == "a"),
-            Err(why) => {
-                assert!(!reached && why.to_string().contains("this context allows example.com"), "{why}");
+        let result = tools[0].execute(json!({"text": "a"}), &turn).await;
+        match result {
+            Ok(result) => assert!(reached && result.to_text() == "a"),
+            Err(error) => {
+                assert!(!reached && error.to_string().contains("this context allows example.com"), "{error}");
                 assert_eq!(world.connections.load(Ordering::Relaxed), before);
             }
         }
@@ -38,12 +38,12 @@ async fn context_hosts_restrict_mcp_servers() {
 #[tokio::test]
 async fn server_at_a_private_address_must_be_allowed() {
     let world = World::start(false).await;
-    let why = McpClient::connect(world.server(""), McpOptions::new()).await.unwrap_err().to_string();
-    assert!(why.contains("private_host(\"127.0.0.1\")"), "{why}");
+    let reason = McpClient::connect(world.server(""), McpOptions::new()).await.unwrap_err().to_string();
+    assert!(reason.contains("private_host(\"127.0.0.1\")"), "{reason}");
     let toolbox =
         Registry::new(world.client("").await.tools().await.unwrap()).unwrap().toolbox(Default::default());
-    let answer = toolbox
+    let response = toolbox
         .call(ToolCall::new("1", "docs__echo", json!({"text": "a"})), &ToolContext::new("1", ""))
         .await;
-    assert_eq!(answer.text(), "a");
+    assert_eq!(response.text(), "a");
 }

@@ -189,7 +189,7 @@ impl rmcp::ServerHandler for Handler {
             #[expect(deprecated, reason = "the simplest request that a server has")]
             "roots" => match context.peer.list_roots().await {
                 Ok(roots) => text(roots.roots[0].uri.clone()),
-                Err(why) => text(format!("no roots: {why}")),
+                Err(cause) => text(format!("no roots: {cause}")),
             },
             "work" => {
                 let mut whole = Unfinished(&self.0, false);
@@ -222,14 +222,14 @@ impl rmcp::ServerHandler for Handler {
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.0.changes.subscribe();
         self.0.listening.fetch_add(1, Ordering::Relaxed);
-        let told = async {
+        let message = async {
             while changes.changed().await.is_ok()
                 && subscription.sink().notify_tool_list_changed().await.is_ok()
             {}
         };
         tokio::select! {
             () = subscription.cancelled() => {}
-            () = told => {}
+            () = message => {}
         }
         self.0.listening.fetch_sub(1, Ordering::Relaxed);
         Ok(())

@@ -30,8 +30,8 @@ async fn person_may_decline_or_be_unavailable() {
         assert!(is_error && text.contains("was not given: What is your name?"), "{text}");
         let client = Client::connect(server().0, era, way).await;
         if era == Era::Alone {
-            let why = client.call("greet", json!({})).await.unwrap_err().to_string();
-            assert!(why.contains("-32021"), "{why}");
+            let reason = client.call("greet", json!({})).await.unwrap_err().to_string();
+            assert!(reason.contains("-32021"), "{reason}");
             continue;
         }
         let (text, is_error) = client.text("greet", json!({})).await;
@@ -77,7 +77,7 @@ async fn approvals_are_refused_unless_the_client_may_approve() {
 
 #[tokio::test]
 async fn client_decisions_are_stored_in_the_queue() {
-    for (approve, told, granted, code) in [
+    for (approve, message, granted, code) in [
         (true, "paid 5", true, None),
         (false, "did not approve", false, Some("PERMISSION_DENIED".to_owned())),
     ] {
@@ -87,7 +87,7 @@ async fn client_decisions_are_stored_in_the_queue() {
         let server = Server::new(toolbox.clone()).approve_by_elicitation();
         let client = Client::of(person, server, Era::Sessions, Way::Pipe).await;
         let (text, _) = client.text("pay", json!({"amount": 5})).await;
-        assert!(text.contains(told), "{text}");
+        assert!(text.contains(message), "{text}");
         let all = queue.list(&ApprovalState::ALL).await.unwrap();
         let [entry] = &all[..] else { panic!("{all:?}") };
         let decision = entry.decision.as_ref().unwrap();
@@ -109,15 +109,15 @@ async fn state(client: &Client) -> String {
 }
 
 /// Returns with a state and an answer.
-async fn back(client: &Client, tool: &str, state: Option<&str>, answers: Value) -> Result<Value, String> {
+async fn back(client: &Client, tool: &str, state: Option<&str>, responses: Value) -> Result<Value, String> {
     let mut params = params(tool, json!({}));
     params.request_state = state.map(str::to_owned);
-    params.input_responses = Some(serde_json::from_value(answers).unwrap());
+    params.input_responses = Some(serde_json::from_value(responses).unwrap());
     match client.running.call_tool_once(params).await {
         Ok(CallToolResponse::Complete(result)) => Ok(json!(result)),
         Ok(CallToolResponse::InputRequired(asked)) => Ok(json!(asked)),
         Ok(other) => panic!("{other:?}"),
-        Err(why) => Err(why.to_string()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -128,14 +128,14 @@ async fn state_is_valid_once_for_its_tool_only() {
         let client = Client::of(Person::Declines, server().0, Era::Alone, way).await;
         let waits = state(&client).await;
         for wrong in [format!("{waits}x"), waits.replace("\"greet\"", "\"visits\""), "{}".to_owned()] {
-            let why = back(&client, "greet", Some(&wrong), ada()).await.unwrap_err();
-            assert!(why.contains("-32602"), "{why}");
+            let reason = back(&client, "greet", Some(&wrong), ada()).await.unwrap_err();
+            assert!(reason.contains("-32602"), "{reason}");
         }
         let changed = waits.replace("What is your name?", "Anything else?");
-        let why = back(&client, "greet", Some(&changed), ada()).await.unwrap_err();
-        assert!(why.contains("-32602"), "{why}");
-        let why = back(&client, "add", Some(&waits), ada()).await.unwrap_err();
-        assert!(why.contains("requestState"), "{why}");
+        let reason = back(&client, "greet", Some(&changed), ada()).await.unwrap_err();
+        assert!(reason.contains("-32602"), "{reason}");
+        let reason = back(&client, "add", Some(&waits), ada()).await.unwrap_err();
+        assert!(reason.contains("requestState"), "{reason}");
         let no_answer = back(&client, "greet", Some(&waits), json!({"user_name": 12345})).await.unwrap_err();
         assert!(no_answer.contains("-32602"), "{no_answer}");
 

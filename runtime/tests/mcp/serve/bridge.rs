@@ -13,17 +13,17 @@ use crate::serve::tools::{Heard, toolbox};
 
 /// Serves the fixture by its handler, and connects a client to it.
 async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H>, Arc<Heard>) {
-    let heard = Arc::new(Heard::default());
-    let context = ToolboxContext::new().with_service(Arc::clone(&heard));
+    let received = Arc::new(Heard::default());
+    let context = ToolboxContext::new().with_service(Arc::clone(&received));
     let handler = handler(toolbox().context(context).build().unwrap());
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     tokio::spawn(async move { rmcp::serve_server(handler, theirs).await.unwrap().waiting().await });
-    (rmcp::serve_client(client, ours).await.unwrap(), heard)
+    (rmcp::serve_client(client, ours).await.unwrap(), received)
 }
 
 #[tokio::test]
 async fn client_tools_and_toolbox_handler_can_be_bridged() {
-    let (client, heard) = connected(ClientConfig::default()).await;
+    let (client, received) = connected(ClientConfig::default()).await;
     let registry = Registry::new(tools("far", client.peer()).await.unwrap()).unwrap();
     let toolbox: Toolbox = registry.toolbox(ToolboxContext::new());
     let names: Vec<&str> = toolbox.specs().map(|spec| spec.name.as_str()).collect();
@@ -45,7 +45,7 @@ async fn client_tools_and_toolbox_handler_can_be_bridged() {
     assert!(call("far__add", json!({"a": "one"})).await.text().contains("b: missing"));
     // A call that takes too long is cancelled there.
     assert!(call("far__hang", json!({})).await.is_error());
-    until("cancelled", || heard.0.load(Ordering::SeqCst)).await;
+    until("cancelled", || received.0.load(Ordering::SeqCst)).await;
     client.cancel().await.unwrap();
     let lost = call("far__add", json!({"a": 1, "b": 2})).await;
     assert!(lost.is_error() && lost.text().contains("far"), "{}", lost.text());
@@ -61,12 +61,12 @@ async fn progress_passes_the_bridge_in_both_directions() {
         let toolbox = toolbox.clone();
         tokio::spawn(async move {
             let lines = Arc::new(Mutex::new(Vec::new()));
-            let heard = Arc::clone(&lines);
-            let turn =
-                ToolContext::new("turn", "").with_on_progress(move |line| heard.lock().unwrap().push(line));
-            let answer =
+            let received = Arc::clone(&lines);
+            let turn = ToolContext::new("turn", "")
+                .with_on_progress(move |line| received.lock().unwrap().push(line));
+            let response =
                 toolbox.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
-            assert_eq!(answer.text(), "three");
+            assert_eq!(response.text(), "three");
             lines.lock().unwrap().clone()
         })
     });

@@ -42,14 +42,14 @@ async fn invalid_declared_result_is_the_same_error_everywhere() {
     let toolbox = Toolbox::builder(&registry).build().unwrap();
     let (turn, call) = (ToolContext::new("turn", ""), || ToolCall::new("1", "promise", json!({})));
     let called = toolbox.call(call(), &turn).await;
-    let told = called.text();
-    assert!(called.is_error() && told.contains("it is not as declared: /count:"), "{told}");
-    assert!(told.contains("3 or so"), "what it gave follows: {told}");
+    let message = called.text();
+    assert!(called.is_error() && message.contains("it is not as declared: /count:"), "{message}");
+    assert!(message.contains("3 or so"), "what it gave follows: {message}");
     let calls = vec![call(), call()];
     let options = Default::default();
     let dispatched = toolbox.dispatch(calls, &turn, &options).await;
     for response in dispatched.responses {
-        assert_eq!((response.is_error(), response.text()), (true, told.clone()));
+        assert_eq!((response.is_error(), response.text()), (true, message.clone()));
     }
     for (era, way) in ALL {
         let client = Client::connect(Server::new(toolbox.clone()), era, way).await;
@@ -60,7 +60,11 @@ async fn invalid_declared_result_is_the_same_error_everywhere() {
             .iter()
             .map(|block| block["text"].as_str().unwrap())
             .collect();
-        assert_eq!((texts.join("\n"), &served["isError"]), (told.clone(), &json!(true)), "{era:?} {way:?}");
+        assert_eq!(
+            (texts.join("\n"), &served["isError"]),
+            (message.clone(), &json!(true)),
+            "{era:?} {way:?}"
+        );
         assert!(served.get("structuredContent").is_none());
     }
 }
@@ -96,9 +100,9 @@ async fn progress_precedes_the_response() {
         let progress = client.handler.progress.clone();
         // Handlers of notifications run beside the call.
         until("all is reported", || progress.lock().unwrap().len() == 3).await;
-        let mut told = progress.lock().unwrap().clone();
-        told.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let texts: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+        let mut messages = progress.lock().unwrap().clone();
+        messages.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let texts: Vec<&str> = messages.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(texts, ["counted 1", "counted 2", "counted 3"], "{era:?} {way:?}");
     }
 }
@@ -106,11 +110,11 @@ async fn progress_precedes_the_response() {
 #[tokio::test]
 async fn cancelled_call_fires_its_token() {
     for (era, way) in ALL {
-        let (server, heard) = server();
+        let (server, received) = server();
         let client = Client::connect(server, era, way).await;
         let call = client.running.call_tool_once(params("hang", json!({})));
         assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
-        until(&format!("cancelled {era:?} {way:?}"), || heard.0.load(Ordering::SeqCst)).await;
+        until(&format!("cancelled {era:?} {way:?}"), || received.0.load(Ordering::SeqCst)).await;
         // And nothing else is.
         assert!(!client.text("visits", json!({})).await.1);
     }
@@ -120,7 +124,7 @@ async fn cancelled_call_fires_its_token() {
 async fn disconnected_client_cancels_its_calls() {
     let all = ALL.map(|(era, way)| {
         tokio::spawn(async move {
-            let (server, heard) = server();
+            let (server, received) = server();
             let client = Client::connect(server, era, way).await;
             let peer = client.running.peer().clone();
             let call = tokio::spawn(async move { peer.call_tool_once(params("hang", json!({}))).await });
@@ -129,7 +133,7 @@ async fn disconnected_client_cancels_its_calls() {
             client.running.cancel().await.unwrap();
             assert!(call.await.unwrap().is_err());
             // For five seconds, the answer of a call is awaited, in case that the client still reads.
-            until(&format!("cancelled {era:?} {way:?}"), || heard.0.load(Ordering::SeqCst)).await;
+            until(&format!("cancelled {era:?} {way:?}"), || received.0.load(Ordering::SeqCst)).await;
         })
     });
     for one in all {

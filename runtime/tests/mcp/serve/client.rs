@@ -81,7 +81,9 @@ impl ClientHandler for Handler {
         let asked = serde_json::to_value(request).unwrap();
         self.asked.lock().unwrap().push(asked["message"].as_str().unwrap().to_owned());
         Ok(match &self.person {
-            Person::Says(answer) => ElicitResult::new(ElicitationAction::Accept).with_content(answer.clone()),
+            Person::Says(response) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(response.clone())
+            }
             _ => ElicitResult::new(ElicitationAction::Decline),
         })
     }
@@ -130,7 +132,7 @@ impl Client {
         let handler = Handler { person, ..Handler::default() };
         match handler.clone().serve_with_lifecycle(transport, lifecycle(era)).await {
             Ok(running) => Ok(Client { running, handler }),
-            Err(why) => Err(format!("{why:?}")),
+            Err(error) => Err(format!("{error:?}")),
         }
     }
 

@@ -111,8 +111,8 @@ async fn final_input_before_the_end_is_processed() {
     let params = json!({"name": "greet", "arguments": {}});
     client.says(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
     let asked: Value = serde_json::from_str(&client.hears("elicitation/create").await).unwrap();
-    let answer = json!({"action": "accept", "content": {"name": "Ada"}});
-    client.says(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer})).await;
+    let response = json!({"action": "accept", "content": {"name": "Ada"}});
+    client.says(json!({"jsonrpc": "2.0", "id": asked["id"], "result": response})).await;
     client.ends().await;
     assert!(client.hears("\"id\":1").await.contains("Hello, Ada!"));
 }

@@ -62,8 +62,8 @@ async fn all_requests_are_answered_while_calls_run() {
     let mut open: std::collections::BTreeSet<u64> = (1..=1_000).collect();
     while !open.is_empty() {
         let line = timeout(Duration::from_secs(10), client.hears("\"id\"")).await.expect("an answer");
-        let answer: Value = serde_json::from_str(&line).unwrap();
-        assert!(open.remove(&answer["id"].as_u64().unwrap()), "{line}");
+        let response: Value = serde_json::from_str(&line).unwrap();
+        assert!(open.remove(&response["id"].as_u64().unwrap()), "{line}");
     }
 }
 

@@ -26,9 +26,9 @@ async fn status_at(target: &str, url: &str, headers: &str) -> u16 {
         body.len()
     );
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = [0; 12];
-    stream.read_exact(&mut answer).await.unwrap();
-    String::from_utf8_lossy(&answer[9..]).parse().unwrap()
+    let mut response = [0; 12];
+    stream.read_exact(&mut response).await.unwrap();
+    String::from_utf8_lossy(&response[9..]).parse().unwrap()
 }
 
 #[tokio::test]
@@ -141,10 +141,10 @@ async fn session_is_restricted_to_its_principal() {
         request.send()
     };
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
-    let begun =
+    let started =
         post("alice", None, json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
-    let begun = begun.await.unwrap();
-    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let started = started.await.unwrap();
+    let session = started.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let call = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "who", "arguments": {}}});
     let mine = post("alice", Some(session.clone()), call(2)).await.unwrap().text().await.unwrap();
     assert!(mine.contains("alice"), "{mine}");
@@ -171,8 +171,8 @@ async fn session_is_restricted_to_its_principal() {
 
 #[tokio::test]
 async fn server_without_a_token_is_local_only() {
-    let why = server().0.http("0.0.0.0:0").await.unwrap_err().to_string();
-    assert!(why.contains("anyone who can reach") && why.contains("bearer token"), "{why}");
+    let reason = server().0.http("0.0.0.0:0").await.unwrap_err().to_string();
+    assert!(reason.contains("anyone who can reach") && reason.contains("bearer token"), "{reason}");
     let (server, _) = server();
     let open = server.bearer("x").http("0.0.0.0:0");
     assert!(tokio::time::timeout(Duration::from_millis(200), open).await.is_err(), "it serves");

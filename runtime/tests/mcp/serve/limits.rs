@@ -40,14 +40,14 @@ impl Raw {
     pub(super) async fn begin(&self, who: &str) -> Result<String, (StatusCode, String)> {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let answer = self.post(who, None, &body).await;
-        if answer.status() != 200 {
-            assert!(answer.headers().contains_key("retry-after"));
-            return Err((answer.status(), answer.text().await.unwrap()));
+        let response = self.post(who, None, &body).await;
+        if response.status() != 200 {
+            assert!(response.headers().contains_key("retry-after"));
+            return Err((response.status(), response.text().await.unwrap()));
         }
-        let session = answer.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-        let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert_eq!(self.post(who, Some(&session), &begun).await.status(), 202);
+        let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let started = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.post(who, Some(&session), &started).await.status(), 202);
         Ok(session)
     }
 
@@ -153,9 +153,9 @@ async fn incomplete_request_times_out() {
 #[tokio::test]
 async fn oversized_request_is_rejected() {
     let raw = Raw::of(server().0.max_request_bytes(1_000)).await;
-    let answer = raw.post("", None, &json!("x".repeat(1_000))).await;
-    assert_eq!(answer.status(), 413);
-    assert!(answer.text().await.unwrap().contains("1000 bytes"));
+    let response = raw.post("", None, &json!("x".repeat(1_000))).await;
+    assert_eq!(response.status(), 413);
+    assert!(response.text().await.unwrap().contains("1000 bytes"));
     assert!(raw.begin("").await.is_ok());
 }
 
@@ -171,13 +171,13 @@ async fn excess_connection_is_rejected_with_a_message() {
     drop(held);
     let raw = Raw::at(url);
     let again =
-        async { while raw.http.get(&raw.url).send().await.is_ok_and(|answer| answer.status() == 503) {} };
+        async { while raw.http.get(&raw.url).send().await.is_ok_and(|response| response.status() == 503) {} };
     timeout(Duration::from_secs(10), again).await.unwrap();
 }
 
 #[tokio::test]
 async fn abandoned_calls_count_towards_the_call_limit() {
-    let (server, heard) = server();
+    let (server, received) = server();
     let raw = Raw::of(server.max_calls(3)).await;
     let sessions = [raw.begin("").await.unwrap(), raw.begin("").await.unwrap()];
     let start = async |session: &str, id: u32| {
@@ -194,16 +194,16 @@ async fn abandoned_calls_count_towards_the_call_limit() {
         let refused = refused.expect("it does not run").unwrap();
         assert!(refused.contains("-32603") && refused.contains("try again when one is done"), "{refused}");
     }
-    assert!(!heard.0.load(Ordering::SeqCst));
+    assert!(!received.0.load(Ordering::SeqCst));
     // Other requests are answered, and where a call is cancelled, there is room again.
     assert_eq!(raw.status("", &sessions[0]).await, 200);
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 11}});
     raw.post("", Some(&sessions[0]), &cancel).await;
     let again = async {
         loop {
-            let mut answer = raw.call("", &sessions[1], "add").await;
+            let mut response = raw.call("", &sessions[1], "add").await;
             let mut text = String::new();
-            while let Some(chunk) = answer.chunk().await.unwrap() {
+            while let Some(chunk) = response.chunk().await.unwrap() {
                 text.push_str(&String::from_utf8_lossy(&chunk));
             }
             if !text.contains("try again") {
@@ -246,7 +246,8 @@ async fn client_not_reading_loses_its_connection() {
     timeout(Duration::from_secs(15), asks).await.expect("the connection ends");
     // Once its place is free.
     let raw = Raw::at(url);
-    let again =
-        async { while raw.http.get(&raw.url).send().await.map_or(true, |answer| answer.status() == 503) {} };
+    let again = async {
+        while raw.http.get(&raw.url).send().await.map_or(true, |response| response.status() == 503) {}
+    };
     timeout(Duration::from_secs(10), again).await.unwrap();
 }

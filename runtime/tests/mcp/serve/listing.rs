@@ -38,8 +38,8 @@ async fn invalid_cursor_is_rejected() {
         let client = Client::connect(server().0, era, way).await;
         for cursor in ["", "4", "add"] {
             let params = PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned()));
-            let why = client.running.list_tools(Some(params)).await.unwrap_err().to_string();
-            assert!(why.contains("-32602") && why.contains("nextCursor"), "{why}");
+            let reason = client.running.list_tools(Some(params)).await.unwrap_err().to_string();
+            assert!(reason.contains("-32602") && reason.contains("nextCursor"), "{reason}");
         }
     }
 }
@@ -61,7 +61,7 @@ async fn clients_are_notified_of_list_changes() {
         let tools = server.tools();
         let client = Client::connect(server, era, way).await;
         assert_eq!(client.names().await, NAMES);
-        let told = if era == Era::Alone {
+        let reported = if era == Era::Alone {
             let filter = SubscriptionFilter::builder().tools_list_changed().build();
             let mut subscription = client.running.listen(filter).await.unwrap();
             tools.replace(other());
@@ -74,7 +74,7 @@ async fn clients_are_notified_of_list_changes() {
             until("told of the change", || *changes.lock().unwrap() > 0).await;
             true
         };
-        assert!(told);
+        assert!(reported);
         assert_eq!(client.names().await, ["subtract"], "{era:?} {way:?}");
         assert_eq!(client.text("subtract", json!({"a": 3, "b": 1})).await.0, "2");
     }

@@ -62,8 +62,8 @@ async fn calls_per_principal_are_limited() {
     assert!(refused.contains("one caller of this server may run"), "{refused}");
     let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
     let add = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
-    let answer = raw.post("alice", Some(&hers), &add).await.text().await.unwrap();
-    assert!(answer.contains("{\"sum\":3}"), "{answer}");
+    let output = raw.post("alice", Some(&hers), &add).await.text().await.unwrap();
+    assert!(output.contains("{\"sum\":3}"), "{output}");
     drop(running);
 }
 
@@ -87,14 +87,14 @@ async fn http_request_id_is_in_use_until_handled() {
 
 #[tokio::test]
 async fn ended_session_cancels_its_calls_and_returns_404() {
-    let (server, heard) = server();
+    let (server, received) = server();
     let raw = Raw::of(server).await;
     let session = raw.begin("").await.unwrap();
     let _running = raw.hang("", &session, 7).await;
     let end = raw.http.delete(&raw.url).header("mcp-session-id", &session).send().await.unwrap();
     assert_eq!(end.status(), 204);
     // Long before the five seconds after which `rmcp` would do so.
-    let cancelled = until("the call is cancelled", || heard.0.load(Ordering::SeqCst));
+    let cancelled = until("the call is cancelled", || received.0.load(Ordering::SeqCst));
     timeout(Duration::from_secs(3), cancelled).await.expect("at once");
     assert_eq!(raw.status("", &session).await, 404);
 }

@@ -29,8 +29,8 @@ fn add(a: i64, b: i64) -> Sum {
 
 /// Fails.
 #[tool(undocumented)]
-fn fail(why: String) -> Result<String, ToolError> {
-    Err(ToolError::failed(why))
+fn fail(reason: String) -> Result<String, ToolError> {
+    Err(ToolError::failed(reason))
 }
 
 /// Draws a dot.
@@ -58,10 +58,10 @@ pub(crate) struct Heard(pub(crate) AtomicBool);
 /// Waits for ever.
 #[tool]
 async fn hang(ctx: &ToolContext) -> Result<String, ToolError> {
-    let heard = ctx.service::<Heard>().unwrap();
+    let received = ctx.service::<Heard>().unwrap();
     ctx.progress("waiting");
     ctx.cancel().cancelled().await;
-    heard.0.store(true, Ordering::SeqCst);
+    received.0.store(true, Ordering::SeqCst);
     Err(ToolError::Cancelled)
 }
 
@@ -84,7 +84,7 @@ fn visits(ctx: &ToolContext) -> String {
 #[tool]
 fn greet(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
-        Some(answer) => ToolResult::text(format!("Hello, {}!", answer["name"].as_str().unwrap())),
+        Some(response) => ToolResult::text(format!("Hello, {}!", response["name"].as_str().unwrap())),
         None => {
             let schema = json!({"type": "object", "title": "user_name", "properties": {"name": {"type": "string"}}, "required": ["name"]});
             ToolResult::empty()
@@ -121,9 +121,9 @@ pub(crate) fn toolbox() -> ToolboxBuilder {
 
 /// A server of all of them, and whether `hang` was cancelled.
 pub(crate) fn server() -> (Server, Arc<Heard>) {
-    let heard = Arc::new(Heard::default());
-    let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&heard));
-    (Server::new(toolbox().context(context).build().unwrap()).name("fixture").page_size(4), heard)
+    let received = Arc::new(Heard::default());
+    let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&received));
+    (Server::new(toolbox().context(context).build().unwrap()).name("fixture").page_size(4), received)
 }
 
 pub(crate) fn object(value: Value) -> Map<String, Value> {

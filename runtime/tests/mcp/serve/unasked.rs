@@ -16,16 +16,16 @@ fn yes() -> Value {
 }
 
 /// Calls a tool with answers, and perhaps a state; returns the result as JSON, or the text of the error.
-async fn ask(client: &Client, tool: &str, state: Option<&str>, answers: Value) -> Value {
+async fn ask(client: &Client, tool: &str, state: Option<&str>, responses: Value) -> Value {
     let arguments = if tool == "pay" { json!({"amount": 5}) } else { json!({}) };
     let mut params = params(tool, arguments);
     params.request_state = state.map(str::to_owned);
-    params.input_responses = Some(serde_json::from_value(answers).unwrap());
+    params.input_responses = Some(serde_json::from_value(responses).unwrap());
     match client.running.call_tool_once(params).await {
         Ok(CallToolResponse::Complete(result)) => json!(result),
         Ok(CallToolResponse::InputRequired(asked)) => json!(asked),
         Ok(other) => panic!("{other:?}"),
-        Err(why) => json!(why.to_string()),
+        Err(error) => json!(error.to_string()),
     }
 }
 
@@ -41,15 +41,15 @@ async fn unrequested_approval_is_ignored() {
         for person in [Person::Absent, Person::Declines] {
             let is_absent = matches!(person, Person::Absent);
             let client = Client::of(person, server().0.approve_by_elicitation(), era, way).await;
-            let told = ask(&client, "pay", None, yes()).await.to_string();
-            assert!(!told.contains("paid"), "{era:?} {way:?}: {told}");
+            let message = ask(&client, "pay", None, yes()).await.to_string();
+            assert!(!message.contains("paid"), "{era:?} {way:?}: {message}");
             let expected = match (era, is_absent) {
                 (Era::Alone, true) => "-32021",
                 (Era::Alone, false) => "input_required",
                 (Era::Sessions, true) => "cannot be asked",
                 (Era::Sessions, false) => "did not approve",
             };
-            assert!(told.contains(expected), "{era:?} {way:?}: {told}");
+            assert!(message.contains(expected), "{era:?} {way:?}: {message}");
         }
     }
 }
@@ -94,12 +94,12 @@ async fn state_is_unusable_for_another_principal() {
     for (tool, done) in [("pay", "paid 5"), ("greet", "Hello, Ada!")] {
         let waits = state(&alice, tool).await;
         let no = answer("decline", json!({}));
-        for (client, state, answers) in [
+        for (client, state, responses) in [
             (&bob, waits.clone(), yes()),
             (&bob, waits.clone(), no.clone()),
             (&alice, waits.replace("\"reasons\"", "\"reasons \"").replace("your name", "his name"), no),
         ] {
-            let refused = ask(client, tool, Some(&state), answers).await.to_string();
+            let refused = ask(client, tool, Some(&state), responses).await.to_string();
             assert!(refused.contains("-32602"), "{tool}: {refused}");
         }
         let hers = ask(&alice, tool, Some(&waits), yes()).await;

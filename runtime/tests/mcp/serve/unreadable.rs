@@ -24,10 +24,10 @@ fn call(id: &str, argument: &str) -> String {
 }
 
 /// The ID of an answer, and its result or what is wrong.
-fn shown(answer: &Value) -> String {
-    match &answer["error"] {
-        Value::Null => format!("{}: {}", answer["id"], answer["result"]),
-        error => format!("{}: {} {}", answer["id"], error["code"], error["message"].as_str().unwrap()),
+fn shown(response: &Value) -> String {
+    match &response["error"] {
+        Value::Null => format!("{}: {}", response["id"], response["result"]),
+        error => format!("{}: {} {}", response["id"], error["code"], error["message"].as_str().unwrap()),
     }
 }
 
@@ -36,9 +36,9 @@ async fn post(url: &str, session: Option<&str>, body: String) -> (u16, Option<St
     let request = reqwest::Client::new().post(url).header("content-type", "application/json");
     let request = request.header("accept", "application/json, text/event-stream").body(body);
     let request = session.into_iter().fold(request, |request, id| request.header("mcp-session-id", id));
-    let answer = request.send().await.unwrap();
-    let id = answer.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
-    let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
+    let response = request.send().await.unwrap();
+    let id = response.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
+    let (status, text) = (response.status().as_u16(), response.text().await.unwrap());
     let data = text.lines().find_map(|line| line.strip_prefix("data:").filter(|data| data.contains('{')));
     let data = serde_json::from_str(data.unwrap_or(&text)).unwrap_or(Value::String(text));
     (status, id, data)
@@ -50,8 +50,8 @@ async fn session(url: &str) -> Option<String> {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
     let (_, session, _) = post(url, None, begin.to_string()).await;
-    let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    post(url, session.as_deref(), begun.to_string()).await;
+    let started = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    post(url, session.as_deref(), started.to_string()).await;
     session
 }
 
@@ -63,7 +63,7 @@ fn invalid_messages_match_the_script() {
     let _guard = runtime.enter();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/serve/scripts/unreadable.txt");
     script::replay(&file, || {
-        let (mut client, mut last, mut begun) = (Raw::start(), 0, None);
+        let (mut client, mut last, mut started) = (Raw::start(), 0, None);
         let (runtime, url) = (&runtime, runtime.block_on(serve(server().0)));
         move |word, rest| {
             let mut answered = |line: &str| {
@@ -86,12 +86,13 @@ fn invalid_messages_match_the_script() {
                     Vec::new()
                 }
                 "session" => {
-                    begun = runtime.block_on(session(&url));
+                    started = runtime.block_on(session(&url));
                     Vec::new()
                 }
                 "post" => {
-                    let (status, _, answer) = runtime.block_on(post(&url, begun.as_deref(), rest.to_owned()));
-                    vec![format!("{status}, {}", shown(&answer))]
+                    let (status, _, response) =
+                        runtime.block_on(post(&url, started.as_deref(), rest.to_owned()));
+                    vec![format!("{status}, {}", shown(&response))]
                 }
                 other => panic!("there is no word `{other}`"),
             }
@@ -107,7 +108,7 @@ async fn binary_and_deep_lines_get_an_error_response() {
     let long = call("10", &format!("\"{}\"", "x".repeat(17 << 20)));
     let mut client = Raw::start();
     client.begins().await;
-    for (line, id, code, why) in [
+    for (line, id, code, reason) in [
         (deep.into(), json!(7), -32700, "recursion limit"),
         (not_utf8, json!(9), -32700, "UTF-8"),
         (b"\xff\xfe{\0}\0".into(), Value::Null, -32700, "UTF-8"),
@@ -116,9 +117,9 @@ async fn binary_and_deep_lines_get_an_error_response() {
     {
         client.writes(&line).await;
         client.writes(b"\r\n").await;
-        let answer = answer(&mut client).await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+        let response = answer(&mut client).await;
+        assert_eq!((&response["id"], &response["error"]["code"]), (&id, &json!(code)), "{response}");
+        assert!(response["error"]["message"].as_str().unwrap().contains(reason), "{response}");
     }
     let long = format!("\"{}\"", "x".repeat(400));
     client.writes(format!("{}\n", call(&long, r#"{"a":20,"b":22}"#)).as_bytes()).await;
@@ -145,7 +146,7 @@ async fn unreadable_input_ends_the_question() {
     let asked: Value = serde_json::from_str(&client.hears("elicitation/create").await).unwrap();
     let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{\"action\":1e400}}}}\n", asked["id"]);
     client.writes(line.as_bytes()).await;
-    let answer = answer(&mut client).await;
-    assert_eq!(answer["id"], 1);
-    assert!(answer.to_string().contains("number out of range"), "{answer}");
+    let response = answer(&mut client).await;
+    assert_eq!(response["id"], 1);
+    assert!(response.to_string().contains("number out of range"), "{response}");
 }

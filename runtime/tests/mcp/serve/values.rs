@@ -54,14 +54,14 @@ async fn client_returns_values_of_an_earlier_call() {
         let server = Server::new(toolbox.clone()).client_values(["session_id"]);
         let client = Client::connect(server, era, way).await;
         let tools = client.running.list_all_tools().await.unwrap();
-        let shown = |name: &str| {
+        let displayed = |name: &str| {
             let tool = tools.iter().find(|tool| tool.name == name).unwrap();
             json!(tool.input_schema)["properties"]["session_id"].clone()
         };
-        let told = shown("session_log");
-        assert_eq!(told["type"], "string");
-        assert!(told["description"].as_str().unwrap().contains("Call session_start first"), "{told}");
-        assert_eq!((shown("values"), shown("session_start")), (Value::Null, Value::Null));
+        let message = displayed("session_log");
+        assert_eq!(message["type"], "string");
+        assert!(message["description"].as_str().unwrap().contains("Call session_start first"), "{message}");
+        assert_eq!((displayed("values"), displayed("session_start")), (Value::Null, Value::Null));
 
         let (text, failed) = client.text("session_log", json!({"text": "hi"})).await;
         assert!(failed && text.contains("Active session required"), "{text}");

@@ -9,8 +9,8 @@ use toolgen_runtime::store::{Expected, Row, StoreError};
 async fn nested_and_immediately_decided_calls_are_not_queued() {
     let (world, approvals) = (World::default(), Approvals::on(MemoryStore::new()));
     let toolbox = builder(&world, &approvals).build().unwrap();
-    let why = toolbox.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "APPROVAL_REQUIRED");
+    let error = toolbox.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "APPROVAL_REQUIRED");
     let at_once = builder(&world, &approvals)
         .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["to"].as_str() {
             Some("Ada") => Approval::ApprovedBy("Eve".into()),
@@ -18,9 +18,9 @@ async fn nested_and_immediately_decided_calls_are_not_queued() {
         })
         .build()
         .unwrap();
-    for (to, told) in [("Ada", "paid Ada"), ("Bob", "no")] {
+    for (to, message) in [("Ada", "paid Ada"), ("Bob", "no")] {
         let call = ToolCall::new("c1", "pay", json!({"to": to, "pin": "0815"}));
-        assert_eq!(at_once.call(call, &turn()).await.text(), told);
+        assert_eq!(at_once.call(call, &turn()).await.text(), message);
     }
     assert!(approvals.list(&ApprovalState::ALL).await.unwrap().is_empty());
 }
@@ -29,8 +29,8 @@ async fn nested_and_immediately_decided_calls_are_not_queued() {
 async fn resume_requires_a_queue() {
     let toolbox = Toolbox::builder(&Registry::new(toolset![relay]).unwrap()).build().unwrap();
     assert!(toolbox.approvals().is_none());
-    let why = toolbox.resume_decided("x", &turn()).await.unwrap_err();
-    assert!(why == ApprovalError::NoQueue && why.to_string().contains("approval_queue"), "{why}");
+    let error = toolbox.resume_decided("x", &turn()).await.unwrap_err();
+    assert!(error == ApprovalError::NoQueue && error.to_string().contains("approval_queue"), "{error}");
 }
 
 /// A store in memory that is odd about some requests: those that begin with a text, such as `replace approvals granted`.
@@ -126,19 +126,22 @@ async fn failing_queue_runs_nothing() {
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
     let response =
         builder(&world, &approvals("insert approvals ")).build().unwrap().call(call, &turn()).await;
-    let why = response.outcome.unwrap_err();
-    assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
-    assert!(!why.to_string().contains("disk") && why.operator_text().contains("the disk is full"), "{why}");
+    let error = response.outcome.unwrap_err();
+    assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
+    assert!(
+        !error.to_string().contains("disk") && error.operator_text().contains("the disk is full"),
+        "{error}"
+    );
 
     for at in ["get approvals", "replace approvals "] {
         let approvals = approvals(at);
         let toolbox = builder(&world, &approvals).build().unwrap();
         let request = ask(&toolbox, "Ada").await;
-        let why = approvals.grant(request.queue_id(), "Eve", "").await.unwrap_err();
-        assert!(matches!(why, ApprovalError::Queue(_)), "{at}: {why}");
+        let error = approvals.grant(request.queue_id(), "Eve", "").await.unwrap_err();
+        assert!(matches!(error, ApprovalError::Queue(_)), "{at}: {error}");
         assert!(toolbox.resume_decided(request.queue_id(), &turn()).await.is_err(), "{at}");
-        let why = toolbox.resume(request, &turn()).await.outcome.unwrap_err();
-        assert_eq!(why.code(), "APPROVAL_UNKNOWN", "{at}");
+        let error = toolbox.resume(request, &turn()).await.outcome.unwrap_err();
+        assert_eq!(error.code(), "APPROVAL_UNKNOWN", "{at}");
     }
     assert!(approvals("scan approval").decided().await.is_err());
     // Whether the name was taken is not known: the call does not run, and nobody tries again.
@@ -175,8 +178,8 @@ async fn hanging_queue_times_out() {
     let approvals = odd("", How::Hangs);
     let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(10)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
+    let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
 }
 
 #[tokio::test]
@@ -185,8 +188,8 @@ async fn call_queued_too_late_never_runs() {
     let approvals = odd("insert approvals ", How::Late);
     let toolbox = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
+    let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
     // Even if somebody is quick to grant it.
     let mut late = Vec::new();
     while late.is_empty() {

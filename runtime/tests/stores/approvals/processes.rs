@@ -68,11 +68,11 @@ fn toolbox(database: &Path) -> (Toolbox, Approvals) {
 /// for work, until nothing is left to do, and says what it has done.
 #[tokio::test]
 async fn child_process() {
-    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let (toolbox, approvals) = toolbox(&folder.join("calls.db"));
+    let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let (toolbox, approvals) = toolbox(&dir.join("calls.db"));
     say("ready");
     let began = Instant::now();
-    while !folder.join("go").exists() {
+    while !dir.join("go").exists() {
         assert!(began.elapsed() < LONG, "nobody says go");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
@@ -84,7 +84,7 @@ async fn child_process() {
             match toolbox.resume_decided(&entry.id, &turn).await {
                 Ok(Some(response)) => done.push(response.text()),
                 Ok(None) => {}
-                Err(why) => done.push(why.to_string()),
+                Err(error) => done.push(error.to_string()),
             }
         }
         if approvals.list(&open).await.unwrap().is_empty() {
@@ -95,13 +95,13 @@ async fn child_process() {
 }
 
 /// A worker.
-fn start(folder: &Path, task: &str) -> Process {
-    Process::start("approvals::processes::child_process", &[(FOLDER, &folder), (TASK, &task)])
+fn start(dir: &Path, task: &str) -> Process {
+    Process::start("approvals::processes::child_process", &[(FOLDER, &dir), (TASK, &task)])
 }
 
 /// Starts a worker and returns what it has done.
-fn done(folder: &Path, task: &str) -> String {
-    let mut worker = start(folder, task);
+fn done(dir: &Path, task: &str) -> String {
+    let mut worker = start(dir, task);
     assert_eq!(worker.next().unwrap(), "ready");
     worker.next().unwrap()
 }
@@ -120,24 +120,24 @@ async fn state(approvals: &Approvals, id: &str) -> ApprovalState {
     approvals.get(id).await.unwrap().unwrap().state
 }
 
-fn effects(folder: &Path) -> String {
-    fs::read_to_string(folder.join("effects")).unwrap_or_default()
+fn effects(dir: &Path) -> String {
+    fs::read_to_string(dir.join("effects")).unwrap_or_default()
 }
 
 /// Has sixteen processes look for the same work at once.
 async fn race(task: &str) {
     let scratch = Scratch::new();
-    let folder = scratch.folder();
+    let dir = scratch.folder();
     let (approvals, id) = granted(&scratch).await;
-    let mut workers: Vec<Process> = (0..16).map(|_| start(folder, task)).collect();
+    let mut workers: Vec<Process> = (0..16).map(|_| start(dir, task)).collect();
     for worker in &mut workers {
         assert_eq!(worker.next().unwrap(), "ready");
     }
-    fs::write(folder.join("go"), "").unwrap();
-    let mut said: Vec<String> = workers.iter_mut().map(|worker| worker.next().unwrap()).collect();
-    said.retain(|said| said != "done ");
-    assert_eq!(said, ["done paid Ada"], "{task}");
-    assert_eq!(effects(folder), "paid Ada\n", "{task}");
+    fs::write(dir.join("go"), "").unwrap();
+    let mut messages: Vec<String> = workers.iter_mut().map(|worker| worker.next().unwrap()).collect();
+    messages.retain(|text| text != "done ");
+    assert_eq!(messages, ["done paid Ada"], "{task}");
+    assert_eq!(effects(dir), "paid Ada\n", "{task}");
     assert_eq!(state(&approvals, &id).await, ApprovalState::Finished, "{task}");
 }
 
@@ -154,33 +154,33 @@ async fn one_process_runs_a_call_despite_stolen_claims() {
 #[tokio::test]
 async fn worker_killed_before_the_tool_loses_nothing() {
     let scratch = Scratch::new();
-    let folder = scratch.folder();
-    fs::write(folder.join("go"), "").unwrap();
+    let dir = scratch.folder();
+    fs::write(dir.join("go"), "").unwrap();
     let (approvals, id) = granted(&scratch).await;
-    assert_eq!(done(folder, "killed before the tool"), "claimed");
+    assert_eq!(done(dir, "killed before the tool"), "claimed");
     assert_eq!(state(&approvals, &id).await, ApprovalState::Claimed);
     // Others wait for a while, in case it is only slow.
-    assert_eq!(done(folder, ""), "done ");
-    assert_eq!(effects(folder), "");
-    assert_eq!(done(folder, "impatient"), "done paid Ada");
-    assert_eq!(effects(folder), "paid Ada\n");
+    assert_eq!(done(dir, ""), "done ");
+    assert_eq!(effects(dir), "");
+    assert_eq!(done(dir, "impatient"), "done paid Ada");
+    assert_eq!(effects(dir), "paid Ada\n");
     assert_eq!(state(&approvals, &id).await, ApprovalState::Finished);
 }
 
 #[tokio::test]
 async fn call_of_a_worker_killed_in_the_tool_never_reruns() {
     let scratch = Scratch::new();
-    let folder = scratch.folder();
-    fs::write(folder.join("go"), "").unwrap();
+    let dir = scratch.folder();
+    fs::write(dir.join("go"), "").unwrap();
     let (approvals, id) = granted(&scratch).await;
-    let mut worker = start(folder, "killed in the tool");
+    let mut worker = start(dir, "killed in the tool");
     assert_eq!((worker.next().unwrap(), worker.next().unwrap()), ("ready".to_owned(), "ran".to_owned()));
     let process = worker.id().to_string();
     drop(worker);
     for task in ["", "impatient"] {
-        assert_eq!(done(folder, task), "done ");
+        assert_eq!(done(dir, task), "done ");
     }
-    assert_eq!(effects(folder), "paid Ada\n");
+    assert_eq!(effects(dir), "paid Ada\n");
     let left = approvals.get(&id).await.unwrap().unwrap();
     assert_eq!((left.state, left.outcome), (ApprovalState::Started, None));
     assert_eq!(left.claim.unwrap().worker.as_str(), process);

@@ -101,7 +101,7 @@ async fn worker_with_another_key_runs_and_consumes_nothing() {
     let approvals = Approvals::on(SqliteStore::open(scratch.database()).unwrap());
     let keyed = |key: &str| builder(&world, &approvals).approval_key(key).build().unwrap();
     let (right, wrong) = (keyed(RIGHT), keyed(WRONG));
-    for (granted, told) in [(true, "paid Ada"), (false, "too much")] {
+    for (granted, message) in [(true, "paid Ada"), (false, "too much")] {
         let id = ask(&right, "Ada").await.queue_id().to_owned();
         let state = if granted {
             approvals.grant(&id, "Eve", "").await.unwrap().state
@@ -114,7 +114,7 @@ async fn worker_with_another_key_runs_and_consumes_nothing() {
         // Nobody waits for the claim of the other to expire.
         assert_eq!(approvals.decided().await.unwrap().len(), 1);
         let response = right.resume_decided(&id, &turn()).await.unwrap().unwrap();
-        assert!(response.text().contains(told), "{}", response.text());
+        assert!(response.text().contains(message), "{}", response.text());
         let over = entry(&approvals, &id).await;
         assert_eq!((over.state, over.claim.unwrap().refused), (ApprovalState::Finished, None));
     }
@@ -178,8 +178,8 @@ async fn call_that_cannot_start_is_released_with_the_reason() {
         let id = ask(&right, "Ada").await.queue_id().to_owned();
         approvals.grant(&id, "Eve", "").await.unwrap();
         let response = toolbox.build().unwrap().resume_decided(&id, &turn()).await.unwrap().unwrap();
-        let told = response.outcome.unwrap_err();
-        assert_eq!(told.code(), code, "{told}");
+        let message = response.outcome.unwrap_err();
+        assert_eq!(message.code(), code, "{message}");
         let left = entry(&approvals, &id).await;
         assert_eq!(
             (left.state, left.claim.unwrap().refused.as_deref()),
@@ -228,8 +228,8 @@ async fn abandoned_call_is_not_stored_later() {
     let other = Connection::open(scratch.database()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let why = toolbox.call(call, &turn()).await.outcome.unwrap_err();
-    assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
+    let error = toolbox.call(call, &turn()).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "APPROVAL_NOT_QUEUED");
     other.execute_batch("COMMIT").unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(approvals.list(&ApprovalState::ALL).await.unwrap().is_empty());
@@ -317,7 +317,7 @@ async fn unwritable_store_is_reported() {
     let scratch = Scratch::new();
     let Granted { toolbox, id, database, .. } = Granted::new(&scratch).await;
     database.execute_batch("DROP TABLE toolgen_rows").unwrap();
-    let why = toolbox.resume_decided(&id, &turn()).await.unwrap_err();
-    assert!(why.to_string().contains("toolgen_rows") && why.to_string().contains("calls.db"), "{why}");
+    let error = toolbox.resume_decided(&id, &turn()).await.unwrap_err();
+    assert!(error.to_string().contains("toolgen_rows") && error.to_string().contains("calls.db"), "{error}");
     assert!(SqliteStore::open(scratch.folder()).is_err());
 }

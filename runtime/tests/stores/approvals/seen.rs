@@ -35,9 +35,9 @@ async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
         .approval_queue(approvals.clone())
         .build()
         .unwrap();
-    let why = toolbox.call(ToolCall::new("c", tool, arguments), &ToolContext::new("t", "")).await;
+    let reason = toolbox.call(ToolCall::new("c", tool, arguments), &ToolContext::new("t", "")).await;
     let mut waiting = approvals.list(&[ApprovalState::Waiting]).await.unwrap();
-    waiting.pop().ok_or_else(|| format!("{} {}", why.outcome.as_ref().unwrap_err().code(), why.text()))
+    waiting.pop().ok_or_else(|| format!("{} {}", reason.outcome.as_ref().unwrap_err().code(), reason.text()))
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn arrays_and_objects_are_never_masked_whole() {
         "password": "hunter2", "cvc": 123, "url": "https://me:pw@ok.example",
     });
     let entry = seen("send", json!({ "body": body })).await.unwrap();
-    let shown = json!({
+    let visible = json!({
         "token": {
             "action": "[REDACTED, 10 characters]", "count": 5, "sure": true,
             "of": ["[REDACTED, 1 character]", { "b": [] }],
@@ -104,7 +104,7 @@ async fn arrays_and_objects_are_never_masked_whole() {
         "password": "[REDACTED, 7 characters]", "cvc": "[REDACTED, 3 characters]",
         "url": "https://me:pw@ok.example",
     });
-    assert_eq!(entry.redacted_arguments, json!({ "body": shown }));
+    assert_eq!(entry.redacted_arguments, json!({ "body": visible }));
 }
 
 #[tokio::test]
@@ -114,13 +114,13 @@ async fn call_that_cannot_be_shown_in_full_is_refused() {
     let entry = seen("send", json!({ "body": deep(60) })).await.unwrap();
     assert!(!entry.redacted_arguments.to_string().contains("MAX_DEPTH"));
     let many: Vec<String> = (0..100).map(|number| format!("secret-{number}")).collect();
-    for (body, why) in [
+    for (body, reason) in [
         (deep(70), "nested more than 64 levels deep"),
         (json!("x".repeat(1024 * 1024)), "bytes long, of at most 1048576"),
         (json!({ "tokens": many, "token": many }), "too many secrets"),
     ] {
         let refused = seen("send", json!({ "body": body })).await.unwrap_err();
-        assert!(refused.starts_with("APPROVAL_NOT_SHOWN") && refused.contains(why), "{refused:.300}");
+        assert!(refused.starts_with("APPROVAL_NOT_SHOWN") && refused.contains(reason), "{refused:.300}");
     }
 }
 
@@ -133,8 +133,8 @@ fn invisible_characters_are_escaped_for_approvers() {
 #[tokio::test]
 async fn inline_approvers_see_the_same_arguments() {
     use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest};
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&told);
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&messages);
     let toolbox = Toolbox::builder(&Registry::new(toolset![sh]).unwrap())
         .middleware(|_: &ToolRequest<'_>| MiddlewareDecision::NeedApproval("why".to_owned()))
         .approver(move |request: &ApprovalRequest, _: &ToolContext| {
@@ -147,5 +147,5 @@ async fn inline_approvers_see_the_same_arguments() {
     let response =
         toolbox.call(ToolCall::new("c", "sh", arguments.clone()), &ToolContext::new("t", "")).await;
     assert_eq!(response.text(), "ran echo Cookie: ; ls");
-    assert_eq!(*told.lock().unwrap(), [arguments]);
+    assert_eq!(*messages.lock().unwrap(), [arguments]);
 }

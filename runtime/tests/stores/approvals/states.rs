@@ -40,7 +40,7 @@ impl Scene {
         let id = self.id.clone();
         let decided = |decided: Result<_, ApprovalError>| match decided {
             Ok(entry) => state(&entry),
-            Err(why) => format!("error: {why}"),
+            Err(reason) => format!("error: {reason}"),
         };
         match step.split_once(' ').unwrap_or((step, "")) {
             ("state", _) => state(&entry(&self.approvals, &id).await),
@@ -56,7 +56,7 @@ impl Scene {
                 match toolbox.resume_decided(&id, &turn).await {
                     Ok(Some(response)) => told(&response),
                     Ok(None) => "none".to_owned(),
-                    Err(why) => format!("error: {why}"),
+                    Err(reason) => format!("error: {reason}"),
                 }
             }
             // The worker is gone in the middle of it.
@@ -92,7 +92,7 @@ fn state(entry: &QueuedApproval) -> String {
 fn told(response: &ToolResponse) -> String {
     match &response.outcome {
         Ok(result) => result.to_text(),
-        Err(why) => format!("{} {why}", why.code()),
+        Err(error) => format!("{} {error}", error.code()),
     }
 }
 
@@ -120,9 +120,9 @@ fn all_queues_follow_the_state_script() {
         let (runtime, queues, mut scenes) = (&runtime, queues(), Vec::new());
         move |word, rest| {
             if word == "pay" {
-                let begun =
+                let started =
                     queues.iter().map(|(_, approvals, _)| runtime.block_on(Scene::new(approvals, rest)));
-                scenes = begun.collect();
+                scenes = started.collect();
                 return Vec::new();
             }
             let step = format!("{word} {rest}");
@@ -194,8 +194,8 @@ async fn queue_entry_has_no_secrets_and_names_the_actors() {
         let ended = over.outcome.clone().unwrap().at;
         assert!(waiting.requested_at <= decision.at && decision.at <= claim.at && claim.at <= ended);
         for entry in [waiting, over] {
-            let said = format!("{}{entry:?}", serde_json::to_string(&entry).unwrap());
-            assert!(!said.contains("0815"), "{said}");
+            let text = format!("{}{entry:?}", serde_json::to_string(&entry).unwrap());
+            assert!(!text.contains("0815"), "{text}");
         }
     }
 }
@@ -216,11 +216,11 @@ async fn calls_are_found_by_id_prefix() {
         assert_eq!(approvals.find(&ids[1][..20]).await.unwrap().id.as_str(), ids[1]);
         let alike = |id: &&String| ids.iter().filter(|other| other[..1] == id[..1]).count() > 1;
         let several = ids.iter().find(alike).unwrap();
-        let why = approvals.find(&several[..1]).await.unwrap_err();
-        assert!(matches!(why, ApprovalError::Ambiguous { count: 2.., .. }), "{why}");
+        let error = approvals.find(&several[..1]).await.unwrap_err();
+        assert!(matches!(error, ApprovalError::Ambiguous { count: 2.., .. }), "{error}");
         for nothing in ["", "xyz"] {
-            let why = approvals.find(nothing).await.unwrap_err();
-            assert!(matches!(why, ApprovalError::NotFound { .. }), "{why}");
+            let error = approvals.find(nothing).await.unwrap_err();
+            assert!(matches!(error, ApprovalError::NotFound { .. }), "{error}");
         }
         assert!(matches!(approvals.grant("xyz", "Eve", "").await, Err(ApprovalError::NotFound { .. })));
     }

@@ -13,9 +13,9 @@ const FOLDER: &str = "TOOLGEN_APPROVAL_TEST_FOLDER";
 /// Has an effect, and does not come back.
 #[tool(undocumented, timeout = "none")]
 async fn pay(ctx: &ToolContext, to: &str) -> String {
-    let folder = std::env::var(FOLDER).unwrap();
+    let dir = std::env::var(FOLDER).unwrap();
     let mut effects =
-        OpenOptions::new().create(true).append(true).open(Path::new(&folder).join("effects")).unwrap();
+        OpenOptions::new().create(true).append(true).open(Path::new(&dir).join("effects")).unwrap();
     writeln!(effects, "paid {to}").unwrap();
     effects.sync_all().unwrap();
     say("ran");
@@ -31,8 +31,8 @@ fn asks(_: &ToolRequest<'_>) -> MiddlewareDecision {
 /// next one resumes what was approved, and so do those after it.
 #[tokio::test]
 async fn child_process() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let (database, kept) = (Path::new(&folder).join("calls.db"), Path::new(&folder).join("request.json"));
+    let Some(dir) = std::env::var_os(FOLDER) else { return };
+    let (database, kept) = (Path::new(&dir).join("calls.db"), Path::new(&dir).join("request.json"));
     let auditor = Auditor::builder(SqliteSink::open(&database).unwrap()).durable(true).start().unwrap();
     let toolbox = Toolbox::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(asks)
@@ -57,17 +57,17 @@ async fn child_process() {
 }
 
 /// Runs the child until it says something, kills it, and returns what it said.
-fn killed(folder: &Path) -> String {
-    Process::start("audit::approvals::child_process", &[(FOLDER, &folder)]).next().unwrap()
+fn killed(dir: &Path) -> String {
+    Process::start("audit::approvals::child_process", &[(FOLDER, &dir)]).next().unwrap()
 }
 
 #[test]
 fn granted_call_runs_once_despite_kills() {
     let file = Scratch::new("calls.db");
-    let folder = file.0.parent().unwrap();
-    let said: Vec<_> = (0..4).map(|_| killed(folder)).collect();
-    assert_eq!(said, ["granted", "ran", "APPROVAL_USED", "APPROVAL_USED"]);
-    assert_eq!(std::fs::read_to_string(folder.join("effects")).unwrap(), "paid Ada\n");
+    let dir = file.0.parent().unwrap();
+    let messages: Vec<_> = (0..4).map(|_| killed(dir)).collect();
+    assert_eq!(messages, ["granted", "ran", "APPROVAL_USED", "APPROVAL_USED"]);
+    assert_eq!(std::fs::read_to_string(dir.join("effects")).unwrap(), "paid Ada\n");
     // The records tell it, too.
     SqliteSink::open(&file.0).unwrap().recover().unwrap();
     let database = Connection::open(&file.0).unwrap();

@@ -76,6 +76,6 @@ async fn partial_line_of_an_earlier_run_is_terminated() {
 
 #[test]
 fn unwritable_file_is_an_error_on_open() {
-    let folder = std::env::temp_dir();
-    assert!(JsonLinesSink::open(folder).is_err());
+    let dir = std::env::temp_dir();
+    assert!(JsonLinesSink::open(dir).is_err());
 }

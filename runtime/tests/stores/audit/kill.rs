@@ -39,10 +39,10 @@ fn kill_9_loses_no_intent() {
         // Not always at the same point: 1 to 150 calls, in an order without a pattern.
         let calls = 1 + kill * 67 % 150;
         let mut child = Process::start("audit::kill::child_process", &[(DATABASE, &file.0)]);
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         while let Some(id) = child.next() {
-            said.push(id);
-            if said.len() == calls {
+            messages.push(id);
+            if messages.len() == calls {
                 // Its calls are not over as long as it is there.
                 assert_eq!(SqliteSink::open(&file.0).unwrap().recover().unwrap(), 0);
                 // SIGKILL. What it said until it was dead comes, too.
@@ -50,18 +50,18 @@ fn kill_9_loses_no_intent() {
             }
         }
         drop(child);
-        assert!(said.len() >= calls, "{}", said.len());
+        assert!(messages.len() >= calls, "{}", messages.len());
 
         let database = Connection::open(&file.0).unwrap();
         let mut query =
             database.prepare("SELECT COUNT(*) FROM tool_executions WHERE tool_call_id = ?").unwrap();
-        for id in &said {
+        for id in &messages {
             let rows: u32 = query.query_row([id], |row| row.get(0)).unwrap();
             assert_eq!(rows, 1, "{id}");
         }
         // What had no end is seen, and told from what had one.
         let mut sink = SqliteSink::open(&file.0).unwrap();
-        assert!(sink.recover().unwrap() >= said.len() / 2);
+        assert!(sink.recover().unwrap() >= messages.len() / 2);
         assert_eq!(sink.recover().unwrap(), 0);
         let count = "SELECT COUNT(*) FROM tool_executions WHERE status NOT IN ('ok', 'unknown')";
         assert_eq!(database.query_row(count, [], |row| row.get::<_, u32>(0)).unwrap(), 0);

@@ -126,8 +126,8 @@ async fn every_outcome_has_a_status() {
     assert_eq!(rows.len(), wanted.clone().count());
     for (row, (status, error)) in rows.iter().zip(wanted) {
         let outcome = row.outcome.as_ref().unwrap();
-        let said = outcome.error.as_deref().zip(outcome.error_code.as_deref());
-        assert_eq!((outcome.status, said), (status, error));
+        let message = outcome.error.as_deref().zip(outcome.error_code.as_deref());
+        assert_eq!((outcome.status, message), (status, error));
         assert_eq!(outcome.is_error, error.is_some());
     }
 }
@@ -197,8 +197,8 @@ async fn failing_sink_is_counted_and_retried() {
         sink.intents.store(true, Ordering::Relaxed);
         sink.outcomes.store(true, Ordering::Relaxed);
         call(&auditor, "1", welcome()).await;
-        let why = auditor.flush().await.unwrap_err().to_string();
-        assert_eq!(why, if panics { "the sink panicked" } else { "the disk is full" });
+        let reason = auditor.flush().await.unwrap_err().to_string();
+        assert_eq!(reason, if panics { "the sink panicked" } else { "the disk is full" });
         assert_eq!(auditor.errors(), 2);
         // The intent only: the outcome brings all there is to know.
         sink.outcomes.store(false, Ordering::Relaxed);
@@ -228,11 +228,11 @@ async fn durable_call_is_refused_if_its_intent_fails() {
         broken.store(true, Ordering::Relaxed);
         let auditor = Auditor::builder(sink.clone()).durable(true).start().unwrap();
         let mut record = record(&auditor, "1");
-        let why = record.intent().await.unwrap_err();
-        assert_eq!(why.code(), "AUDIT_FAILED");
-        assert_eq!(why.to_string(), "The call could not be recorded, so it was not executed");
-        assert!(why.operator_text().contains(if panics { "panicked" } else { "full" }), "{why:?}");
-        record.finish(&Err(why)).await;
+        let error = record.intent().await.unwrap_err();
+        assert_eq!(error.code(), "AUDIT_FAILED");
+        assert_eq!(error.to_string(), "The call could not be recorded, so it was not executed");
+        assert!(error.operator_text().contains(if panics { "panicked" } else { "full" }), "{error:?}");
+        record.finish(&Err(error)).await;
         assert!(auditor.errors() > 0);
     }
 }
@@ -272,9 +272,9 @@ async fn durable_calls_are_persisted_in_order() {
     record_1.finish(&welcome()).await;
     // A refused call in durable mode is on disk, too, when it is answered.
     record(&auditor, "2").finish(&Err(ToolError::denied("no"))).await;
-    let mut said = notes.lock().unwrap().clone();
-    said.retain(|line| line != "flush");
-    assert_eq!(said, ["durable", "intent 1", "effect 1", "outcome 1", "outcome 2"]);
+    let mut messages = notes.lock().unwrap().clone();
+    messages.retain(|line| line != "flush");
+    assert_eq!(messages, ["durable", "intent 1", "effect 1", "outcome 1", "outcome 2"]);
     assert_eq!(notes.lock().unwrap().last().unwrap(), "flush");
 
     let sink = MemorySink::new();

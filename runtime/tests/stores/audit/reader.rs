@@ -187,8 +187,8 @@ fn endless_view_is_not_accepted_as_a_log() {
              SELECT id, '' AS session_id FROM n WHERE id < 0",
         )
         .unwrap();
-    let why = store::audit::open(&file.0).unwrap_err().to_string();
-    assert!(why.contains("without records of calls"), "{why}");
+    let reason = store::audit::open(&file.0).unwrap_err().to_string();
+    assert!(reason.contains("without records of calls"), "{reason}");
 }
 
 #[tokio::test]
@@ -212,10 +212,10 @@ async fn foreign_lines_are_counted_and_a_partial_line_waits() {
 fn file_of_another_format_is_rejected() {
     let file = Scratch::new("other.txt");
     std::fs::write(&file.0, "one\ntwo\n").unwrap();
-    let why = store::audit::open(&file.0).unwrap().for_each_change(&mut |_| ()).unwrap_err();
-    assert!(why.to_string().contains("not an audit log"), "{why}");
-    let why = store::audit::open(file.0.with_extension("missing")).unwrap_err().to_string();
-    assert!(why.contains("other.missing"), "{why}");
+    let error = store::audit::open(&file.0).unwrap().for_each_change(&mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("not an audit log"), "{error}");
+    let reason = store::audit::open(file.0.with_extension("missing")).unwrap_err().to_string();
+    assert!(reason.contains("other.missing"), "{reason}");
     std::fs::write(&file.0, "").unwrap();
     assert_eq!(all(&mut store::audit::open(&file.0).unwrap()), []);
 }

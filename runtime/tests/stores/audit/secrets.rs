@@ -62,12 +62,12 @@ async fn fail(#[arg(secret)] pin: &str) -> Result<ToolResult, ToolError> {
 /// Asks for a code, and has it noted.
 #[tool]
 async fn ask(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-    let Some(answer) = ctx.input() else {
+    let Some(response) = ctx.input() else {
         let code = json!({"type": "string", "format": "password"});
         let schema = json!({"type": "object", "properties": {"code": code}});
         return Ok(ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Which?", schema))));
     };
-    let code = answer["code"].as_str().unwrap_or_default().to_owned();
+    let code = response["code"].as_str().unwrap_or_default().to_owned();
     ctx.call("note", json!({ "text": format!("the code is {code}") })).await?;
     Ok(ToolResult::text(code))
 }
@@ -188,14 +188,14 @@ async fn leak(ctx: &ToolContext, #[arg(secret)] pin: &str, form: usize) -> Resul
         pin.bytes().map(|byte| format!("\\u{byte:04x}")).collect(),
         base64(&pin.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>()),
     ];
-    let said = forms[form].clone();
-    let _ = ctx.call(&said, json!({})).await;
-    let _ = ctx.call(&format!("note {said}"), json!({ said.as_str(): [said] })).await;
-    ctx.call("note", json!({ "text": said })).await?;
+    let message = forms[form].clone();
+    let _ = ctx.call(&message, json!({})).await;
+    let _ = ctx.call(&format!("note {message}"), json!({ message.as_str(): [message] })).await;
+    ctx.call("note", json!({ "text": message })).await?;
     if form.is_multiple_of(2) {
-        return Err(ToolError::failed_with("X", &said).with_operator_detail(&said));
+        return Err(ToolError::failed_with("X", &message).with_operator_detail(&message));
     }
-    Ok(ToolResult::text(&said).with_details(json!({ said.as_str(): { "of": said } })))
+    Ok(ToolResult::text(&message).with_details(json!({ message.as_str(): { "of": message } })))
 }
 
 #[tokio::test]

@@ -61,10 +61,10 @@ async fn forward(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 #[tool]
 fn confirm(ctx: &ToolContext) -> ToolResult {
     match ctx.inputs().first() {
-        Some(answer) => ToolResult::text(format!(
+        Some(response) => ToolResult::text(format!(
             "{} from {}",
-            answer["code"].as_str().unwrap_or_default(),
-            answer["city"].as_str().unwrap_or_default()
+            response["code"].as_str().unwrap_or_default(),
+            response["city"].as_str().unwrap_or_default()
         )),
         None => {
             let code = json!({"type": "string", "format": "password"});
@@ -232,8 +232,8 @@ async fn secret_inputs_of_a_person_are_not_recorded() {
             _: InputQuestion<'a>,
             _: &'a ToolContext,
         ) -> BoxFuture<'a, Result<InputReply, ToolError>> {
-            let answer = json!({"code": "998-877", "city": "Ghent"});
-            Box::pin(std::future::ready(Ok(InputReply::Given(answer))))
+            let response = json!({"code": "998-877", "city": "Ghent"});
+            Box::pin(std::future::ready(Ok(InputReply::Given(response))))
         }
     }
     let (sink, auditor) = memory();
@@ -244,8 +244,8 @@ async fn secret_inputs_of_a_person_are_not_recorded() {
     let toolbox = self::toolbox(&auditor).build().unwrap();
     let response = call(&toolbox, "confirm", json!({})).await;
     let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("it asks") };
-    let answer = json!({"code": "998-877", "city": "Ghent"});
-    toolbox.resume_with_input(*pending, answer, &turn()).await.unwrap();
+    let reply = json!({"code": "998-877", "city": "Ghent"});
+    toolbox.resume_with_input(*pending, reply, &turn()).await.unwrap();
     auditor.flush().await.unwrap();
     let texts = sink.rows().into_iter().map(|row| row.outcome.unwrap().result["content"][0]["text"].clone());
     let all = "[REDACTED] from [REDACTED]";
@@ -468,7 +468,7 @@ async fn concurrent_calls_are_all_recorded() {
     let tasks = (0..16).map(|task| {
         let toolbox = toolbox.clone();
         tokio::spawn(async move {
-            let mut answers = 0;
+            let mut responses = 0;
             for number in 0..50 {
                 let name = ["act", "login", "nobody", "crash"][(task + number) % 4];
                 let call = ToolCall::new(format!("{task}-{number}"), name, json!({"what": "x", "pin": "1"}));
@@ -480,18 +480,18 @@ async fn concurrent_calls_are_all_recorded() {
                 } else {
                     run.await;
                 }
-                answers += 1;
+                responses += 1;
             }
-            answers
+            responses
         })
     });
-    let mut answers = 0;
+    let mut responses = 0;
     for task in tasks.collect::<Vec<_>>() {
-        answers += task.await.unwrap();
+        responses += task.await.unwrap();
     }
     auditor.shutdown().await;
     let rows = sink.rows();
-    assert_eq!(rows.len() as u64 + auditor.dropped(), answers);
+    assert_eq!(rows.len() as u64 + auditor.dropped(), responses);
     assert_eq!(auditor.dropped(), 0);
     assert!(rows.iter().all(|row| row.outcome.is_some()));
 }

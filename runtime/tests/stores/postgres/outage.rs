@@ -42,15 +42,15 @@ async fn durable_call_during_an_outage_is_refused_and_recorded() {
     network.cut();
     let start = Instant::now();
     let mut refused = record(&auditor, "refused");
-    let why = refused.intent().await.unwrap_err();
-    assert_eq!(why.code(), "AUDIT_FAILED");
+    let error = refused.intent().await.unwrap_err();
+    assert_eq!(error.code(), "AUDIT_FAILED");
     assert!(start.elapsed() >= patience / 2 && start.elapsed() < patience * 3, "{:?}", start.elapsed());
-    assert!(!format!("{why:?}").contains("hunter2"), "{why:?}");
-    refused.finish(&Err(why)).await;
+    assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+    refused.finish(&Err(error)).await;
     // What ran before has an end that is told when that is possible.
     running.finish(&welcome()).await;
-    let why = auditor.flush().await.unwrap_err().to_string();
-    assert!(why.starts_with("postgres://audit@127.0.0.1:") && !why.contains("hunter2"), "{why}");
+    let reason = auditor.flush().await.unwrap_err().to_string();
+    assert!(reason.starts_with("postgres://audit@127.0.0.1:") && !reason.contains("hunter2"), "{reason}");
     network.mend();
     let start = Instant::now();
     let rows = "SELECT tool_call_id, status, error_code FROM tool_executions ORDER BY id";
@@ -115,9 +115,9 @@ async fn locked_table_is_awaited_up_to_the_timeout() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let start = Instant::now();
-    let why = record(&auditor, "one").intent().await.unwrap_err();
+    let error = record(&auditor, "one").intent().await.unwrap_err();
     assert!(start.elapsed() < patience * 2, "{:?}", start.elapsed());
-    assert!(format!("{why:?}").contains("no answer within"), "{why:?}");
+    assert!(format!("{error:?}").contains("no answer within"), "{error:?}");
     locking.join().unwrap();
     while auditor.flush().await.is_err() {}
     call(&auditor, "two", welcome()).await;
@@ -143,8 +143,8 @@ async fn stalled_server_delays_calls_at_most_by_the_timeout() {
             tokio::time::sleep(patience * number / 4).await;
             let start = Instant::now();
             let mut record = record(&auditor, &number.to_string());
-            let why = record.intent().await.unwrap_err();
-            record.finish(&Err(why)).await;
+            let error = record.intent().await.unwrap_err();
+            record.finish(&Err(error)).await;
             start.elapsed()
         })
     });
@@ -175,7 +175,10 @@ fn missing_database_is_reported_within_the_timeout() {
     let url = format!("postgres://audit:hunter2@127.0.0.1:{port}/audit");
     let sink = PostgresSink::builder(&url).wait_timeout(Duration::from_millis(300));
     assert!(!format!("{sink:?}").contains("hunter2"));
-    let why = sink.open().unwrap_err().to_string();
-    assert!(why.contains("refused") && why.contains("/audit") && !why.contains("hunter2"), "{why}");
+    let reason = sink.open().unwrap_err().to_string();
+    assert!(
+        reason.contains("refused") && reason.contains("/audit") && !reason.contains("hunter2"),
+        "{reason}"
+    );
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

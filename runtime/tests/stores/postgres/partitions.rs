@@ -19,9 +19,9 @@ async fn daily_partitions_are_created_ahead_and_dropped_whole() {
                  FROM generate_series(0, 3) AS n ORDER BY 1";
     assert_eq!(ask(DAYS), ask(ahead));
     // Rows of today are in the partition of today, with all indexes of the table.
-    let place = "SELECT tableoid::regclass = \
+    let location = "SELECT tableoid::regclass = \
                  ('tool_executions_' || to_char(timestamp AT TIME ZONE 'UTC', 'YYYYMMDD'))::regclass FROM tool_executions";
-    assert_eq!(ask(place), "t");
+    assert_eq!(ask(location), "t");
     let indexes = "SELECT count(*) FROM pg_indexes WHERE tablename = 'tool_executions";
     let of_today = format!("{indexes}_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')");
     assert_eq!(ask(&of_today), ask(&format!("{indexes}'")));

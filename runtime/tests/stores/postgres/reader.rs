@@ -81,22 +81,22 @@ async fn late_commits_are_not_missed() {
 async fn reader_rejects_other_databases_and_survives_a_restart() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("empty");
-    let why = store::audit::connect(&url).unwrap_err().to_string();
-    assert!(why.contains("without records of calls") && !why.contains("hunter2"), "{why}");
+    let reason = store::audit::connect(&url).unwrap_err().to_string();
+    assert!(reason.contains("without records of calls") && !reason.contains("hunter2"), "{reason}");
     let auditor = started(PostgresSink::open(&url).unwrap());
     let mut reader = store::audit::connect(&url).unwrap();
     call(&auditor, "one", welcome()).await;
     auditor.flush().await.unwrap();
     assert_eq!(changes(&mut reader).len(), 1);
     server.stop(server::End::Fast);
-    let why = reader.for_each_change(&mut |_| ()).unwrap_err().to_string();
-    assert!(why.starts_with("postgres://audit@127.0.0.1:"), "{why}");
+    let reason = reader.for_each_change(&mut |_| ()).unwrap_err().to_string();
+    assert!(reason.starts_with("postgres://audit@127.0.0.1:"), "{reason}");
     server.run();
     call(&auditor, "two", welcome()).await;
     auditor.flush().await.unwrap();
     assert_eq!(changes(&mut reader).pop().unwrap().0, "two");
     // A wrong password is not shown, and not tried for long.
     let wrong = url.replace("hunter2", "hunter3");
-    let why = PostgresSink::open(&wrong).unwrap_err().to_string();
-    assert!(why.contains("password authentication failed") && !why.contains("hunter"), "{why}");
+    let reason = PostgresSink::open(&wrong).unwrap_err().to_string();
+    assert!(reason.contains("password authentication failed") && !reason.contains("hunter"), "{reason}");
 }

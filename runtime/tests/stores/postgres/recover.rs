@@ -19,8 +19,8 @@ async fn restarted_program_closes_its_own_calls_immediately() {
         record.intent().await.unwrap();
     }
     // Nobody else has its name while it is there.
-    let why = named("first").wait_timeout(Duration::from_secs(2)).open().unwrap_err().to_string();
-    assert!(why.contains("another program writes its records as `first`"), "{why}");
+    let reason = named("first").wait_timeout(Duration::from_secs(2)).open().unwrap_err().to_string();
+    assert!(reason.contains("another program writes its records as `first`"), "{reason}");
     let mut third = named("third").open().unwrap();
     assert_eq!(third.recover().unwrap(), 0);
 
@@ -35,9 +35,9 @@ async fn restarted_program_closes_its_own_calls_immediately() {
     two.finish(&welcome()).await;
     other.flush().await.unwrap();
     assert_eq!(server.query("named", STATUSES), "first|unknown\nother|ok");
-    let why = "SELECT error, error_code, is_error FROM tool_executions WHERE status = 'unknown'";
+    let reason = "SELECT error, error_code, is_error FROM tool_executions WHERE status = 'unknown'";
     let wanted = "the program ended before the outcome was recorded|UNKNOWN|t";
-    assert_eq!(server.query("named", why), wanted);
+    assert_eq!(server.query("named", reason), wanted);
 }
 
 #[tokio::test]

@@ -72,9 +72,9 @@ async fn any_string_is_stored_and_a_rejected_row_affects_no_other() {
         let result = json!({"z\0y": text, "n": 12345678901234567890_u64, "a": 1});
         record.finish(&Ok(ToolResult::json(result))).await;
     }
-    let why = auditor.flush().await.unwrap_err().to_string();
-    assert!(why.contains("violates check constraint") && why.contains("23514"), "{why}");
-    assert!(!why.contains("hunter2"), "{why}");
+    let reason = auditor.flush().await.unwrap_err().to_string();
+    assert!(reason.contains("violates check constraint") && reason.contains("23514"), "{reason}");
+    assert!(!reason.contains("hunter2"), "{reason}");
     // An intent and an outcome.
     assert_eq!(auditor.errors(), 2);
     let ask = |query: &str| server.query("texts", query);
@@ -148,22 +148,25 @@ async fn nested_calls_refer_to_their_parent() {
 fn concurrent_starts_create_the_tables_once() {
     let Some(server) = server::shared() else { return };
     let url = server.database("at_once");
-    let shown: Vec<String> = std::thread::scope(|scope| {
+    let displayed: Vec<String> = std::thread::scope(|scope| {
         let start = || {
             let sink = PostgresSink::open(&url).unwrap();
-            let shown = format!("{sink:?}");
+            let displayed = format!("{sink:?}");
             let auditor = durable(sink);
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 call(&auditor, "one", welcome()).await;
                 auditor.flush().await.unwrap();
             });
-            shown
+            displayed
         };
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert!(shown.iter().all(|it| !it.contains("hunter2") && it.contains("audit@127.0.0.1")), "{shown:?}");
+    assert!(
+        displayed.iter().all(|it| !it.contains("hunter2") && it.contains("audit@127.0.0.1")),
+        "{displayed:?}"
+    );
     let ask = |query: &str| server.query("at_once", query);
     assert_eq!(ask("SELECT count(*), max(version) FROM tool_audit_versions"), "2|2");
     let rows =
@@ -207,11 +210,11 @@ fn tables_of_a_later_version_are_not_changed() {
     let url = server.database("later");
     drop(PostgresSink::open(&url).unwrap());
     server.query("later", "INSERT INTO tool_audit_versions VALUES (99)");
-    let why = PostgresSink::open(&url).unwrap_err().to_string();
-    assert!(why.contains("version 99") && why.contains("newer toolgen-runtime"), "{why}");
+    let reason = PostgresSink::open(&url).unwrap_err().to_string();
+    assert!(reason.contains("version 99") && reason.contains("newer toolgen-runtime"), "{reason}");
     // Nor are tables of somebody else.
     let url = server.database("somebody");
     server.query("somebody", "CREATE TABLE tool_executions (id INTEGER)");
-    let why = PostgresSink::open(&url).unwrap_err().to_string();
-    assert!(why.contains("\"tool_executions\" already exists"), "{why}");
+    let reason = PostgresSink::open(&url).unwrap_err().to_string();
+    assert!(reason.contains("\"tool_executions\" already exists"), "{reason}");
 }

@@ -31,8 +31,8 @@ async fn tls_requires_a_certificate_valid_for_the_host() {
     let with = |options: &str| format!("{url}?{options}");
 
     // A server without TLS, where it is wanted: nothing is sent.
-    let why = PostgresSink::open(&with("sslmode=require")).unwrap_err().to_string();
-    assert!(why.contains("server does not support TLS"), "{why}");
+    let reason = PostgresSink::open(&with("sslmode=require")).unwrap_err().to_string();
+    assert!(reason.contains("server does not support TLS"), "{reason}");
 
     server.stop(server::End::Fast);
     let files = format!("ssl=on\nssl_cert_file='{}'\nssl_key_file='{}'\n", own.display(), key.display());
@@ -54,11 +54,11 @@ async fn tls_requires_a_certificate_valid_for_the_host() {
 
     // An authority that is not trusted, and one that did not sign.
     for options in ["sslmode=verify-full".to_owned(), format!("sslmode=require&sslrootcert={other}")] {
-        let why = PostgresSink::open(&with(&options)).unwrap_err().to_string();
-        assert!(why.contains("TLS handshake") && why.contains("certificate"), "{options}: {why}");
+        let reason = PostgresSink::open(&with(&options)).unwrap_err().to_string();
+        assert!(reason.contains("TLS handshake") && reason.contains("certificate"), "{options}: {reason}");
     }
     // A certificate of another host.
     let elsewhere = with(&format!("sslmode=verify-ca&sslrootcert={root}")).replace("localhost", "127.0.0.1");
-    let why = PostgresSink::open(&elsewhere).unwrap_err().to_string();
-    assert!(why.contains("not valid for"), "{why}");
+    let reason = PostgresSink::open(&elsewhere).unwrap_err().to_string();
+    assert!(reason.contains("not valid for"), "{reason}");
 }

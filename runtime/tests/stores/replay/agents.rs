@@ -58,8 +58,8 @@ async fn loop_replays_its_conversation_without_side_effects() {
 
     let replay = replay.restarted();
     conversation(&builder().layer(replay.clone()).build().unwrap(), replies(99)).await;
-    let why = replay.finish().unwrap_err().to_string();
-    assert!(why.contains("/cents: expected 100, found 99"), "{why}");
+    let reason = replay.finish().unwrap_err().to_string();
+    assert!(reason.contains("/cents: expected 100, found 99"), "{reason}");
 }
 
 /// Finds things out by itself.
@@ -67,11 +67,11 @@ fn agent() -> impl toolgen_runtime::AgentTool + 'static {
     let runner = LoopRunner::new(move |_: &AgentTask, _: &AgentMonitor| {
         move |transcript: Transcript| {
             let orders = ToolCall::new("1", "find_orders", json!({"customer": "ada"}));
-            let said = match transcript.last() {
+            let message = match transcript.last() {
                 Some(Entry::Answer(found)) => ModelTurn::text(format!("Found: {}", found.text())),
                 _ => ModelTurn::calls([orders]),
             };
-            async { Ok::<_, String>(said) }
+            async { Ok::<_, String>(message) }
         }
     });
     let runner = runner.with_options(LoopOptions::new());

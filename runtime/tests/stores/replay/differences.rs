@@ -112,11 +112,11 @@ async fn nested_calls_are_compared_and_a_difference_ends_the_replay() {
         call(toolbox, "refund", json!({"order": 7, "cents": 100})).await;
         call(toolbox, "refund_all", json!({"customer": "bob"})).await
     };
-    let answer = program(&toolbox).await;
-    assert!(answer.outcome.is_err());
-    let why = replay.finish().unwrap_err().to_string();
+    let response = program(&toolbox).await;
+    assert!(response.outcome.is_err());
+    let reason = replay.finish().unwrap_err().to_string();
     assert_eq!(
-        why,
+        reason,
         r#"the run differs from the recorded one after 6 of 7 calls: a call has other arguments
 - expected call 7: refund {"order":8,"cents":100}, made by call 4 refund_all
 + found    refund {"order":9,"cents":100}, made by call 4 refund_all
@@ -125,7 +125,7 @@ async fn nested_calls_are_compared_and_a_difference_ends_the_replay() {
     let after =
         toolbox.call(ToolCall::new("x", "find_orders", json!({"customer": "ada"})), &super::turn()).await;
     let error = after.outcome.unwrap_err();
-    assert_eq!((error.code(), error.to_string()), (REPLAY_DIFFERENCE, why));
+    assert_eq!((error.code(), error.to_string()), (REPLAY_DIFFERENCE, reason));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn tool_can_be_replayed_as_a_whole() {
     call(&toolbox, "find_orders", json!({"customer": "ada"})).await;
     call(&toolbox, "refund", json!({"order": 7, "cents": 100})).await;
     call(&toolbox, "refund", json!({"order": 9, "cents": 50})).await;
-    let answer = call(&toolbox, "refund_all", json!({"customer": "bob"})).await;
-    assert_eq!(answer.text(), "done: bob has 7 and 9 of 10");
+    let response = call(&toolbox, "refund_all", json!({"customer": "bob"})).await;
+    assert_eq!(response.text(), "done: bob has 7 and 9 of 10");
     replay.finish().unwrap();
 }

@@ -25,8 +25,8 @@ async fn program(toolbox: &Toolbox) {
 }
 
 fn read(file: &Scratch, selection: &RunSelection) -> Result<RecordedRun, String> {
-    let mut reader = store::audit::open(&file.0).map_err(|why| why.to_string())?;
-    RecordedRun::from_reader(&mut reader, selection).map_err(|why| why.to_string())
+    let mut reader = store::audit::open(&file.0).map_err(|error| error.to_string())?;
+    RecordedRun::from_reader(&mut reader, selection).map_err(|error| error.to_string())
 }
 
 fn names(run: &RecordedRun) -> Vec<&str> {
@@ -61,18 +61,18 @@ async fn log_with_several_runs_requires_a_selection() {
     })
     .await;
     written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
-    let why = read(&lines, &RunSelection::new()).unwrap_err();
+    let reason = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
-        why.contains(
+        reason.contains(
             "calls of 2 runs of the program; choose one by `RunSelection::run` (`--run`), such as `last`"
-        ) && why.contains(": 1 calls since 20"),
-        "{why}"
+        ) && reason.contains(": 1 calls since 20"),
+        "{reason}"
     );
     assert_eq!(read(&lines, &RunSelection::new().run("last")).unwrap().calls().len(), 6);
-    let why = read(&lines, &RunSelection::new().agent("nobody")).unwrap_err();
+    let reason = read(&lines, &RunSelection::new().agent("nobody")).unwrap_err();
     assert!(
-        why.contains("none of its 7 calls fits; it has runs: ") && why.contains("sessions: s-1 (7)"),
-        "{why}"
+        reason.contains("none of its 7 calls fits; it has runs: ") && reason.contains("sessions: s-1 (7)"),
+        "{reason}"
     );
 }
 
@@ -83,18 +83,18 @@ async fn missing_data_is_reported_with_the_setting_to_record_it() {
         drop(call(toolbox, "picture", json!({})).await);
     })
     .await;
-    let why = read(&lines, &RunSelection::new()).unwrap_err();
+    let reason = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
-        why.contains("call 1 of the run, picture at 20")
-            && why.contains("`Auditor::builder(sink).bytes(true)` records them"),
-        "{why}"
+        reason.contains("call 1 of the run, picture at 20")
+            && reason.contains("`Auditor::builder(sink).bytes(true)` records them"),
+        "{reason}"
     );
     // A program that was killed.
     let killed = Scratch::new("killed.jsonl");
     let text = std::fs::read_to_string(&lines.0).unwrap();
     std::fs::write(&killed.0, text.lines().next().unwrap().to_owned() + "\n").unwrap();
-    let why = read(&killed, &RunSelection::new()).unwrap_err();
-    assert!(why.contains("its outcome is not in the log; `Auditor::shutdown`"), "{why}");
+    let reason = read(&killed, &RunSelection::new()).unwrap_err();
+    assert!(reason.contains("its outcome is not in the log; `Auditor::shutdown`"), "{reason}");
     // A sink that keeps no results.
     let bare = Scratch::new("bare.jsonl");
     let without = |line: &str| {
@@ -106,8 +106,8 @@ async fn missing_data_is_reported_with_the_setting_to_record_it() {
     };
     let text: Vec<String> = text.lines().map(without).collect();
     std::fs::write(&bare.0, text.join("\n") + "\n").unwrap();
-    let why = read(&bare, &RunSelection::new()).unwrap_err();
-    assert!(why.contains("its result is not in the log"), "{why}");
+    let reason = read(&bare, &RunSelection::new()).unwrap_err();
+    assert!(reason.contains("its result is not in the log"), "{reason}");
 }
 
 /// Waits for the other one, and then a little: a log has milliseconds.
@@ -147,11 +147,11 @@ async fn interleaved_sessions_are_reported() {
         }
     })
     .await;
-    let why = read(&lines, &RunSelection::new()).unwrap_err();
+    let reason = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
-        why.contains("the calls of session a and of others alternate")
-            && why.contains("choose one by `RunSelection::session` (`--session`)"),
-        "{why}"
+        reason.contains("the calls of session a and of others alternate")
+            && reason.contains("choose one by `RunSelection::session` (`--session`)"),
+        "{reason}"
     );
     let run = read(&lines, &RunSelection::new().session("a")).unwrap();
     assert_eq!(names(&run), ["find_orders", "find_orders"]);
@@ -176,7 +176,7 @@ fn invalid_run_file_is_reported_with_its_location() {
         (call(json!({"tool": "a", "error": {}})), "/calls/0/error/code: a text is missing"),
         (call(json!({"tool": "a", "result": {"content": [{"type": "x"}]}})), "/calls/0/result/content: "),
     ] {
-        let why = RecordedRun::parse(&text).unwrap_err().to_string();
-        assert!(why.contains(wanted), "{text}: {why}");
+        let reason = RecordedRun::parse(&text).unwrap_err().to_string();
+        assert!(reason.contains(wanted), "{text}: {reason}");
     }
 }

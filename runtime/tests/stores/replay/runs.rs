@@ -7,8 +7,8 @@ use crate::prelude::*;
 
 /// Everything that a call can come to.
 async fn program(toolbox: &Toolbox) -> Vec<ToolResponse> {
-    let mut answers = vec![call(toolbox, "find_orders", json!({"customer": "ada"})).await];
-    answers.extend(
+    let mut responses = vec![call(toolbox, "find_orders", json!({"customer": "ada"})).await];
+    responses.extend(
         dispatch(
             toolbox,
             vec![
@@ -19,10 +19,10 @@ async fn program(toolbox: &Toolbox) -> Vec<ToolResponse> {
         )
         .await,
     );
-    answers.push(call(toolbox, "refund_all", json!({"customer": "bob"})).await);
-    answers.push(call(toolbox, "refund", json!({"order": "x"})).await);
-    answers.push(call(toolbox, "refnd", json!({"order": 1})).await);
-    answers
+    responses.push(call(toolbox, "refund_all", json!({"customer": "bob"})).await);
+    responses.push(call(toolbox, "refund", json!({"order": "x"})).await);
+    responses.push(call(toolbox, "refnd", json!({"order": 1})).await);
+    responses
 }
 
 #[tokio::test]
@@ -117,9 +117,12 @@ async fn masked_argument_matches_anything_and_is_not_shown() {
     );
     replay.finish().unwrap();
     let (replay, toolbox) = replaying(&run);
-    let answer = call(&toolbox, "login", json!({"user": "you", "pin": "swordfish"})).await;
-    let told = format!("{}{}", answer.text(), replay.finish().unwrap_err());
-    assert!(told.contains(r#"/user: expected "me", found "you""#) && !told.contains("swordfish"), "{told}");
+    let response = call(&toolbox, "login", json!({"user": "you", "pin": "swordfish"})).await;
+    let message = format!("{}{}", response.text(), replay.finish().unwrap_err());
+    assert!(
+        message.contains(r#"/user: expected "me", found "you""#) && !message.contains("swordfish"),
+        "{message}"
+    );
 }
 
 /// Asks before refunds.
@@ -143,13 +146,13 @@ async fn layers_run_during_replay_and_their_decisions_are_compared() {
     let free = recorded(async |toolbox| drop(call(toolbox, "refund", arguments()).await)).await;
     let replay = Replay::of(free);
     let toolbox = builder().middleware(Ask).layer(replay.clone()).build().unwrap();
-    let answer = call(&toolbox, "refund", arguments()).await;
-    assert_eq!(answer.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
-    let why = replay.finish().unwrap_err().to_string();
+    let response = call(&toolbox, "refund", arguments()).await;
+    assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
+    let reason = replay.finish().unwrap_err().to_string();
     assert!(
-        why.contains("- expected it ran: a result")
-            && why.contains("+ found    refused with APPROVAL_REQUIRED"),
-        "{why}"
+        reason.contains("- expected it ran: a result")
+            && reason.contains("+ found    refused with APPROVAL_REQUIRED"),
+        "{reason}"
     );
 }
 
@@ -173,8 +176,9 @@ async fn approved_call_is_resumed_during_replay() {
     assert_eq!(replay.rerun_in(&toolbox, &turn()).await, Ok(()));
     // Without the middleware nothing asks.
     let replay = replay.restarted();
-    let why = replay.rerun_in(&builder().layer(replay.clone()).build().unwrap(), &turn()).await.unwrap_err();
-    assert!(why.to_string().contains("+ found    it ran"), "{why}");
+    let reason =
+        replay.rerun_in(&builder().layer(replay.clone()).build().unwrap(), &turn()).await.unwrap_err();
+    assert!(reason.to_string().contains("+ found    it ran"), "{reason}");
 }
 
 #[tokio::test]
@@ -269,8 +273,8 @@ async fn recorded_decisions_of_people_are_replayed() {
     let replay = Replay::of(RecordedRun::parse(&text).unwrap());
     let toolbox = letters().layer(replay.clone()).build().unwrap();
     call(&toolbox, "send_letter", json!({"to": "ada"})).await;
-    let why = replay.finish().unwrap_err().to_string();
-    assert!(why.contains("refused with APPROVAL_REQUIRED") && !why.contains("/subject"), "{why}");
+    let reason = replay.finish().unwrap_err().to_string();
+    assert!(reason.contains("refused with APPROVAL_REQUIRED") && !reason.contains("/subject"), "{reason}");
 }
 
 /// Writes a long text.
@@ -292,8 +296,8 @@ async fn pages_are_replayed() {
     let toolbox = Toolbox::builder(&registry).paging(pages()).layer(auditor.clone()).build().unwrap();
     let first = call(&toolbox, "novel", json!({})).await;
     let text = first.text();
-    let said = text.split_once("handle").unwrap().1;
-    let handle = said.split('"').find(|part| part.len() > 10).unwrap_or(said);
+    let message = text.split_once("handle").unwrap().1;
+    let handle = message.split('"').find(|part| part.len() > 10).unwrap_or(message);
     let reads = json!({"handle": handle, "offset": 10_000});
     let second = call(&toolbox, "read_result", reads.clone()).await;
     assert!(second.outcome.is_ok(), "{second:?}");

@@ -24,10 +24,10 @@ async fn secrets_are_stored_only_until_the_call_starts_or_expires() {
         let day = Duration::from_secs(24 * 60 * 60);
         let (granted, denied) = (ask(&toolbox, "Ada").await, ask(&toolbox, "Bob").await);
         for request in [&granted, &denied] {
-            let (sealed, left) = kept(&store, request.queue_id()).await;
+            let (sealed, remaining) = kept(&store, request.queue_id()).await;
             assert!(
-                sealed && left > APPROVAL_RETENTION && left <= APPROVAL_RETENTION + day,
-                "{name}: {left:?}"
+                sealed && remaining > APPROVAL_RETENTION && remaining <= APPROVAL_RETENTION + day,
+                "{name}: {remaining:?}"
             );
         }
         approvals.grant(granted.queue_id(), "Eve", "").await.unwrap();
@@ -59,7 +59,7 @@ async fn externally_changed_rows_are_listed_without_hiding_others() {
         let stored = async |table: &str, id: &str| store.get(table, id).await.unwrap().unwrap().value;
         let own = [stored("approvals", id).await, stored("approval-requests", id).await];
         let foreign = stored("approval-requests", other).await;
-        for (table, value, why) in [
+        for (table, value, reason) in [
             ("approval-requests", foreign.as_slice(), "another row"),
             ("approval-requests", b"{", "EOF"),
             ("approval-requests", b"{}", "missing"),
@@ -70,7 +70,7 @@ async fn externally_changed_rows_are_listed_without_hiding_others() {
             let hour = Duration::from_secs(3600);
             store.put(table, id, value, hour, Expected::Any).await.unwrap();
             let damaged = entry(&approvals, id).await;
-            assert!(damaged.damage.as_ref().is_some_and(|it| it.contains(why)), "{name}: {damaged:?}");
+            assert!(damaged.damage.as_ref().is_some_and(|it| it.contains(reason)), "{name}: {damaged:?}");
             let open = [ApprovalState::Granted, ApprovalState::Waiting];
             let listed = approvals.list(&open).await.unwrap();
             assert_eq!(listed.iter().filter(|entry| entry.damage.is_none()).count(), 1, "{name}");
@@ -89,8 +89,8 @@ async fn externally_changed_rows_are_listed_without_hiding_others() {
         }
         // A sealed call that is gone is the damage of its entry; nobody has claimed it for that.
         store.delete("approval-requests", id, Expected::Any).await.unwrap();
-        let why = toolbox.resume_decided(id, &turn()).await.unwrap_err();
-        assert!(matches!(why, ApprovalError::Damaged(_)), "{name}: {why}");
+        let error = toolbox.resume_decided(id, &turn()).await.unwrap_err();
+        assert!(matches!(error, ApprovalError::Damaged(_)), "{name}: {error}");
         let left = entry(&approvals, id).await;
         assert_eq!((left.state, left.tool.as_str()), (ApprovalState::Granted, "pay"), "{name}");
         assert!(world.paid.lock().unwrap().is_empty(), "{name}");
@@ -114,8 +114,8 @@ async fn request_is_used_once_in_all_processes() {
         }
         let (done, refused): (Vec<_>, Vec<_>) = resumed.join_all().await.into_iter().partition(Result::is_ok);
         assert_eq!((done.len(), refused.len()), (1, 11), "{name}");
-        for why in refused {
-            assert_eq!(why.unwrap_err().code(), "APPROVAL_USED", "{name}");
+        for error in refused {
+            assert_eq!(error.unwrap_err().code(), "APPROVAL_USED", "{name}");
         }
         // The name is kept for a day longer than the request, since clocks differ.
         let row = home.open().get("approvals-used", request.queue_id()).await.unwrap().unwrap();

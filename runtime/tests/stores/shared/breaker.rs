@@ -23,9 +23,9 @@ pub(crate) fn started(store: Arc<dyn Store>, reset: Duration, on_failure: OnFail
 
 /// Waits until a circuit has this state, for a long time.
 pub(crate) async fn until(breaker: &CircuitBreaker, wanted: BreakerState) {
-    let begun = Instant::now();
+    let started = Instant::now();
     while breaker.state("db") != wanted {
-        assert!(begun.elapsed() < Duration::from_secs(30), "not {wanted:?} but {:?}", breaker.state("db"));
+        assert!(started.elapsed() < Duration::from_secs(30), "not {wanted:?} but {:?}", breaker.state("db"));
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
@@ -40,8 +40,8 @@ async fn circuit_opens_and_closes_in_all_instances() {
             one.admit("db").unwrap().failure();
         }
         until(&other, BreakerState::Open).await;
-        let left = other.stats("db").retry_after.unwrap();
-        assert!(left <= reset && left > reset - Duration::from_secs(60), "{name}: {left:?}");
+        let remaining = other.stats("db").retry_after.unwrap();
+        assert!(remaining <= reset && remaining > reset - Duration::from_secs(60), "{name}: {remaining:?}");
         // Also in one that starts later; and others are not concerned.
         let late = of();
         until(&late, BreakerState::Open).await;
@@ -60,8 +60,8 @@ async fn circuit_opens_and_closes_in_all_instances() {
 
 #[test]
 fn sharing_requires_a_runtime() {
-    let why = CircuitBreaker::new().shared(MemoryStore::new()).start().unwrap_err();
-    assert!(why.to_string().contains("Tokio runtime"), "{why}");
+    let error = CircuitBreaker::new().shared(MemoryStore::new()).start().unwrap_err();
+    assert!(error.to_string().contains("Tokio runtime"), "{error}");
 }
 
 #[tokio::test]

@@ -101,11 +101,11 @@ async fn rate_limit_degrades_or_refuses_during_an_outage() {
         assert!(add_with(&strict).await.is_ok() && add_with(&loose).await.is_ok());
         assert_eq!(add_with(&strict).await.unwrap_err().code(), "RATE_LIMITED", "both count at one place");
         server.kill();
-        let why = add_with(&strict).await.unwrap_err();
-        assert_eq!(why.code(), RATE_LIMIT_UNKNOWN);
-        let text = why.to_string();
+        let error = add_with(&strict).await.unwrap_err();
+        assert_eq!(error.code(), RATE_LIMIT_UNKNOWN);
+        let text = error.to_string();
         assert!(text.contains("'add'") && text.contains("cannot be reached"), "{text}");
-        let detail = why.operator_text();
+        let detail = error.operator_text();
         assert!(detail.contains("shared state at ") && detail.contains("127.0.0.1:"), "{detail}");
         assert!(!detail.contains("hunter2"), "{detail}");
         // Alone, from zero.
@@ -129,9 +129,11 @@ async fn resume_during_an_outage_is_local_or_refused() {
         let (strict, loose) = (of(OnFailure::Refuse), of(OnFailure::Degrade));
         let (one, other) = (ask(&strict, "Ada").await, ask(&loose, "Bob").await);
         server.kill();
-        let why = strict.resume(one.clone(), &turn()).await.outcome.unwrap_err();
-        assert_eq!(why.code(), "APPROVAL_UNKNOWN");
-        assert!(!why.to_string().contains("shared state") && why.operator_text().contains("shared state"));
+        let error = strict.resume(one.clone(), &turn()).await.outcome.unwrap_err();
+        assert_eq!(error.code(), "APPROVAL_UNKNOWN");
+        assert!(
+            !error.to_string().contains("shared state") && error.operator_text().contains("shared state")
+        );
         assert_eq!(loose.resume(other.clone(), &turn()).await.text(), "paid Bob");
         server.start_again();
         until_up(&store).await;
@@ -149,9 +151,9 @@ async fn waiting_calls_survive_an_outage_or_never_run() {
         let id = ask(&toolbox, "Ada").await.queue_id().to_owned();
         approvals.grant(&id, "Eve", "").await.unwrap();
         server.kill();
-        let why = approvals.get(&id).await.unwrap_err();
-        assert!(matches!(why, ApprovalError::Queue(_)), "{why}");
-        assert!(!why.to_string().contains("hunter2"), "{why}");
+        let error = approvals.get(&id).await.unwrap_err();
+        assert!(matches!(error, ApprovalError::Queue(_)), "{error}");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
         assert!(toolbox.resume_decided(&id, &turn()).await.is_err());
         let call = ToolCall::new("c", "pay", json!({"to": "Bob", "pin": "0815"}));
         let refused = toolbox.call(call, &turn()).await.outcome.unwrap_err();
@@ -183,9 +185,9 @@ async fn sessions_degrade_or_refuse_during_an_outage() {
         assert!(sessions::call(&loose, "start").await.is_ok());
         assert!(sessions::call(&strict, "go_on").await.is_ok());
         server.kill();
-        let why = sessions::call(&strict, "go_on").await.unwrap_err();
-        assert_eq!(why.code(), SESSION_UNKNOWN);
-        assert!(why.to_string().contains("cannot be reached"), "{why}");
+        let error = sessions::call(&strict, "go_on").await.unwrap_err();
+        assert_eq!(error.code(), SESSION_UNKNOWN);
+        assert!(error.to_string().contains("cannot be reached"), "{error}");
         assert_eq!(sessions::call(&loose, "go_on").await.unwrap(), "\"launch\"");
         loose.set("plan", "later");
         assert!(loose.save().await.is_err());
@@ -215,9 +217,9 @@ async fn pages_and_failures_stay_local_during_an_outage() {
         let next = json!({"handle": handle, "offset": 190});
         let text = pages::call(&here, &ada, READ_RESULT, next.clone()).await.text();
         assert!(text.contains("number 20"), "it has it itself");
-        let why = pages::call(&there, &ada, READ_RESULT, next).await.outcome.unwrap_err();
-        assert_eq!(why.code(), RESULT_UNKNOWN, "{why}");
-        assert!(why.to_string().contains("cannot be reached"), "{why}");
+        let error = pages::call(&there, &ada, READ_RESULT, next).await.outcome.unwrap_err();
+        assert_eq!(error.code(), RESULT_UNKNOWN, "{error}");
+        assert!(error.to_string().contains("cannot be reached"), "{error}");
         assert_ne!(one.call("a").await, REPEATED_FAILURE);
         assert_ne!(one.call("a").await, REPEATED_FAILURE);
         assert_eq!(one.call("a").await, REPEATED_FAILURE, "it has seen these itself");
@@ -237,16 +239,19 @@ async fn circuits_stay_local_and_synchronize_after_an_outage() {
         }
         server.kill();
         let begun = Instant::now();
-        let why = loop {
+        let error = loop {
             match strict.admit("db") {
                 Ok(permit) => drop(permit),
-                Err(why) => break why,
+                Err(error) => break error,
             }
             assert!(begun.elapsed() < Duration::from_secs(30));
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
-        assert_eq!(why.code(), SERVICE_UNAVAILABLE);
-        assert!(why.to_string().contains("'db'") && why.to_string().contains("cannot be reached"), "{why}");
+        assert_eq!(error.code(), SERVICE_UNAVAILABLE);
+        assert!(
+            error.to_string().contains("'db'") && error.to_string().contains("cannot be reached"),
+            "{error}"
+        );
         for _ in 0..2 {
             one.admit("db").unwrap().failure();
         }
@@ -255,8 +260,8 @@ async fn circuits_stay_local_and_synchronize_after_an_outage() {
         assert_eq!(other.state("db"), BreakerState::Closed, "nobody could tell it");
         server.start_again();
         until(&other, BreakerState::Open).await;
-        let left = other.stats("db").retry_after.unwrap();
-        assert!(left <= hour && left > hour - Duration::from_secs(60), "{left:?}");
+        let remaining = other.stats("db").retry_after.unwrap();
+        assert!(remaining <= hour && remaining > hour - Duration::from_secs(60), "{remaining:?}");
         // By hand, everywhere.
         other.reset("db");
         until(&one, BreakerState::Closed).await;
@@ -267,16 +272,16 @@ async fn circuits_stay_local_and_synchronize_after_an_outage() {
 #[tokio::test]
 async fn store_reports_outages_and_may_start_before_its_server() {
     let Some(mut server) = super::redis::Server::start() else { return };
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&told);
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&messages);
     server.kill();
     let store = RedisStore::builder(server.url(), "tests")
         .timeout(super::LONG)
-        .on_change(move |change| heard.lock().unwrap().push(change.clone()))
+        .on_change(move |change| received.lock().unwrap().push(change.clone()))
         .build()
         .unwrap();
-    let why = store.ping().await.unwrap_err().to_string();
-    assert!(why.contains("cannot connect") && why.contains("refused"), "{why}");
+    let reason = store.ping().await.unwrap_err().to_string();
+    assert!(reason.contains("cannot connect") && reason.contains("refused"), "{reason}");
     let shared: Arc<dyn Store> = Arc::new(store.clone());
     server.start_again();
     until_up(&shared).await;
@@ -287,10 +292,14 @@ async fn store_reports_outages_and_may_start_before_its_server() {
         server.start_again();
         until_up(&shared).await;
     }
-    let told = told.lock().unwrap();
-    let (down, up): (Vec<_>, Vec<_>) = told.iter().partition(|change| matches!(change, StoreChange::Down(_)));
-    assert_eq!((down.len(), up.len()), (3, 3), "{told:?}");
-    assert!(told.chunks(2).all(|pair| matches!(pair, [StoreChange::Down(_), StoreChange::Up])), "{told:?}");
+    let messages = messages.lock().unwrap();
+    let (down, up): (Vec<_>, Vec<_>) =
+        messages.iter().partition(|change| matches!(change, StoreChange::Down(_)));
+    assert_eq!((down.len(), up.len()), (3, 3), "{messages:?}");
+    assert!(
+        messages.chunks(2).all(|pair| matches!(pair, [StoreChange::Down(_), StoreChange::Up])),
+        "{messages:?}"
+    );
 }
 
 /// Stops the server or lets it go on: it keeps its connections and does not answer.
@@ -312,14 +321,14 @@ async fn outage_delays_calls_at_most_by_the_timeout() {
     let (who, spec) = (Principal::new("ada"), spec("x"));
     // It has the connection and does not answer.
     signal(&server, rustix::process::Signal::STOP);
-    let begun = Instant::now();
-    let why = limit.ask(&who, &spec).await.unwrap_err();
-    let waited = begun.elapsed();
-    assert!(why.operator_text().contains("no answer within 300ms"), "{why:?}");
+    let started = Instant::now();
+    let error = limit.ask(&who, &spec).await.unwrap_err();
+    let waited = started.elapsed();
+    assert!(error.operator_text().contains("no answer within 300ms"), "{error:?}");
     assert!(waited >= bound && waited < bound + Duration::from_secs(5), "{waited:?}");
     // As long as nothing is tried again, nobody waits.
-    let (mut at_once, begun) = (0, Instant::now());
-    while begun.elapsed() < Duration::from_millis(200) {
+    let (mut at_once, started) = (0, Instant::now());
+    while started.elapsed() < Duration::from_millis(200) {
         assert!(limit.ask(&who, &spec).await.is_err());
         at_once += 1;
     }

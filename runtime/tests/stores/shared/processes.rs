@@ -21,9 +21,12 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// Starts further processes with a task.
 fn others(count: usize, home: &Home, task: &str, given: &str) -> Vec<Process> {
-    let place = home.place().unwrap();
+    let location = home.place().unwrap();
     let start = || {
-        Process::start("shared::processes::child_process", &[(PLACE, &place), (TASK, &task), (GIVEN, &given)])
+        Process::start(
+            "shared::processes::child_process",
+            &[(PLACE, &location), (TASK, &task), (GIVEN, &given)],
+        )
     };
     (0..count).map(|_| start()).collect()
 }
@@ -31,16 +34,16 @@ fn others(count: usize, home: &Home, task: &str, given: &str) -> Vec<Process> {
 /// Lets all of them begin at once, and returns what they said.
 fn said(mut others: Vec<Process>) -> Vec<String> {
     others.iter_mut().for_each(Process::begin);
-    let said = others.iter_mut().flat_map(|other| other.collect::<Vec<_>>()).collect();
+    let messages = others.iter_mut().flat_map(|other| other.collect::<Vec<_>>()).collect();
     assert!(others.iter_mut().all(Process::succeeded));
-    said
+    messages
 }
 
 /// Not a test of its own: what the further processes do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child_process() {
-    let Some(place) = std::env::var_os(PLACE) else { return };
-    let store = at(place.to_str().unwrap());
+    let Some(location) = std::env::var_os(PLACE) else { return };
+    let store = at(location.to_str().unwrap());
     // There is a connection.
     store.get("t", "t").await.unwrap();
     let given = std::env::var(GIVEN).unwrap();
@@ -71,14 +74,14 @@ async fn count(store: Arc<dyn Store>) {
 #[test]
 fn limits_are_exact_across_processes() {
     for home in shared_homes() {
-        let said = said(others(3, &home, "count", ""));
-        assert_eq!(said.len(), 3, "{said:?}");
-        let numbers = |at: usize| said.iter().map(move |line| line.split(' ').nth(at).unwrap());
+        let messages = said(others(3, &home, "count", ""));
+        assert_eq!(messages.len(), 3, "{messages:?}");
+        let numbers = |at: usize| messages.iter().map(move |line| line.split(' ').nth(at).unwrap());
         let sum = |at: usize| numbers(at).map(|number| number.parse::<usize>().unwrap()).sum::<usize>();
         // 150 calls of each, of which 75 may pass, and of all 110.
         let (x, y) = (sum(0), sum(1));
-        assert_eq!(x + y, 110, "{}: {said:?}", home.name());
-        assert!(x <= 75 && y <= 75, "{}: {said:?}", home.name());
+        assert_eq!(x + y, 110, "{}: {messages:?}", home.name());
+        assert!(x <= 75 && y <= 75, "{}: {messages:?}", home.name());
     }
 }
 
@@ -116,7 +119,7 @@ async fn resume(store: Arc<dyn Store>, given: &str) {
     for outcome in workers.join_all().await {
         match outcome {
             Ok(result) => say(result.to_text()),
-            Err(why) => say(why.code()),
+            Err(error) => say(error.code()),
         }
     }
 }
@@ -129,11 +132,15 @@ async fn one_of_sixteen_workers_runs_a_granted_call() {
         let call = ToolCall::new("c", "pay", json!({"to": effects.to_str().unwrap()}));
         let outcome = toolbox(home.open()).call(call, &turn()).await.outcome;
         let Err(ToolError::ApprovalRequired(request)) = outcome else { panic!("it waits: {outcome:?}") };
-        let said = said(others(4, &home, "resume", &serde_json::to_string(&request).unwrap()));
+        let messages = said(others(4, &home, "resume", &serde_json::to_string(&request).unwrap()));
         let name = home.name();
-        assert_eq!(said.len(), 16, "{name}: {said:?}");
-        assert_eq!(said.iter().filter(|said| *said == "paid").count(), 1, "{name}: {said:?}");
-        assert_eq!(said.iter().filter(|said| *said == "APPROVAL_USED").count(), 15, "{name}: {said:?}");
+        assert_eq!(messages.len(), 16, "{name}: {messages:?}");
+        assert_eq!(messages.iter().filter(|text| *text == "paid").count(), 1, "{name}: {messages:?}");
+        assert_eq!(
+            messages.iter().filter(|text| *text == "APPROVAL_USED").count(),
+            15,
+            "{name}: {messages:?}"
+        );
         assert_eq!(std::fs::read_to_string(&effects).unwrap(), "paid\n", "{name}");
     }
 }

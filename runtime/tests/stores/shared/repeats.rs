@@ -8,11 +8,15 @@ use crate::prelude::*;
 /// Fails, or does not.
 #[tool(undocumented)]
 fn brittle(
-    why: &str,
+    reason: &str,
     #[inject] fails: toolgen_runtime::Service<Mutex<Option<String>>>,
 ) -> Result<String, ToolError> {
-    let _ = why;
-    fails.lock().unwrap().clone().map_or_else(|| Ok("fine".to_owned()), |why| Err(ToolError::failed(why)))
+    let _ = reason;
+    fails
+        .lock()
+        .unwrap()
+        .clone()
+        .map_or_else(|| Ok("fine".to_owned()), |reason| Err(ToolError::failed(reason)))
 }
 
 /// Fails with a secret.
@@ -45,13 +49,13 @@ impl One {
     }
 
     /// Makes a call, and returns the code of its error.
-    pub(crate) async fn call(&self, why: &str) -> String {
-        code(&self.call_in(&self.session, "brittle", json!({"why": why})).await)
+    pub(crate) async fn call(&self, reason: &str) -> String {
+        code(&self.call_in(&self.session, "brittle", json!({"why": reason})).await)
     }
 }
 
 fn code(response: &ToolResponse) -> String {
-    response.outcome.as_ref().err().map_or_else(String::new, |why| why.code().to_owned())
+    response.outcome.as_ref().err().map_or_else(String::new, |error| error.code().to_owned())
 }
 
 #[tokio::test]

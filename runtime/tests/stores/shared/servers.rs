@@ -11,10 +11,10 @@ use crate::prelude::*;
 async fn redis_requires_a_trusted_certificate() {
     let own = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let (certificate, key) = (own.cert.pem(), own.signing_key.serialize_pem());
-    let options = |folder: &Path| {
+    let options = |dir: &Path| {
         let file = |name: &str, text: &str| {
-            std::fs::write(folder.join(name), text).unwrap();
-            folder.join(name).to_str().unwrap().to_owned()
+            std::fs::write(dir.join(name), text).unwrap();
+            dir.join(name).to_str().unwrap().to_owned()
         };
         let (certificate, key) = (file("certificate.pem", &certificate), file("key.pem", &key));
         let options = ["--tls-port", "PORT", "--tls-auth-clients", "no", "--tls-cert-file", &certificate];
@@ -23,15 +23,15 @@ async fn redis_requires_a_trusted_certificate() {
     let Some(server) = redis::Server::start_with(options) else { return };
     let url = format!("rediss://127.0.0.1:{}", server.port());
     let builder = || RedisStore::builder(&url, "tests").timeout(LONG);
-    let why = builder().build().unwrap().ping().await.unwrap_err().to_string();
-    assert!(why.contains("certificate"), "{why}");
+    let reason = builder().build().unwrap().ping().await.unwrap_err().to_string();
+    assert!(reason.contains("certificate"), "{reason}");
     let trusting = builder().root_certificate(certificate.as_str()).build().unwrap();
     assert_eq!(trusting.ping().await, Ok(()));
     // No plain text where TLS was asked for, and the other way round.
     let plain = RedisStore::builder(server.url(), "tests").build().unwrap();
     assert!(plain.ping().await.is_err());
-    let why = builder().root_certificate("no certificate").build().unwrap_err().to_string();
-    assert!(why.contains("no certificate in the PEM text"), "{why}");
+    let reason = builder().root_certificate("no certificate").build().unwrap_err().to_string();
+    assert!(reason.contains("no certificate in the PEM text"), "{reason}");
 }
 
 #[tokio::test]
@@ -40,15 +40,15 @@ async fn wrong_password_is_reported_without_showing_it() {
         return;
     };
     let at = |password: &str| super::redis_at(&format!("redis://:{password}@127.0.0.1:{}", server.port()));
-    let why = at("s3cret").ping().await.unwrap_err().to_string();
-    assert!(!why.contains("s3cret") && why.to_lowercase().contains("pass"), "{why}");
+    let reason = at("s3cret").ping().await.unwrap_err().to_string();
+    assert!(!reason.contains("s3cret") && reason.to_lowercase().contains("pass"), "{reason}");
     assert_eq!(at("right").ping().await, Ok(()));
 }
 
 #[test]
 fn redis_store_requires_a_namespace() {
-    let why = RedisStore::builder("redis://127.0.0.1", " ").build().unwrap_err().to_string();
-    assert!(why.contains("namespace"), "{why}");
+    let reason = RedisStore::builder("redis://127.0.0.1", " ").build().unwrap_err().to_string();
+    assert!(reason.contains("namespace"), "{reason}");
 }
 
 #[cfg(target_os = "linux")]
@@ -66,8 +66,8 @@ async fn postgresql_tables_are_created_once_and_never_by_readers() {
 #[tokio::test]
 async fn unreachable_database_is_reported_without_the_password() {
     for url in ["mysql://me:hunter2@db/a", "postgres://me:hunter2@127.0.0.1:1/a"] {
-        let why = PostgresStore::connect(url).await.unwrap_err().to_string();
-        assert!(!why.contains("hunter2"), "{why}");
+        let reason = PostgresStore::connect(url).await.unwrap_err().to_string();
+        assert!(!reason.contains("hunter2"), "{reason}");
     }
 }
 

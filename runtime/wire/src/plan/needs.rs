@@ -74,23 +74,23 @@ impl Needs {
             ("fields of several types", union_fields, self.unions),
         ]
         .into_iter()
-        .filter_map(|(of, most, needs)| Some((of, most?, needs)))
+        .filter_map(|(of, max, needs)| Some((of, max?, needs)))
     }
 
     /// The share of the limits that is needed, in millionths of one limit.
     pub(super) fn cost(self, limits: &RequestLimits) -> u64 {
-        let share = |(_, most, needs): (_, usize, usize)| needs as u64 * 1_000_000 / most.max(1) as u64;
+        let share = |(_, limit, needs): (_, usize, usize)| needs as u64 * 1_000_000 / limit.max(1) as u64;
         self.limited(limits).map(share).sum()
     }
 
     /// Returns the first limit that would not hold with one more tool.
     pub(super) fn over(self, one: Needs, limits: &RequestLimits) -> Option<Over> {
-        if let Some(most) = limits.optional_fields_of_tool.filter(|&most| one.optional > most) {
-            return Some(Over { of: OF_TOOL, max: most, needs: one.optional, remaining: most });
+        if let Some(limit) = limits.optional_fields_of_tool.filter(|&limit| one.optional > limit) {
+            return Some(Over { of: OF_TOOL, max: limit, needs: one.optional, remaining: limit });
         }
-        let left = self.limited(limits).map(|(_, most, taken)| most.saturating_sub(taken));
+        let left = self.limited(limits).map(|(_, limit, taken)| limit.saturating_sub(taken));
         let over = one.limited(limits).zip(left).find(|((_, _, needs), left)| needs > left);
-        over.map(|((of, most, needs), left)| Over { of, max: most, needs, remaining: left })
+        over.map(|((of, limit, needs), left)| Over { of, max: limit, needs, remaining: left })
     }
 
     /// Adds what one more tool needs.

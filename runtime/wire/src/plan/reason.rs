@@ -51,8 +51,8 @@ pub enum DecisionReason {
 /// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
 impl fmt::Display for ToolDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.dialect.map_or("left out", |dialect| dialect.name);
-        write!(f, "{}: {shown}", self.tool)?;
+        let displayed = self.dialect.map_or("left out", |dialect| dialect.name);
+        write!(f, "{}: {displayed}", self.tool)?;
         if self.reason == DecisionReason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
     }
 }
@@ -63,21 +63,21 @@ impl fmt::Display for DecisionReason {
             DecisionReason::Wanted => f.write_str("it was wanted"),
             DecisionReason::Refused(reasons) => {
                 let reasons_text: Vec<String> =
-                    reasons.iter().map(|why| format!("{}: {}", why.pointer, why.reason)).collect();
+                    reasons.iter().map(|cause| format!("{}: {}", cause.pointer, cause.reason)).collect();
                 write!(f, "the strict dialect refuses it: {}", reasons_text.join("; "))
             }
             DecisionReason::Withheld(losses) => {
-                let told: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
+                let messages: Vec<String> = losses.iter().map(|loss| loss.pointer.clone()).collect();
                 write!(
                     f,
                     "the strict dialect cannot send `null`, which stands for what is left out: {}",
-                    told.join(", ")
+                    messages.join(", ")
                 )
             }
-            DecisionReason::Limit { of, most, required: needs, remaining: left } => {
-                write!(f, "strict tools may have {most} {of} in all: it needs {needs}, and {left} are left")
+            DecisionReason::Limit { of, most: max, required: needs, remaining: left } => {
+                write!(f, "strict tools may have {max} {of} in all: it needs {needs}, and {left} are left")
             }
-            DecisionReason::TooMany { most } => write!(f, "a request takes {most} tools"),
+            DecisionReason::TooMany { most: max } => write!(f, "a request takes {max} tools"),
         }
     }
 }

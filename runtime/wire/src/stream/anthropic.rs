@@ -75,9 +75,9 @@ fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     let delta = event.get("delta").unwrap_or(&Value::Null);
     match text(delta, "type") {
         "text_delta" => {
-            let said = text(delta, "text");
-            add_text(block, "text", said);
-            assembly.text(said);
+            let message = text(delta, "text");
+            add_text(block, "text", message);
+            assembly.text(message);
         }
         "thinking_delta" => {
             let thought = text(delta, "thinking");

@@ -31,11 +31,11 @@ pub(crate) fn assemble(assembly: &mut Assembly, event: &Value) -> Result<(), Wir
                 }
             }
             kind if kind.ends_with("Exception") => {
-                let why = format!(
+                let reason = format!(
                     "the provider sent an error in place of a reply: {kind}: {}",
                     text(event, "message")
                 );
-                return Err(WireError::new("", why));
+                return Err(WireError::new("", reason));
             }
             _ => {}
         }
@@ -78,12 +78,12 @@ fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     }
     let block = block(blocks, index)?;
     let delta = event.get("delta").unwrap_or(&Value::Null);
-    if let Some(Value::String(said)) = delta.get("text") {
+    if let Some(Value::String(message)) = delta.get("text") {
         match block.pointer_mut("/citationsContent/content/0") {
-            Some(cited) => add_text(cited, "text", said),
-            None => add_text(block, "text", said),
+            Some(cited) => add_text(cited, "text", message),
+            None => add_text(block, "text", message),
         }
-        assembly.text(said);
+        assembly.text(message);
     } else if let Some(call) = delta.get("toolUse") {
         assembly.append(index, text(call, "input"))?;
     } else if let Some(thought) = delta.get("reasoningContent") {
@@ -116,8 +116,8 @@ fn cite(block: &mut Value, citation: &Value) {
     match block.pointer_mut("/citationsContent/citations") {
         Some(Value::Array(citations)) => citations.push(citation.clone()),
         _ => {
-            let said = json!([{ "text": text(block, "text") }]);
-            *block = json!({ "citationsContent": { "content": said, "citations": [citation] } });
+            let message = json!([{ "text": text(block, "text") }]);
+            *block = json!({ "citationsContent": { "content": message, "citations": [citation] } });
         }
     }
 }

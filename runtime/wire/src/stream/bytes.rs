@@ -71,7 +71,8 @@ fn sse(event: &Event) -> Result<Option<Value>, StreamError> {
 }
 
 fn json(bytes: &[u8]) -> Result<Value, StreamError> {
-    serde_json::from_slice(bytes).map_err(|why| StreamError::Bytes(format!("an event is not JSON: {why}")))
+    serde_json::from_slice(bytes)
+        .map_err(|error| StreamError::Bytes(format!("an event is not JSON: {error}")))
 }
 
 /// JSON objects; whatever only separates them is skipped.

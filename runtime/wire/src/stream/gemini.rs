@@ -67,20 +67,20 @@ fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
     let call =
         ["functionCall", "function_call"].into_iter().find(|key| more.get(key).is_some_and(Value::is_object));
     let Some(key) = call else {
-        let said = text(more, "text");
+        let message = text(more, "text");
         let thought = more.get("thought") == Some(&Value::Bool(true));
         match parts.last_mut() {
             // The last event often has an empty text, which says nothing and is refused when it goes back.
-            _ if said.is_empty() && is_plain(more) => {}
+            _ if message.is_empty() && is_plain(more) => {}
             Some(last) if is_plain(last) && is_plain(more) && last.get("thought") == more.get("thought") => {
-                add_text(last, "text", said);
+                add_text(last, "text", message);
             }
             _ => parts.push(more.clone()),
         }
         if thought {
-            assembly.thinking(said);
+            assembly.thinking(message);
         } else {
-            assembly.text(said);
+            assembly.text(message);
         }
         return Ok(());
     };
@@ -96,14 +96,14 @@ fn part(assembly: &mut Assembly, more: &Value) -> Result<(), WireError> {
             }
         }
         None => {
-            let mut begun = more.clone();
-            let inner = child(&mut begun, key);
+            let mut started = more.clone();
+            let inner = child(&mut started, key);
             if let Value::Object(fields) = inner {
                 fields.shift_remove("partialArgs");
                 fields.shift_remove("partial_args");
             }
             add_arguments(inner, call)?;
-            parts.push(begun);
+            parts.push(started);
             assembly.call(text(call, "id"), text(call, "name"))?;
         }
     }

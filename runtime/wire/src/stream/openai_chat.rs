@@ -78,9 +78,9 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
                     assembly.call("", text(call, "name"))?;
                 }
             }
-            ("content" | "refusal", Value::String(said)) => {
-                add_content(message, key, said);
-                assembly.text(said);
+            ("content" | "refusal", Value::String(reply)) => {
+                add_content(message, key, reply);
+                assembly.text(reply);
             }
             (key, Value::String(thought)) if THOUGHTS.contains(&key) => {
                 add_text(message, key, thought);
@@ -94,10 +94,10 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
 }
 
 /// Adds text to the content, which is a text or, once there are other parts, a list of them.
-fn add_content(message: &mut Value, key: &str, said: &str) {
+fn add_content(message: &mut Value, key: &str, reply: &str) {
     match message.get_mut(key) {
-        Some(Value::Array(parts)) => parts.push(json!({ "type": "text", "text": said })),
-        _ => add_text(message, key, said),
+        Some(Value::Array(parts)) => parts.push(json!({ "type": "text", "text": reply })),
+        _ => add_text(message, key, reply),
     }
 }
 
@@ -106,8 +106,8 @@ fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
     let Some(message) = assembly.response.pointer_mut(pointer) else { return };
     match message.get_mut(key) {
         Some(Value::Array(there)) => there.extend(more.iter().cloned()),
-        Some(Value::String(said)) => {
-            let before = (!said.is_empty()).then(|| json!({ "type": "text", "text": said }));
+        Some(Value::String(reply)) => {
+            let before = (!reply.is_empty()).then(|| json!({ "type": "text", "text": reply }));
             let all = before.into_iter().chain(more.iter().cloned()).collect();
             set(message, key, all);
         }
@@ -140,23 +140,23 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
         None if id.is_empty() && name.is_empty() => last,
         None => None,
     };
-    let other = |place: &usize| {
+    let other = |offset: &usize| {
         let there = assembly
             .response
             .pointer(&list)
-            .and_then(|calls| calls.get(*place))
+            .and_then(|calls| calls.get(*offset))
             .map_or("", |call| text(call, "id"));
         !id.is_empty() && !there.is_empty() && there != id
     };
-    let place = match known {
-        Some(place) if !other(&place) => place,
+    let offset = match known {
+        Some(offset) if !other(&offset) => offset,
         Some(_) if name.is_empty() => {
-            let why = format!("adds to a call with the ID `{id}`, but that call has another");
-            return Err(WireError::new("/choices/0/delta/tool_calls", why));
+            let reason = format!("adds to a call with the ID `{id}`, but that call has another");
+            return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ if name.is_empty() && assembly.knows(id) => {
-            let why = format!("adds to the call `{id}` without saying its number");
-            return Err(WireError::new("/choices/0/delta/tool_calls", why));
+            let reason = format!("adds to the call `{id}` without saying its number");
+            return Err(WireError::new("/choices/0/delta/tool_calls", reason));
         }
         _ => {
             assembly.call(id, name)?;
@@ -165,7 +165,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
             length
         }
     };
-    let Some(call) = assembly.list(&list)?.get_mut(place) else { return Ok(()) };
+    let Some(call) = assembly.list(&list)?.get_mut(offset) else { return Ok(()) };
     for (key, value) in fields(Some(delta)).filter(|(key, value)| *key != "index" && !value.is_null()) {
         match key.as_str() {
             "function" | "custom" => add_function(child(call, key), value),

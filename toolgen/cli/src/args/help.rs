@@ -160,8 +160,8 @@ pub(super) fn with_help(mut command: Command) -> Command {
         command = command.mut_subcommand(&name, |sub| {
             let examples = EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, all)| all);
             let examples = examples.iter().map(|line| format!("\n  {line}")).collect::<String>();
-            let said = sub.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
-            sub.after_help(format!("{said}Examples:{examples}\n\n{EXIT_CODES}"))
+            let message = sub.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+            sub.after_help(format!("{message}Examples:{examples}\n\n{EXIT_CODES}"))
         });
     }
     let template = format!(

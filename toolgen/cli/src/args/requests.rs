@@ -72,11 +72,11 @@ pub(crate) struct WorkDir {
 
 /// Reads a folder as an absolute path.
 fn folder(given: &str) -> Result<PathBuf, String> {
-    let folder = PathBuf::from(given);
-    if !folder.is_dir() {
+    let dir = PathBuf::from(given);
+    if !dir.is_dir() {
         return Err("there is no such folder".to_owned());
     }
-    Ok(std::path::absolute(&folder).unwrap_or(folder))
+    Ok(std::path::absolute(&dir).unwrap_or(dir))
 }
 
 impl Requests {

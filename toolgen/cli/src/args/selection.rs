@@ -201,7 +201,7 @@ impl Words {
         options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
         options.max_items = self.max_items;
         if let Some(levers) = &self.slim {
-            options.slim = Some(levers.parse().map_err(|why| format!("`--slim`: {why}"))?);
+            options.slim = Some(levers.parse().map_err(|error| format!("`--slim`: {error}"))?);
         }
         Ok(options)
     }
@@ -236,11 +236,11 @@ impl PrivateHosts {
         for given in &self.private_host {
             let rest = given.split_once("://").map_or(given.as_str(), |(_, rest)| rest);
             let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-            let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+            let location = authority.rsplit_once('@').map_or(authority, |(_, location)| location);
             // An address of version 6 has colons of its own.
-            let host = match place.split_once(':') {
+            let host = match location.split_once(':') {
                 Some((host, port)) if !port.contains(':') => host,
-                _ => place.rsplit_once("]:").map_or(place, |(host, _)| host).trim_matches(['[', ']']),
+                _ => location.rsplit_once("]:").map_or(location, |(host, _)| host).trim_matches(['[', ']']),
             };
             if given != host && given.trim_matches(['[', ']']) != host {
                 return Err(format!(

@@ -36,8 +36,8 @@ fn invalid_value_error_shows_the_usage_of_its_command() {
         ("x check api.yaml --deny nonsense", "Usage: cargo toolgen check "),
         ("x gen api.yaml --out out --auth token", "Usage: cargo toolgen gen "),
     ] {
-        let why = parse(words(line)).unwrap_err().to_string();
-        assert!(why.contains(usage), "{line}: {why}");
+        let reason = parse(words(line)).unwrap_err().to_string();
+        assert!(reason.contains(usage), "{line}: {reason}");
     }
 }
 
@@ -56,11 +56,14 @@ fn words(line: &str) -> Vec<OsString> {
 
 #[test]
 fn likeliest_suggestion_comes_first() {
-    let told = |words: &[&str]| parse(words.iter().map(OsString::from).collect()).unwrap_err().to_string();
-    assert!(told(&["x", "chek"]).contains("'check', 'schema'"), "{}", told(&["x", "chek"]));
+    let messages =
+        |words: &[&str]| parse(words.iter().map(OsString::from).collect()).unwrap_err().to_string();
+    assert!(messages(&["x", "chek"]).contains("'check', 'schema'"), "{}", messages(&["x", "chek"]));
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    assert!(told(&["x", file]).contains("a command comes first"), "{}", told(&["x", file]));
-    assert!(told(&["x", "https://example.com/api"]).contains("cargo toolgen check https://example.com/api"));
+    assert!(messages(&["x", file]).contains("a command comes first"), "{}", messages(&["x", file]));
+    assert!(
+        messages(&["x", "https://example.com/api"]).contains("cargo toolgen check https://example.com/api")
+    );
 }
 
 /// Between these lines, the page is written by this test (`TOOLGEN_UPDATE=1`).
@@ -159,12 +162,12 @@ fn table(args: &[&Arg]) -> String {
             (None, Some(long)) => format!("--{long} {values}"),
             _ => values,
         };
-        let mut told = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let mut message = arg.get_help().map(ToString::to_string).unwrap_or_default();
         if arg.get_action().takes_values() {
             let possible: Vec<String> =
                 arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
             if !possible.is_empty() && !arg.is_hide_possible_values_set() {
-                told.push_str(&format!(" ({})", possible.join(", ")));
+                message.push_str(&format!(" ({})", possible.join(", ")));
             }
             let defaults: Vec<String> = arg
                 .get_default_values()
@@ -172,10 +175,10 @@ fn table(args: &[&Arg]) -> String {
                 .map(|value| format!("`{}`", value.to_string_lossy()))
                 .collect();
             if !defaults.is_empty() {
-                told.push_str(&format!("; by default {}", defaults.join(" ")));
+                message.push_str(&format!("; by default {}", defaults.join(" ")));
             }
         }
-        text.push_str(&format!("| `{}` | {} |\n", cell(word.trim()), cell(&told)));
+        text.push_str(&format!("| `{}` | {} |\n", cell(word.trim()), cell(&message)));
     }
     text + "\n"
 }

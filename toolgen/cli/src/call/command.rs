@@ -62,12 +62,12 @@ pub(super) fn describe(
         // Arguments that no command can be made of.
         return Err(outcome.err().unwrap_or_else(|| ToolError::failed("the tool runs no program")));
     };
-    let shown = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
+    let displayed = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
         true if !task.show_secrets => json!("****"),
         _ => json!(value),
     };
     let env: Map<String, Value> =
-        options.env.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect();
+        options.env.iter().map(|(name, value)| (name.clone(), displayed(name, value))).collect();
     Ok(json!({
         "argv": argv,
         "env": env,

@@ -71,8 +71,8 @@ pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads a file of at most this many bytes; `-` is the standard input.
-pub(super) fn bytes(path: &str, most: u64) -> Result<Vec<u8>, String> {
-    let (mut bytes, wanted) = (Vec::new(), most.saturating_add(1));
+pub(super) fn bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
+    let (mut bytes, wanted) = (Vec::new(), limit.saturating_add(1));
     let read = match path {
         "-" => {
             let read = io::stdin().take(wanted).read_to_end(&mut bytes);
@@ -83,8 +83,8 @@ pub(super) fn bytes(path: &str, most: u64) -> Result<Vec<u8>, String> {
             read.map_err(|error| format!("{path}: {error}"))
         }
     };
-    match read?.try_into().unwrap_or(u64::MAX) > most {
-        true => Err(format!("{path}: the file is larger than {most} bytes (`--max-file`)")),
+    match read?.try_into().unwrap_or(u64::MAX) > limit {
+        true => Err(format!("{path}: the file is larger than {limit} bytes (`--max-file`)")),
         false => Ok(bytes),
     }
 }
@@ -100,7 +100,7 @@ impl ArgumentInput {
     /// # Errors
     ///
     /// A word that is not an argument, a name that is given twice and is not a list, or a file that cannot be read.
-    pub(super) fn for_tool(self, tool: &Tool, most: u64) -> Result<Value, String> {
+    pub(super) fn for_tool(self, tool: &Tool, max: u64) -> Result<Value, String> {
         let pairs = match self {
             ArgumentInput::Json(text) => return Ok(Value::String(text)),
             ArgumentInput::Word(word) => return Err(wrong(&word, tool)),
@@ -111,7 +111,7 @@ impl ArgumentInput {
             let (path, shape) = place(tool.spec.input.shape(), &name, &tool.spec.defs);
             if is_file(tool, &path) {
                 let takes = Takes::of(shape, &tool.spec.defs);
-                if let Some(file) = file_of(&name, &value, takes.text, most)? {
+                if let Some(file) = file_of(&name, &value, takes.text, max)? {
                     arguments.put_file(&path, &name, file, takes.lists_alone())?;
                     continue;
                 }
@@ -148,7 +148,7 @@ pub(super) fn is_file(tool: &Tool, path: &[&str]) -> bool {
 /// # Errors
 ///
 /// What is wrong with the word or the file.
-fn file_of(name: &str, word: &str, is_text: bool, most: u64) -> Result<Option<Members>, String> {
+fn file_of(name: &str, word: &str, is_text: bool, max: u64) -> Result<Option<Members>, String> {
     let Some(path) = word.strip_prefix('@').filter(|path| !path.starts_with('@')) else {
         let is_json =
             serde_json::from_str::<Value>(word).is_ok_and(|value| !value.is_string() && !value.is_number());
@@ -157,7 +157,7 @@ fn file_of(name: &str, word: &str, is_text: bool, most: u64) -> Result<Option<Me
             false => Err(format!("`{name}` is a file, which is given by its path: {name}=@{word}")),
         };
     };
-    let bytes = bytes(path, most).map_err(|why| format!("`{name}`: {why}"))?;
+    let bytes = bytes(path, max).map_err(|error| format!("`{name}`: {error}"))?;
     let text = |text: String| Member::Value(Value::String(text).to_string());
     let content = STANDARD.encode(bytes);
     let mut fields = vec![("base64".to_owned(), text(content))];
@@ -169,14 +169,14 @@ fn file_of(name: &str, word: &str, is_text: bool, most: u64) -> Result<Option<Me
 
 /// Says what is wrong with a word that is not an argument, and what was probably meant.
 fn wrong(word: &str, tool: &Tool) -> String {
-    let meant = if Path::new(word).is_file() {
+    let suggestion = if Path::new(word).is_file() {
         format!("; `@{word}` reads the file")
     } else {
         let fields = object_in(&tool.spec.input, &tool.spec.defs).map_or(&[][..], |rules| &*rules.fields);
         let first = fields.iter().find(|field| field.required).or(fields.first());
         first.map_or_else(String::new, |field| format!(", such as {}={word}", field.name))
     };
-    format!("`{word}` is neither a JSON object nor of the form NAME=VALUE{meant}")
+    format!("`{word}` is neither a JSON object nor of the form NAME=VALUE{suggestion}")
 }
 
 /// Returns the path to a field that is named by `a.b.c`, and its shape. Names of fields may contain dots, too: the
@@ -300,7 +300,8 @@ fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> 
     if path.starts_with('@') {
         return Ok(path.to_owned());
     }
-    let message = |why| format!("`{name}`: {why}; a text that begins with `@` is written {name}=@{word}");
+    let message =
+        |reason| format!("`{name}`: {reason}; a text that begins with `@` is written {name}=@{word}");
     let bytes = bytes(path, u64::MAX).map_err(message)?;
     if takes.base64 {
         return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });

@@ -37,8 +37,8 @@ pub(super) fn build(
     arguments: &Value,
     output: &mut Output,
 ) -> Result<HttpRequest, String> {
-    let most = task.requests.max_file;
-    let files = task.requests.files.as_ref().map(|folder| FilesRoot::new(folder).max_file_bytes(most));
+    let max = task.requests.max_file;
+    let files = task.requests.files.as_ref().map(|dir| FilesRoot::new(dir).max_file_bytes(max));
     let mut options = BuildOptions {
         base_url: task.requests.base_url.as_deref(),
         server_variables: &task.requests.server_variables,
@@ -92,11 +92,11 @@ pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut O
     match headers(&task.requests) {
         Ok(headers) => {
             let added = headers.into_iter().filter(|(name, _)| request.header(name).is_none());
-            let shown = |value| if task.show_secrets { value } else { REDACTED.to_owned() };
-            let added: Vec<_> = added.map(|(name, value)| (name.to_owned(), shown(value))).collect();
+            let displayed = |value| if task.show_secrets { value } else { REDACTED.to_owned() };
+            let added: Vec<_> = added.map(|(name, value)| (name.to_owned(), displayed(value))).collect();
             request.headers.extend(added);
         }
-        Err(why) => output.note(&why),
+        Err(error) => output.note(&error),
     }
 }
 

@@ -30,16 +30,16 @@ pub(super) fn run(
     output: &mut Output,
 ) -> io::Result<Outcome> {
     let mut called = with_callees(vec![tool], all).into_iter();
-    if let Some((name, why)) =
+    if let Some((name, reason)) =
         called.find_map(|tool| Some((tool.spec.name.as_str(), needs_program(&tool.call)?)))
     {
         output.complain(&format!(
-            "`{name}` cannot be called from here: {why}; `cargo toolgen test` calls it in a simulated world"
+            "`{name}` cannot be called from here: {reason}; `cargo toolgen test` calls it in a simulated world"
         ));
         return Ok(Outcome::Problems);
     }
-    if let Some(why) = no_output(task, tool) {
-        output.complain(&why);
+    if let Some(reason) = no_output(task, tool) {
+        output.complain(&reason);
         return Ok(Outcome::Usage);
     }
     output.progress(&format!("calling {}", tool.spec.name.as_str()));
@@ -122,8 +122,8 @@ fn no_output(task: &Call, tool: &Tool) -> Option<String> {
     if path.symlink_metadata().is_ok() {
         return Some(format!("{}: there is such a file already, and it is not replaced", path.display()));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())?;
-    Some(format!("{}: there is no folder {}", path.display(), folder.display()))
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir())?;
+    Some(format!("{}: there is no folder {}", path.display(), dir.display()))
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {

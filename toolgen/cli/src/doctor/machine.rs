@@ -26,11 +26,11 @@ pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
 
 /// Returns what a program says about its version; an error says why it does not.
 fn version(mut program: Command) -> Result<String, String> {
-    let said = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    let said = said.map_err(|error| error.to_string())?;
-    match String::from_utf8_lossy(&said.stdout).lines().next() {
-        Some(line) if said.status.success() => Ok(line.trim().to_owned()),
-        _ => Err(format!("`--version` failed ({})", said.status)),
+    let text = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let text = text.map_err(|error| error.to_string())?;
+    match String::from_utf8_lossy(&text.stdout).lines().next() {
+        Some(line) if text.status.success() => Ok(line.trim().to_owned()),
+        _ => Err(format!("`--version` failed ({})", text.status)),
     }
 }
 
@@ -41,8 +41,8 @@ fn version_finding(name: &str, version: Result<String, String>, must_be_new: boo
             "`rustup update stable`",
         ),
         Ok(version) => Finding::fine(version),
-        Err(why) => Finding::problem(
-            format!("{name} cannot be started: {why}"),
+        Err(error) => Finding::problem(
+            format!("{name} cannot be started: {error}"),
             format!("generated crates cannot be built here; {RUSTUP}"),
         ),
     }

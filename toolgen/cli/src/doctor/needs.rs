@@ -44,8 +44,8 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
         .iter()
         .map(|(name, by)| {
             if missing.contains(name) {
-                let remedy = "install it, or add its folder to PATH; a path with `/` starts at the folder this runs in";
-                Finding::problem(format!("{name} is not found, which is needed by {}", few(by)), remedy)
+                let help = "install it, or add its folder to PATH; a path with `/` starts at the folder this runs in";
+                Finding::problem(format!("{name} is not found, which is needed by {}", few(by)), help)
             } else {
                 Finding::fine(format!("{name}, for {}", few(by)))
             }
@@ -77,14 +77,14 @@ fn missing(names: &[&str]) -> Vec<String> {
 
 /// Returns the MCP servers of documents and locks, each once.
 fn servers(compiled: &Programs) -> Vec<&McpServer> {
-    let named = compiled.iter().flat_map(|(_, program)| program.all_servers()).map(|source| &source.server);
+    let by_name = compiled.iter().flat_map(|(_, program)| program.all_servers()).map(|source| &source.server);
     let tools = compiled.iter().flat_map(|(_, program)| program.all_tools());
     let of_locks = tools.filter_map(|tool| match &tool.call {
         Call::Mcp(plan) => Some(&*plan.server),
         _ => None,
     });
     let mut servers: Vec<&McpServer> = Vec::new();
-    for server in named.chain(of_locks) {
+    for server in by_name.chain(of_locks) {
         if !servers.iter().any(|known| known.alias == server.alias && known.transport == server.transport) {
             servers.push(server);
         }
@@ -131,9 +131,9 @@ fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
         return Vec::new();
     };
     let tools: Vec<Tool> = program.all_tools().into_iter().map(|tool| tool.clone().into()).collect();
-    let describe = |(scheme, (remedy, tools)): (String, (String, usize))| {
+    let describe = |(scheme, (help, tools)): (String, (String, usize))| {
         let tools = counted(tools);
-        Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), remedy)
+        Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), help)
     };
     let closed = engine.blocked_hosts(&tools).into_iter().map(|host| {
         let tools = counted(host.tools.len());

@@ -22,9 +22,9 @@ const FOREIGN: [&str; 3] = ["target", "node_modules", "vendor"];
 const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
 
 /// Compiles the documents below a folder. Returns what was found about them, and the compiled ones by their paths.
-pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
-    let (mut files, mut left) = (Vec::new(), MAX_FILES);
-    find(folder, 0, &mut left, &mut files);
+pub(super) fn documents(dir: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
+    let (mut files, mut remaining) = (Vec::new(), MAX_FILES);
+    find(dir, 0, &mut remaining, &mut files);
     let (mut findings, mut programs, mut more) = (Vec::new(), Vec::new(), 0);
     for path in files {
         if findings.len() == MAX_DOCUMENTS {
@@ -54,20 +54,20 @@ pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Ve
 }
 
 /// Adds the files that may be documents, in the order of their names.
-fn find(folder: &Path, depth: usize, left: &mut usize, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+fn find(dir: &Path, depth: usize, remaining: &mut usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        let Some(rest) = left.checked_sub(1) else { return };
-        *left = rest;
+        let Some(rest) = remaining.checked_sub(1) else { return };
+        *remaining = rest;
         let name = entry.file_name().to_string_lossy().into_owned();
         // Links may lead in circles.
         let Ok(kind) = entry.file_type() else { continue };
         // `./api.yaml` is `api.yaml` for people.
-        let path = if folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
+        let path = if dir == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
         if kind.is_dir() && depth < MAX_DEPTH && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
-            find(&path, depth + 1, left, files);
+            find(&path, depth + 1, remaining, files);
         } else if kind.is_file() && is_document(&path) {
             files.push(path);
         }
@@ -89,14 +89,14 @@ fn is_document(path: &Path) -> bool {
 }
 
 fn document_finding(path: &Path, program: Option<&Program>, problems: &Problems) -> Finding {
-    let shown = path.display();
-    let check = format!("`cargo toolgen check {shown}` has the details");
+    let visible = path.display();
+    let check = format!("`cargo toolgen check {visible}` has the details");
     let Some(program) = program else {
-        return Finding::problem(format!("{shown} cannot be compiled"), check);
+        return Finding::problem(format!("{visible} cannot be compiled"), check);
     };
     let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let tools = plural(program.all_tools().len(), "tool");
-    let what = format!("{shown}: {} {}, {tools}", program.kind, program.version);
+    let what = format!("{visible}: {} {}, {tools}", program.kind, program.version);
     match (problems.count(Severity::Error), problems.count(Severity::Warning)) {
         (0, _) if program.kind == "lock" => locked(path, what),
         (0, 0) => Finding::fine(what),
@@ -108,8 +108,8 @@ fn document_finding(path: &Path, program: Option<&Program>, problems: &Problems)
 /// Compares a contract lock with the documents that it names.
 fn locked(path: &Path, what: String) -> Finding {
     let Some(locked) = load(path, &mut Problems::new()) else { return Finding::fine(what) };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let documents: Vec<PathBuf> = locked.documents.iter().map(|document| folder.join(document)).collect();
+    let dir = path.parent().unwrap_or(Path::new(""));
+    let documents: Vec<PathBuf> = locked.documents.iter().map(|document| dir.join(document)).collect();
     let words: Vec<String> = documents.iter().map(|document| document.display().to_string()).collect();
     let compare =
         format!("cargo toolgen check {}{} --lock {}", words.join(" "), locked.options, path.display());

@@ -121,8 +121,8 @@ fn npm_integrity(name: &str, version: &str) -> Option<String> {
     let home = || std::env::home_dir().map(|home| home.join(".npm"));
     let cache = std::env::var_os("npm_config_cache").map(PathBuf::from).or_else(home)?;
     let installed = fs::read_dir(cache.join("_npx")).ok()?;
-    installed.flatten().find_map(|folder| {
-        let text = fs::read_to_string(folder.path().join("node_modules/.package-lock.json")).ok()?;
+    installed.flatten().find_map(|dir| {
+        let text = fs::read_to_string(dir.path().join("node_modules/.package-lock.json")).ok()?;
         let lock: Value = serde_json::from_str(&text).ok()?;
         let package = lock.get("packages")?.get(format!("node_modules/{name}"))?;
         let same = package.get("version").and_then(Value::as_str) == Some(version);

@@ -22,7 +22,7 @@ struct Needs {
 
 fn of_kind(kind: &str) -> Needs {
     const ENGINES: &str = "after `Engines::new()`, or no tool of the manifest can run";
-    let (feature, place, line) = match kind {
+    let (feature, location, line) = match kind {
         "command" => ("process", "", ""),
         "http" => ("http", ENGINES, ".with(toolgen_runtime::engine::http::HttpEngine::builder().build()?)"),
         "agent" => (
@@ -43,7 +43,7 @@ fn of_kind(kind: &str) -> Needs {
         ),
         _ => ("", "", ""),
     };
-    Needs { feature, place, line }
+    Needs { feature, place: location, line }
 }
 
 /// Adds the feature to the crate whose folder has the manifest of the tools, and says what to write. Without a crate

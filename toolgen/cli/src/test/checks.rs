@@ -91,32 +91,32 @@ impl<'a> Subject<'a> {
     }
 
     async fn accepts(&self, really: bool) -> Verdict {
-        if let Some(why) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
-            return Verdict::Fails(format!("no arguments fit its schema: {why}"));
+        if let Some(reason) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
+            return Verdict::Fails(format!("no arguments fit its schema: {reason}"));
         }
         let may_run = self.tool.spec.effects.read_only;
         let really = really && matches!(self.tool.call, Call::Command(_)) && may_run;
         for (arguments, is_given) in &self.accepted {
-            let failed = |why: String| match is_given {
-                true => Verdict::Fails(format!("its example {arguments}: {why}")),
+            let failed = |reason: String| match is_given {
+                true => Verdict::Fails(format!("its example {arguments}: {reason}")),
                 false => {
-                    Verdict::Unknown(format!("{arguments}, made of its schema: {why}; give it `examples`"))
+                    Verdict::Unknown(format!("{arguments}, made of its schema: {reason}; give it `examples`"))
                 }
             };
-            if let Err(why) = fits(&self.tool.spec, arguments) {
-                return failed(why);
+            if let Err(error) = fits(&self.tool.spec, arguments) {
+                return failed(error);
             }
-            let (answer, asked) = match self.call(arguments, false, really, Requirements::Waived).await {
+            let (response, asked) = match self.call(arguments, false, really, Requirements::Waived).await {
                 Ok(answered) => answered,
-                Err(why) => return Verdict::Fails(why),
+                Err(error) => return Verdict::Fails(error),
             };
-            if answer.status() != 0 {
+            if response.status() != 0 {
                 return match self.stands_on_guesses() {
                     true => Verdict::Unknown(format!(
                         "{}; the tools it calls declare no `output`, so what they give is a guess",
-                        error_text(&answer)
+                        error_text(&response)
                     )),
-                    false => failed(error_text(&answer)),
+                    false => failed(error_text(&response)),
                 };
             }
             if asked == 0 && !really && matches!(self.tool.call, Call::Http(_) | Call::Command(_)) {
@@ -128,11 +128,11 @@ impl<'a> Subject<'a> {
 
     async fn refuses(&self) -> Verdict {
         for (what, arguments) in &self.refused {
-            let (answer, asked) = match self.call(arguments, false, false, Requirements::Waived).await {
+            let (response, asked) = match self.call(arguments, false, false, Requirements::Waived).await {
                 Ok(answered) => answered,
-                Err(why) => return Verdict::Fails(why),
+                Err(error) => return Verdict::Fails(error),
             };
-            let code = answer.json()["code"].as_str().unwrap_or("success");
+            let code = response.json()["code"].as_str().unwrap_or("success");
             if !REFUSALS.contains(&code) {
                 return Verdict::Fails(format!("{arguments} ({what}) is not refused: {code}"));
             }
@@ -159,13 +159,13 @@ impl<'a> Subject<'a> {
         let good = self.accepted.iter().find(|(arguments, _)| fits(&self.tool.spec, arguments).is_ok());
         let Some((arguments, _)) = good.filter(|_| can_fail) else { return Verdict::Nothing };
         match self.call(arguments, true, false, Requirements::Waived).await {
-            Ok((answer, _)) if answer.status() == 0 => {
-                Verdict::Fails(format!("a failure looks like a success: {}", answer.json()))
+            Ok((response, _)) if response.status() == 0 => {
+                Verdict::Fails(format!("a failure looks like a success: {}", response.json()))
             }
             // The arguments are refused, which the first check tells.
             Ok((_, 0)) => Verdict::Nothing,
             Ok(_) => Verdict::Holds(1),
-            Err(why) => Verdict::Fails(why),
+            Err(error) => Verdict::Fails(error),
         }
     }
 
@@ -180,19 +180,19 @@ impl<'a> Subject<'a> {
         let (services, others): (Vec<_>, Vec<_>) =
             needed().partition(|requirement| requirement.kind == RequirementKind::Service);
         let first = services.first().map(|it| it.told_by(spec.name.as_str()).into_owned());
-        let told = others.iter().map(|it| it.message_or_default().into_owned()).collect();
-        let rounds = [(Requirements::Checked, Vec::from_iter(first)), (Requirements::Served, told)];
+        let messages = others.iter().map(|it| it.message_or_default().into_owned()).collect();
+        let rounds = [(Requirements::Checked, Vec::from_iter(first)), (Requirements::Served, messages)];
         for (requirements, wanted) in rounds.into_iter().filter(|(_, wanted)| !wanted.is_empty()) {
-            let (answer, asked) = match self.call(arguments, false, false, requirements).await {
+            let (response, asked) = match self.call(arguments, false, false, requirements).await {
                 Ok(answered) => answered,
-                Err(why) => return Verdict::Fails(why),
+                Err(reason) => return Verdict::Fails(reason),
             };
-            let text = answer.json()["error"].as_str().unwrap_or_default();
+            let text = response.json()["error"].as_str().unwrap_or_default();
             if asked > 0 {
                 return Verdict::Fails("it runs although its requirements are not met".to_owned());
             }
             if let Some(silent) = wanted.iter().find(|wanted| !text.contains(wanted.as_str())) {
-                return Verdict::Fails(format!("nothing says \"{silent}\": {}", answer.json()));
+                return Verdict::Fails(format!("nothing says \"{silent}\": {}", response.json()));
             }
         }
         Verdict::Holds(needed().count())
@@ -221,9 +221,9 @@ impl<'a> Subject<'a> {
                 (ToolSpec { name, ..ToolSpec::EMPTY }, Value::Null)
             }
         };
-        let answer =
+        let response =
             call(self.tool, &others, &pretended, &engines, requirements, arguments, &self.cancel).await?;
-        Ok((answer, pretended.request_count()))
+        Ok((response, pretended.request_count()))
     }
 
     /// Whether the tool is composed of tools whose results are not declared.
@@ -245,6 +245,6 @@ fn result_of(spec: &ToolSpec) -> Value {
     rendered.map_or_else(|| json!({}), |rendered| sample::fitting(&rendered.schema))
 }
 
-fn error_text(answer: &OneShotOutput) -> String {
-    answer.json()["error"].as_str().unwrap_or_default().to_owned()
+fn error_text(response: &OneShotOutput) -> String {
+    response.json()["error"].as_str().unwrap_or_default().to_owned()
 }

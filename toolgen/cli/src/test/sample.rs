@@ -24,10 +24,11 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn value(&self, schema: &Value, depth: usize) -> Value {
-        let Some(left) = self.remaining_values.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH) else {
+        let Some(remaining) = self.remaining_values.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH)
+        else {
             return Value::Null;
         };
-        self.remaining_values.set(left);
+        self.remaining_values.set(remaining);
         for key in ["const", "default"] {
             if let Some(value) = schema.get(key) {
                 return value.clone();

@@ -37,17 +37,17 @@ pub(super) fn run(
         output.complain("`--emit` takes one document: a file of tests has the tools of one module");
         return Ok(Outcome::Usage);
     };
-    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
+    let (Some(dir), Some(name)) = (file.parent(), file.file_name()) else {
         output.complain(&format!("`--emit {}` names no file", file.display()));
         return Ok(Outcome::Usage);
     };
     let mut files = Files::default();
     let document = document.file_name().unwrap_or_default().to_string_lossy();
     files.insert(&name.to_string_lossy(), text(&document, tools, all));
-    if !task.force && foreign(folder, &files, output) {
+    if !task.force && foreign(dir, &files, output) {
         return Ok(Outcome::Problems);
     }
-    if let Err(error) = files.write(folder) {
+    if let Err(error) = files.write(dir) {
         output.complain(&error.to_string());
         return Ok(Outcome::Problems);
     }

@@ -80,7 +80,7 @@ impl Log {
         let read = reader.for_each_change(&mut |record| {
             let row = Row::of(record, before + 1);
             *version = before + 1;
-            match places.get(&row.id).and_then(|place| rows.get_mut(*place)) {
+            match places.get(&row.id).and_then(|index| rows.get_mut(*index)) {
                 Some(known) => *known = row,
                 None => {
                     places.insert(row.id.clone(), rows.len());
@@ -90,8 +90,8 @@ impl Log {
         });
         // A database says itself which one it is.
         let name = self.reader.name();
-        read.map_err(|why| why.to_string())
-            .map_err(|why| if why.starts_with(&name) { why } else { format!("{name}: {why}") })
+        read.map_err(|error| error.to_string())
+            .map_err(|error| if error.starts_with(&name) { error } else { format!("{name}: {error}") })
     }
 
     /// Returns the rows that have changed after a version, with the texts that they share.
@@ -111,16 +111,16 @@ impl Log {
 
     /// Returns everything about a call; `None` if there is no such call.
     pub(super) fn call(&mut self, id: &str) -> Result<Option<Value>, String> {
-        let record = self.reader.record(id).map_err(|why| why.to_string())?;
+        let record = self.reader.record(id).map_err(|error| error.to_string())?;
         Ok(record.map(|record| call_details(&record)))
     }
 
     /// Hands over everything about each call.
     pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
-        let mut reader = self.reader.reopen().map_err(|why| why.to_string())?;
+        let mut reader = self.reader.reopen().map_err(|error| error.to_string())?;
         reader
             .for_each_change(&mut |record| each(&record.id, call_details(&record)))
-            .map_err(|why| why.to_string())
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn find(audit: &StoreLocation, text: &str) -> Result<Vec<String>, Str
             found.push(record.id);
         }
     });
-    read.map(|()| found).map_err(|why| why.to_string())
+    read.map(|()| found).map_err(|error| error.to_string())
 }
 
 /// What the details of a call show in addition to its row.
@@ -156,13 +156,13 @@ struct Strings {
 
 impl Strings {
     fn place(&mut self, text: &str) -> Value {
-        if let Some(place) = self.places.get(text) {
-            return (*place).into();
+        if let Some(index) = self.places.get(text) {
+            return (*index).into();
         }
-        let place = self.all.len();
+        let index = self.all.len();
         self.all.push(text.to_owned());
-        self.places.insert(text.to_owned(), place);
-        place.into()
+        self.places.insert(text.to_owned(), index);
+        index.into()
     }
 }
 
@@ -173,7 +173,7 @@ impl Row {
         let (given, brief) = (parameters.len(), start(&parameters));
         let AuditRecord { id, parent, owner, intent, outcome, .. } = record;
         let result = outcome.as_ref().map(|outcome| &outcome.result).filter(|result| !result.is_null());
-        let said = outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
+        let text = outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
         let approval = outcome.as_ref().and_then(AuditOutcome::approval).unwrap_or("").to_owned();
         Row {
             version,
@@ -191,11 +191,11 @@ impl Row {
             turn: intent.turn,
             model: intent.tool_call_id.to_string(),
             took: outcome.as_ref().map(|outcome| outcome.duration_ms()),
-            why: start(said.unwrap_or("")),
+            why: start(text.unwrap_or("")),
             attempt: intent.attempt,
             approved: intent.approved,
             given,
-            got: result.map_or_else(|| said.map_or(0, str::len), |result| result.to_string().len()),
+            got: result.map_or_else(|| text.map_or(0, str::len), |result| result.to_string().len()),
             brief,
             approval,
         }

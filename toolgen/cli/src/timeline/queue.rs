@@ -52,13 +52,13 @@ impl Queue {
     /// Opens the queue in the named database, or the one in the log if that is a database with a queue.
     pub(super) async fn open(named: Option<&StoreLocation>, log: &StoreLocation) -> Result<Queue, String> {
         let opened = match named {
-            Some(place) => Some((approvals::open(place, false).await?, place)),
+            Some(location) => Some((approvals::open(location, false).await?, location)),
             // A log of lines is not a database.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
-        let open = opened.map(|(approvals, place)| OpenQueue {
+        let open = opened.map(|(approvals, location)| OpenQueue {
             approvals,
-            place: place.clone(),
+            place: location.clone(),
             seen: Mutex::new(None),
         });
         Ok(Queue(open))
@@ -86,11 +86,12 @@ impl Queue {
 impl OpenQueue {
     /// Reads the queue, on a thread of its own: a long one takes seconds.
     async fn read(&self, stamp: Option<Stamp>) -> Result<QueueSnapshot, String> {
-        let (approvals, place, handle) = (self.approvals.clone(), self.place.to_string(), Handle::current());
+        let (approvals, location, handle) =
+            (self.approvals.clone(), self.place.to_string(), Handle::current());
         let read = tokio::task::spawn_blocking(move || {
             let began = Instant::now();
             let all = handle.block_on(approvals.list(&ApprovalState::ALL));
-            let all = all.map_err(|why| format!("{place}: {why}"))?;
+            let all = all.map_err(|error| format!("{location}: {error}"))?;
             let now = SystemTime::now();
             let expires = all.iter().map(|entry| entry.expires_at).filter(|at| *at > now).min();
             let count = all.len();
@@ -99,10 +100,10 @@ impl OpenQueue {
             let mut hasher = DefaultHasher::new();
             (rows.to_string(), left_out).hash(&mut hasher);
             let mark = format!("{:016x}", hasher.finish());
-            let answer = json!({ "mark": mark, "file": place, "rows": rows, "left_out": left_out });
-            Ok(QueueSnapshot { stamp, began, took: began.elapsed(), expires, mark, answer })
+            let response = json!({ "mark": mark, "file": location, "rows": rows, "left_out": left_out });
+            Ok(QueueSnapshot { stamp, began, took: began.elapsed(), expires, mark, answer: response })
         });
-        read.await.unwrap_or_else(|why| Err(format!("reading the approvals failed: {why}")))
+        read.await.unwrap_or_else(|error| Err(format!("reading the approvals failed: {error}")))
     }
 }
 
@@ -131,8 +132,8 @@ fn sort_and_limit(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
 }
 
 /// Returns the state of the files of a database. `None`: it is behind a server.
-fn stamp(place: &StoreLocation) -> Option<Stamp> {
-    let StoreLocation::File(path) = place else { return None };
+fn stamp(location: &StoreLocation) -> Option<Stamp> {
+    let StoreLocation::File(path) = location else { return None };
     let mut log = OsString::from(path);
     log.push("-wal");
     let of = |path: &Path| {
@@ -161,16 +162,16 @@ mod tests {
 
     #[tokio::test]
     async fn long_queue_is_truncated_and_reloaded_on_change() {
-        let folder = std::env::temp_dir().join(format!("toolgen-timeline-queue-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("queue.sqlite");
+        let dir = std::env::temp_dir().join(format!("toolgen-timeline-queue-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("queue.sqlite");
         let store = SqliteStore::open(&path).unwrap();
         insert(&store, 1, ApprovalState::Waiting).await;
         for number in 2..=1005 {
             insert(&store, number, ApprovalState::Finished).await;
         }
-        let place = StoreLocation::of(&path).unwrap();
-        let queue = Queue::open(None, &place).await.unwrap();
+        let location = StoreLocation::of(&path).unwrap();
+        let queue = Queue::open(None, &location).await.unwrap();
         let all = queue.changed("").await.unwrap();
         let rows = all["rows"].as_array().unwrap();
         assert_eq!((rows.len(), &all["left_out"]), (MAX_CALLS, &json!(5)));
@@ -183,13 +184,13 @@ mod tests {
         };
         let mut before = seen(&queue);
         before.took = Duration::ZERO;
-        assert!(before.counts(stamp(&place).as_ref()));
+        assert!(before.counts(stamp(&location).as_ref()));
         before.expires = Some(SystemTime::now());
-        assert!(!before.counts(stamp(&place).as_ref()));
+        assert!(!before.counts(stamp(&location).as_ref()));
         before.expires = None;
         insert(&store, 2000, ApprovalState::Waiting).await;
-        assert!(!before.counts(stamp(&place).as_ref()));
+        assert!(!before.counts(stamp(&location).as_ref()));
         drop(store);
-        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -38,20 +38,20 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 impl Server {
     /// Prepares a server for this address.
     pub(super) fn new(
-        (log, place): (Log, StoreLocation),
+        (log, location): (Log, StoreLocation),
         queue: Queue,
         address: SocketAddr,
     ) -> Result<Server, String> {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|why| format!("there is no randomness for a key: {why}"))?;
+        getrandom::fill(&mut bytes).map_err(|error| format!("there is no randomness for a key: {error}"))?;
         let mut key = String::new();
         for byte in bytes {
             // Writing to a text cannot fail.
             let _ = write!(key, "{byte:02x}");
         }
         let title = log.title().into();
-        let (log, place, queue) = (Arc::new(Mutex::new(log)), Arc::new(place), Arc::new(queue));
-        Ok(Server { log, place, title, queue, address, key: key.into() })
+        let (log, location, queue) = (Arc::new(Mutex::new(log)), Arc::new(location), Arc::new(queue));
+        Ok(Server { log, place: location, title, queue, address, key: key.into() })
     }
 
     /// Returns the address of the page.
@@ -106,13 +106,13 @@ async fn aside<T: Send + 'static>(
 ) -> Result<T, String> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(why) => Err(format!("reading the log failed: {why}")),
+        Err(error) => Err(format!("reading the log failed: {error}")),
     }
 }
 
 /// Compares all bytes, even after one differs.
-fn same(left: &[u8], right: &[u8]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+fn same(remaining: &[u8], right: &[u8]) -> bool {
+    remaining.len() == right.len() && remaining.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
 async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {
@@ -154,7 +154,7 @@ async fn changes(State(server): State<Server>, query: RawQuery) -> Response {
     let after = word(query, "after").parse().unwrap_or(0);
     let approvals = match server.queue.changed(&mark).await {
         Ok(approvals) => approvals,
-        Err(why) => return json_response(Err(why)),
+        Err(error) => return json_response(Err(error)),
     };
     let data = server.log(move |log| log.data(after)).await;
     json_response(data.map(|mut data| {
@@ -168,19 +168,19 @@ async fn call(State(server): State<Server>, query: RawQuery) -> Response {
     match server.log(move |log| log.call(&id)).await {
         Ok(None) => (StatusCode::NOT_FOUND, "there is no such call\n").into_response(),
         Ok(Some(call)) => json_response(Ok(call)),
-        Err(why) => json_response(Err(why)),
+        Err(error) => json_response(Err(error)),
     }
 }
 
 async fn find(State(server): State<Server>, query: RawQuery) -> Response {
     let text = word(query, "text");
-    let place = Arc::clone(&server.place);
-    json_response(aside(move || data::find(&place, &text)).await.map(|found| json!({ "found": found })))
+    let location = Arc::clone(&server.place);
+    json_response(aside(move || data::find(&location, &text)).await.map(|found| json!({ "found": found })))
 }
 
-fn json_response(said: Result<Value, String>) -> Response {
-    match said {
-        Ok(said) => ([(header::CONTENT_TYPE, "application/json")], said.to_string()).into_response(),
-        Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why).into_response(),
+fn json_response(text: Result<Value, String>) -> Response {
+    match text {
+        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text.to_string()).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
     }
 }

@@ -18,24 +18,24 @@ use crate::support::{Folder, Ran, Run as _, documents};
 #[test]
 fn all_cases_give_their_expected_output() {
     let cases = cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"));
-    let failures: Vec<String> = cases.iter().filter_map(|folder| run(folder).err()).collect();
+    let failures: Vec<String> = cases.iter().filter_map(|dir| run(dir).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn run(folder: &Path) -> Result<(), String> {
-    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+fn run(dir: &Path) -> Result<(), String> {
+    let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap_or_default();
     let (args, env) = (read("args"), read("env"));
     let env = env.lines().filter_map(|line| line.split_once('='));
     let Ran { code, stdout, stderr, .. } =
-        Folder::at(folder).toolgen("").args(args.lines()).envs(env).ran(&read("stdin"));
+        Folder::at(dir).toolgen("").args(args.lines()).envs(env).ran(&read("stdin"));
     let fail = |what: &str| {
-        let name = folder.file_name().unwrap().to_string_lossy();
+        let name = dir.file_name().unwrap().to_string_lossy();
         Err(format!("== {name}: {what}\n-- stdout\n{stdout}-- stderr\n{stderr}"))
     };
     if code != read("exit").trim().parse().ok() {
         return fail(&format!("exit {code:?}, not {}", read("exit").trim()));
     }
-    if let Err(difference) = golden::compare(&folder.join("stdout"), &stdout) {
+    if let Err(difference) = golden::compare(&dir.join("stdout"), &stdout) {
         return fail(&difference);
     }
     let mut rest = stderr.as_str();
@@ -50,8 +50,8 @@ fn run(folder: &Path) -> Result<(), String> {
 
 /// The codes of the problems that `check` finds in a document, and its exit code.
 fn codes_of(name: &str, document: &[u8]) -> (Vec<String>, Option<i32>) {
-    let folder = Folder::new(&format!("cases/{name}")).with(name, document);
-    let ran = folder.run(format!("check --format json {name}"));
+    let dir = Folder::new(&format!("cases/{name}")).with(name, document);
+    let ran = dir.run(format!("check --format json {name}"));
     let report = ran.json();
     let problems = report["documents"][0]["problems"].as_array().unwrap();
     let codes = problems.iter().map(|problem| {
@@ -91,9 +91,9 @@ fn invalid_documents_are_rejected() {
     ] {
         assert_eq!(codes_of(name, bytes), (vec![code.to_owned()], Some(1)), "{name}");
     }
-    let folder = Folder::new("cases/none");
+    let dir = Folder::new("cases/none");
     for name in [".", "there-is-no-such-file.yaml"] {
-        let report = folder.run(format!("check {name} --format json")).exits(1).json();
+        let report = dir.run(format!("check {name} --format json")).exits(1).json();
         assert_eq!(report["documents"][0]["problems"][0]["code"], "E0101");
     }
 }
@@ -120,8 +120,8 @@ fn call_pets(address: &str, more: &str) -> Ran {
 
 #[test]
 fn call_command_sends_and_prints_the_result() {
-    let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\": 1}\n";
-    let server = Server::start(move |_| raw(answer));
+    let text = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\": 1}\n";
+    let server = Server::start(move |_| raw(text));
     let address = format!("{}/v1", server.url);
     call_pets(&address, "").exits(0).prints("200").prints("{\"a\":1}").prints_no("s3cret");
     server.only();
@@ -204,8 +204,8 @@ fn terminal_escapes_of_a_document_are_escaped() {
         r#"{{"toolgen": 1, "tools": {{"t": {{"description": "Does{evil}.", "requires": ["{evil}"], "function": {{}}}},
             "u": {{"description": "{evil}", "effect": "x{evil}", "reads": ["{evil}"]}}}}}}"#
     );
-    let folder = Folder::new("cases/escapes").with("api.json", openapi).with("tools.json", manifest);
-    let mut said = 0;
+    let dir = Folder::new("cases/escapes").with("api.json", openapi).with("tools.json", manifest);
+    let mut message = 0;
     for document in ["api.json", "tools.json"] {
         for line in [
             "list FILE",
@@ -216,13 +216,13 @@ fn terminal_escapes_of_a_document_are_escaped() {
             "explain \u{1b}[2J",
             "list FILE --include \u{1b}[2J",
         ] {
-            let ran = folder.run(line.replace("FILE", document));
+            let ran = dir.run(line.replace("FILE", document));
             for text in [ran.stdout, ran.stderr] {
                 let obeyed = text.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
                 assert_eq!(obeyed, None, "{line} {document}: {text:?}");
-                said += text.len();
+                message += text.len();
             }
         }
     }
-    assert!(said > 2_000, "the commands say something: {said}");
+    assert!(message > 2_000, "the commands say something: {message}");
 }

@@ -17,20 +17,18 @@ fn folder(name: &str) -> Folder {
 
 #[test]
 fn document_is_fetched_from_its_url() {
-    let place = folder("url");
+    let dir = folder("url");
     let server = Server::start(|_| ok("application/json", API));
     let address = &server.url;
     let url = format!("{address}/docs/api.json?key=s3cret");
-    place
-        .run(format!("list {url} --private-host 127.0.0.1"))
+    dir.run(format!("list {url} --private-host 127.0.0.1"))
         .exits(0)
         .printed("addThing  POST /things\n")
         .tells(&format!("note: fetched {address}/docs/api.json, {} bytes", API.len()))
         .tells_no("s3cret");
 
     // A server that is relative to the document is found where the document was.
-    place
-        .run(format!("call {url} addThing name=x --dry-run --private-host 127.0.0.1"))
+    dir.run(format!("call {url} addThing name=x --dry-run --private-host 127.0.0.1"))
         .exits(0)
         .prints(&format!("POST {address}/v1/things\n"));
     assert_eq!(server.seen().len(), 2);
@@ -38,60 +36,64 @@ fn document_is_fetched_from_its_url() {
 
 #[test]
 fn invalid_document_url_is_reported() {
-    let place = folder("no-url");
+    let dir = folder("no-url");
     // Loopback is private.
-    place.run("check http://127.0.0.1:1/api.json").exits(1).tells("Open it with `--private-host 127.0.0.1`");
+    dir.run("check http://127.0.0.1:1/api.json").exits(1).tells("Open it with `--private-host 127.0.0.1`");
 
     let moved = reply("302 Found", "Location: http://127.0.0.2:1/\r\n", "");
     let large = raw("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n{");
     let page = ok("application/json", "<!doctype html><p>Docs");
     let server = Server::in_turn([moved, reply("404 Not Found", "", ""), page, large]);
-    for told in
+    for message in
         ["`127.0.0.2` may not be reached", "status 404", "this is a page to be read, not a document", ""]
     {
         let url = format!("{}/api.json", server.url);
-        let stderr = place.run(format!("list {url} --private-host 127.0.0.1")).exits(1).stderr;
-        assert!(stderr.starts_with("error: ") && stderr.contains(told), "{told}: {stderr}");
+        let stderr = dir.run(format!("list {url} --private-host 127.0.0.1")).exits(1).stderr;
+        assert!(stderr.starts_with("error: ") && stderr.contains(message), "{message}: {stderr}");
     }
     assert_eq!(server.seen().len(), 4);
 }
 
 #[test]
 fn completions_and_man_pages_cover_every_command() {
-    let place = folder("shells");
+    let dir = folder("shells");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        place.run(format!("completions {shell}")).exits(0).prints("doctor").prints("private-host");
+        dir.run(format!("completions {shell}")).exits(0).prints("doctor").prints("private-host");
     }
-    place.run("completions tcsh").exits(2).tells("bash");
-    place.run("man pages/man1").exits(0).starts("pages/man1: written");
-    let page = place.read("pages/man1/cargo-toolgen-call.1");
+    dir.run("completions tcsh").exits(2).tells("bash");
+    dir.run("man pages/man1").exits(0).starts("pages/man1: written");
+    let page = dir.read("pages/man1/cargo-toolgen-call.1");
     assert!(page.contains("EXTRA") && page.contains("dry"), "{page}");
-    assert!(place.join("pages/man1/cargo-toolgen.1").is_file());
-    assert!(place.join("pages/man1/cargo-toolgen-mcp-lock.1").is_file());
+    assert!(dir.join("pages/man1/cargo-toolgen.1").is_file());
+    assert!(dir.join("pages/man1/cargo-toolgen-mcp-lock.1").is_file());
 }
 
 #[test]
 fn bash_completes_cargo_toolgen_with_and_without_hyphen() {
-    let place = folder("bash");
-    let script = place.run("completions bash").exits(0).stdout;
-    place.write("words.bash", &script);
+    let dir = folder("bash");
+    let script = dir.run("completions bash").exits(0).stdout;
+    dir.write("words.bash", &script);
     let ask = "_cargo() { COMPREPLY=(build); }\ncomplete -F _cargo cargo\nsource words.bash; source words.bash\n\
         ask() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _cargo_toolgen_word cargo; echo \"${COMPREPLY[*]}\"; }\n\
         ask cargo toolgen doc; ask cargo-toolgen x; ask cargo bu; ask cargo toolgen call --dry\n";
-    let Ok(told) = Command::new("bash").args(["-c", ask]).current_dir(&*place).output() else { return };
-    let told = String::from_utf8(told.stdout).unwrap();
-    let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(lines, ["docs doctor", "build", "build", "--dry-run"], "{told}");
+    let Ok(message) = Command::new("bash").args(["-c", ask]).current_dir(&*dir).output() else { return };
+    let message = String::from_utf8(message.stdout).unwrap();
+    let lines: Vec<&str> = message.lines().collect();
+    assert_eq!(lines, ["docs doctor", "build", "build", "--dry-run"], "{message}");
 }
 
 #[test]
 fn colors_are_used_on_terminals_or_on_request() {
-    let place = folder("colors");
-    place.write("broken.json", "{\"openapi\": 1}");
+    let dir = folder("colors");
+    dir.write("broken.json", "{\"openapi\": 1}");
     let colored = |env: &[(&str, &str)]| {
-        let Ran { stdout, stderr, .. } = place.run_with("check broken.json nothing.json", env);
-        let told = place.run_with("list broken.json", env).stderr;
-        assert_eq!(stdout.contains('\u{1b}'), told.contains('\u{1b}'), "{env:?}: {stdout}{stderr}{told}");
+        let Ran { stdout, stderr, .. } = dir.run_with("check broken.json nothing.json", env);
+        let message = dir.run_with("list broken.json", env).stderr;
+        assert_eq!(
+            stdout.contains('\u{1b}'),
+            message.contains('\u{1b}'),
+            "{env:?}: {stdout}{stderr}{message}"
+        );
         stdout.contains('\u{1b}')
     };
     assert!(!colored(&[]) && colored(&[("CLICOLOR_FORCE", "1")]));
@@ -108,19 +110,19 @@ tools:
 
 #[test]
 fn doctor_reports_missing_parts_with_help() {
-    let place = folder("doctor");
-    place.run("doctor").exits(0).prints("+ api.json: openapi 3.1.0, 1 tool").ends("nothing is missing\n");
+    let dir = folder("doctor");
+    dir.run("doctor").exits(0).prints("+ api.json: openapi 3.1.0, 1 tool").ends("nothing is missing\n");
 
-    fs::create_dir(place.join("below")).unwrap();
-    place.write("below/tools.yaml", MANIFEST);
-    place.write("package.json", "{\"name\": \"x\"}");
+    fs::create_dir(dir.join("below")).unwrap();
+    dir.write("below/tools.yaml", MANIFEST);
+    dir.write("package.json", "{\"name\": \"x\"}");
     let keyed = API.replace("\"paths\"", "\"security\": [{\"key\": []}], \"paths\"").replace(
         "\"components\": {",
         "\"components\": {\"securitySchemes\": {\"key\": {\"type\": \"http\", \"scheme\": \"bearer\"}}, ",
     );
-    place.write("keyed.json", keyed);
-    let stdout = place.run("doctor").exits(1).stdout;
-    for told in [
+    dir.write("keyed.json", keyed);
+    let stdout = dir.run("doctor").exits(1).stdout;
+    for message in [
         "! no-such-program-anywhere is not found, which is needed by the tool `fly`\n      install it",
         "+ printf, for the tool `say`",
         "- NO_SUCH_VARIABLE is not set, for the tool `fly`",
@@ -128,23 +130,22 @@ fn doctor_reports_missing_parts_with_help() {
         "`--auth key=KEY`",
         "1 problem:",
     ] {
-        assert!(stdout.contains(told), "{told}: {stdout}");
+        assert!(stdout.contains(message), "{message}: {stdout}");
     }
     assert!(!stdout.contains("package.json"), "{stdout}");
 
-    let report = place.run("doctor below --format json --offline").json();
+    let report = dir.run("doctor below --format json --offline").json();
     assert_eq!((&report["problems"], &report["areas"][0]["area"]), (&json!(1), &json!("toolchain")));
-    place.run("doctor nowhere").exits(2).tells("nowhere is not a folder");
+    dir.run("doctor nowhere").exits(2).tells("nowhere is not a folder");
 }
 
 #[test]
 fn doctor_compares_locks_with_their_documents() {
-    let place = folder("locks");
-    place.run("lock api.json").exits(0);
-    place.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, as its documents are");
-    place.write("api.json", API.replace("\"count\"", "\"number\""));
-    place
-        .run("doctor --offline")
+    let dir = folder("locks");
+    dir.run("lock api.json").exits(0);
+    dir.run("doctor --offline").exits(0).prints("+ toolgen.lock: lock 1, 1 tool, as its documents are");
+    dir.write("api.json", API.replace("\"count\"", "\"number\""));
+    dir.run("doctor --offline")
         .exits(1)
         .prints("! toolgen.lock")
         .prints("`cargo toolgen check api.json --lock toolgen.lock` tells them");
@@ -152,7 +153,7 @@ fn doctor_compares_locks_with_their_documents() {
 
 #[test]
 fn plan_command_explains_how_each_tool_is_rendered() {
-    let place = folder("plan");
+    let dir = folder("plan");
     let operations: Vec<String> = (0..130)
         .map(|number| {
             let optional: Vec<String> = (0..9)
@@ -166,16 +167,16 @@ fn plan_command_explains_how_each_tool_is_rendered() {
         r#"{{"openapi": "3.1.0", "info": {{"title": "x", "version": "1"}}, "servers": [{{"url": "https://x.example"}}], "paths": {{{}}}}}"#,
         operations.join(",")
     );
-    place.write("many.json", many);
-    let plan = |words: &str| place.run(format!("schema many.json --plan {words}"));
+    dir.write("many.json", many);
+    let plan = |words: &str| dir.run(format!("schema many.json --plan {words}"));
     let wide = "--path /t0 --path /t1 --path /t2 --dialect anthropic-strict";
     plan(wide)
         .exits(0)
         .starts("tool0: anthropic-strict\ntool1: anthropic-strict\ntool2: anthropic, because strict")
         .ends("it needs 9, and 6 are left\n");
-    let told = plan(&format!("{wide} --format json")).json();
-    assert_eq!(told["decisions"][2]["dialect"], "anthropic");
-    assert_eq!((&told["tools"][0]["strict"], told["tools"][2].get("strict")), (&json!(true), None));
+    let message = plan(&format!("{wide} --format json")).json();
+    assert_eq!(message["decisions"][2]["dialect"], "anthropic");
+    assert_eq!((&message["tools"][0]["strict"], message["tools"][2].get("strict")), (&json!(true), None));
 
     plan("--dialect openai")
         .exits(1)
@@ -188,7 +189,7 @@ fn plan_command_explains_how_each_tool_is_rendered() {
 
 #[test]
 fn header_values_come_from_variables() {
-    let place = folder("headers");
+    let dir = folder("headers");
     let server = Server::start(|_| ok("application/json", "{}"));
     let address = &server.url;
     let call = format!(
@@ -196,19 +197,17 @@ fn header_values_come_from_variables() {
     );
     let dry = format!("{call} --dry-run");
     let set = [("ORGANISATION", "red-7\n")];
-    place.run_with(&dry, &set).exits(0).prints("\nX-Organisation: [REDACTED]\n");
-    place
-        .run_with(format!("{dry} --show-secrets"), &set)
+    dir.run_with(&dry, &set).exits(0).prints("\nX-Organisation: [REDACTED]\n");
+    dir.run_with(format!("{dry} --show-secrets"), &set)
         .prints("\nX-Organisation: red-7\n\n{\n  \"name\": \"x\"\n}\n");
 
     for words in [&call, &dry] {
-        place
-            .run(words)
+        dir.run(words)
             .tells("`--header X-Organisation=ORGANISATION` needs the environment variable ORGANISATION");
     }
-    let Ran { code, stderr, .. } = place.run_with(&call, &[("ORGANISATION", "a\nb")]);
+    let Ran { code, stderr, .. } = dir.run_with(&call, &[("ORGANISATION", "a\nb")]);
     assert!(code != Some(0) && stderr.contains("what ORGANISATION holds cannot be sent"), "{stderr}");
-    place.run_with(&call, &set).exits(0);
+    dir.run_with(&call, &set).exits(0);
     let request = server.only().head.to_ascii_lowercase();
     assert!(request.contains("\r\nx-organisation: red-7\r\n"), "{request}");
 }

@@ -21,8 +21,8 @@ fn first(format: WireFormat, list: &Value) -> (&Value, &'static str) {
 
 #[test]
 fn tools_are_printed_in_every_wire_format() {
-    let place = documents();
-    let print = |words: &str| place.run(format!("schema pets.yaml --tool listPets --envelope {words}"));
+    let dir = documents();
+    let print = |words: &str| dir.run(format!("schema pets.yaml --tool listPets --envelope {words}"));
     for format in WireFormat::ALL {
         let list: Value =
             serde_json::from_str(&print(&format!("--wire {}", format.name())).exits(0).stdout).unwrap();
@@ -33,14 +33,14 @@ fn tools_are_printed_in_every_wire_format() {
     let strict = print("--wire openai-responses --dialect openai-strict").exits(0).stdout;
     let strict: Value = serde_json::from_str(&strict).unwrap();
     assert_eq!((&strict[0]["type"], &strict[0]["strict"]), (&json!("function"), &json!(true)));
-    let plan = place
+    let plan = dir
         .run("schema pets.yaml --tool listPets --plan --format json --wire openai-responses")
         .exits(0)
         .stdout;
     let plan: Value = serde_json::from_str(&plan).unwrap();
     assert_eq!((&plan["dialect"], &plan["tools"][0]["name"]), (&json!("openai"), &json!("listPets")));
-    place.run("schema pets.yaml --wire openai-responses").exits(2);
-    place.run("schema pets.yaml --envelope --wire openai").exits(2).tells("openai-responses");
+    dir.run("schema pets.yaml --wire openai-responses").exits(2);
+    dir.run("schema pets.yaml --envelope --wire openai").exits(2).tells("openai-responses");
 }
 
 /// The definition of a shell tool, as the program of another system writes it into a request.
@@ -83,7 +83,7 @@ tools:
         in_text || !c.is_whitespace()
     });
     let expected: String = expected.collect();
-    let place = Folder::new("definition").with("shell.yaml", manifest);
-    let printed = place.run("schema shell.yaml --envelope --wire anthropic").exits(0).stdout;
+    let dir = Folder::new("definition").with("shell.yaml", manifest);
+    let printed = dir.run("schema shell.yaml --envelope --wire anthropic").exits(0).stdout;
     assert_eq!(printed, format!("[{expected}]\n"));
 }

@@ -6,10 +6,10 @@ use crate::support::{Folder, checkout};
 
 #[test]
 fn every_tool_of_every_example_passes_its_tests() {
-    let place = Folder::new("examples");
+    let dir = Folder::new("examples");
     let mut documents = Vec::new();
-    for folder in ["", "mcp", "systems"] {
-        for entry in fs::read_dir(checkout().join("specs").join(folder)).unwrap() {
+    for dir in ["", "mcp", "systems"] {
+        for entry in fs::read_dir(checkout().join("specs").join(dir)).unwrap() {
             let path = entry.unwrap().path().display().to_string();
             let is_document = path.ends_with(".yaml") || path.ends_with(".json");
             if is_document && !path.ends_with(".schema.json") && !path.ends_with(".tools.json") {
@@ -20,6 +20,6 @@ fn every_tool_of_every_example_passes_its_tests() {
     assert!(documents.iter().filter(|path| path.contains("systems")).count() == 4, "{documents:?}");
     assert!(documents.len() >= 14, "{documents:?}");
     for document in documents {
-        place.run(format!("test '{document}'")).exits(0);
+        dir.run(format!("test '{document}'")).exits(0);
     }
 }

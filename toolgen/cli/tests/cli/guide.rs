@@ -26,8 +26,8 @@ fn workspace() -> PathBuf {
 }
 
 /// Writes programs that stand for those a page installs: what a checkout and an installation would give is there.
-fn programs(place: &Path) -> PathBuf {
-    let bin = place.join("bin");
+fn programs(path: &Path) -> PathBuf {
+    let bin = path.join("bin");
     fs::create_dir_all(&bin).unwrap();
     let checkout = root();
     let toolgen = env!("CARGO_BIN_EXE_cargo-toolgen");
@@ -59,7 +59,7 @@ fn script(found: &[Block]) -> String {
         if block.marked("not run").is_some() {
             continue;
         }
-        let place = block.place();
+        let location = block.place();
         match (block.file(), block.kind.as_str()) {
             (Some(file), _) => {
                 let quoted = format!(
@@ -69,10 +69,10 @@ fn script(found: &[Block]) -> String {
             }
             (None, "sh") if block.marked("fails").is_some() => {
                 script.push_str(&format!(
-                    "echo '==> {place}'\nif (\n{text}\n); then echo 'it succeeds'; exit 1; fi\n"
+                    "echo '==> {location}'\nif (\n{text}\n); then echo 'it succeeds'; exit 1; fi\n"
                 ));
             }
-            (None, "sh") => script.push_str(&format!("echo '==> {place}'\n{text}\n")),
+            (None, "sh") => script.push_str(&format!("echo '==> {location}'\n{text}\n")),
             (None, _) => {}
         }
     }
@@ -80,24 +80,24 @@ fn script(found: &[Block]) -> String {
 }
 
 /// Runs a script in this folder. Returns what was printed.
-fn run(folder: &Path, script: &str) -> Result<String, String> {
+fn run(dir: &Path, script: &str) -> Result<String, String> {
     let bin = programs(&workspace());
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     // A command that waits for somebody would wait for ever.
     let mut command = Command::new("timeout");
-    offline(command.args(["900", "bash", "-s"]).current_dir(folder)).env("PATH", path).env("NO_COLOR", "1");
+    offline(command.args(["900", "bash", "-s"]).current_dir(dir)).env("PATH", path).env("NO_COLOR", "1");
     // The script is read as a whole first, so that no command reads it.
     let whole = format!("main() {{\n{script}\n}}\nmain </dev/null\n");
     let Output { status, stdout, stderr } = command.output_of(whole.as_bytes());
-    let (told, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    if status.success() { Ok(told.into_owned()) } else { Err(format!("{told}\n{errors}")) }
+    let (message, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    if status.success() { Ok(message.into_owned()) } else { Err(format!("{message}\n{errors}")) }
 }
 
 /// A folder of this name with nothing but the documents that the pages speak of.
 fn folder(name: &str) -> PathBuf {
-    let folder = workspace().join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let dir = workspace().join(name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
     let specs = root().join("specs");
     for (from, to) in [
         ("petstore.yaml", "petstore.yaml"),
@@ -105,9 +105,9 @@ fn folder(name: &str) -> PathBuf {
         ("manifest-shared/notes.yaml", "tools.yaml"),
         ("mcp/shop.lock.json", "shop.lock.json"),
     ] {
-        fs::copy(specs.join(from), folder.join(to)).unwrap();
+        fs::copy(specs.join(from), dir.join(to)).unwrap();
     }
-    folder
+    dir
 }
 
 #[test]
@@ -120,10 +120,10 @@ fn shell_blocks_of_the_guide_run() {
             continue;
         }
         let name = pages::relative(&page).replace(['/', '.'], "-");
-        let folder = folder(&name);
-        match run(&folder, &script(&found)) {
-            Err(why) => failed.push(format!("{}\n{why}", page.display())),
-            Ok(_) => fs::remove_dir_all(folder).unwrap(),
+        let dir = folder(&name);
+        match run(&dir, &script(&found)) {
+            Err(error) => failed.push(format!("{}\n{error}", page.display())),
+            Ok(_) => fs::remove_dir_all(dir).unwrap(),
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
@@ -152,44 +152,48 @@ fn here(text: &str, service: &str) -> String {
 }
 
 /// Starts a server as the configuration of a client says, and calls one of its tools.
-fn called_by_a_client(folder: &Path, server: &Value, tool: &str) -> Value {
+fn called_by_a_client(dir: &Path, server: &Value, tool: &str) -> Value {
     let words = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
     let variables: BTreeMap<String, String> =
         serde_json::from_value(server["env"].clone()).unwrap_or_default();
     let program = server["command"].as_str().unwrap();
     let program =
-        if program.contains('/') { folder.join(program) } else { workspace().join("bin").join(program) };
+        if program.contains('/') { dir.join(program) } else { workspace().join("bin").join(program) };
     let mut command = Command::new(program);
-    command.args(words).envs(variables).current_dir(folder);
+    command.args(words).envs(variables).current_dir(dir);
     let mut client = Client::start(&mut command, &json!({}));
-    let answer = client.call(tool, &json!({}));
+    let response = client.call(tool, &json!({}));
     client.end();
-    answer
+    response
 }
 
 /// The first page, word by word, from an empty folder: a function, an API with a credential, an MCP client.
 #[test]
 #[ignore = "heavy: cargo"]
 fn start_page_runs() {
-    let folder = folder("start");
+    let dir = folder("start");
     let page = root().join("docs/start.md");
     let service = service();
     let mut found = blocks_of(&page);
     for block in &mut found {
         block.text = here(&block.text, &service);
     }
-    let told = run(&folder, &script(&found)).unwrap_or_else(|why| panic!("{why}"));
-    let shown = |kind: &str| found.iter().find(|block| block.kind == kind).unwrap().text.clone();
-    assert!(told.contains(&shown("text")), "{told}");
-    assert_eq!(told.matches(r#""login":"ada""#).count() + told.matches("\nada\n").count(), 3, "{told}");
-    assert!(!told.contains("your-token"), "{told}");
+    let message = run(&dir, &script(&found)).unwrap_or_else(|reason| panic!("{reason}"));
+    let displayed = |kind: &str| found.iter().find(|block| block.kind == kind).unwrap().text.clone();
+    assert!(message.contains(&displayed("text")), "{message}");
+    assert_eq!(
+        message.matches(r#""login":"ada""#).count() + message.matches("\nada\n").count(),
+        3,
+        "{message}"
+    );
+    assert!(!message.contains("your-token"), "{message}");
 
-    let clients: Value = serde_json::from_str(&shown("json")).unwrap();
+    let clients: Value = serde_json::from_str(&displayed("json")).unwrap();
     let mut server = clients["mcpServers"]["github"].clone();
     server["args"].as_array_mut().unwrap().extend([json!("--private-host"), json!("127.0.0.1")]);
-    let answer = called_by_a_client(&folder.join("first"), &server, "whoAmI");
-    assert_eq!(answer["structuredContent"]["login"], "ada", "{answer}");
-    fs::remove_dir_all(folder).unwrap();
+    let response = called_by_a_client(&dir.join("first"), &server, "whoAmI");
+    assert_eq!(response["structuredContent"]["login"], "ada", "{response}");
+    fs::remove_dir_all(dir).unwrap();
 }
 
 /// Every command and every option that a page names is there.

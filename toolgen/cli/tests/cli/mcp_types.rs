@@ -26,11 +26,11 @@ fn main() {
 ";
 
 /// Writes the tools of a lock as a crate, and runs cargo in a crate that calls them.
-fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
+fn cargo(dir: &Path, lock: &Lock, command: &str) -> (bool, String) {
     let root = checkout();
-    let file = place.join("shop.lock.json");
+    let file = dir.join("shop.lock.json");
     fs::write(&file, lock.text()).unwrap();
-    let out = place.join("tools");
+    let out = dir.join("tools");
     let generated = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"))
         .args(["gen", "--crate", "shop-tools", "--force", "--out"])
         .args([&out, &PathBuf::from("--toolgen-path"), &root, &file])
@@ -39,7 +39,7 @@ fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
     assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
     let output = Command::new(env!("CARGO"))
         .args([command, "--quiet"])
-        .current_dir(place.join("caller"))
+        .current_dir(dir.join("caller"))
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target"))
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_NET_OFFLINE", "true")
@@ -55,29 +55,29 @@ fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
 #[ignore = "heavy: cargo"]
 fn changed_lock_breaks_compilation_of_its_users() {
     let root = checkout();
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-types");
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(place.join("caller/src")).unwrap();
-    fs::write(place.join("caller/src/main.rs"), CALLER).unwrap();
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-types");
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(dir.join("caller/src")).unwrap();
+    fs::write(dir.join("caller/src/main.rs"), CALLER).unwrap();
     let runtime = root.join("runtime");
     let manifest = "[package]\nname = \"shop-caller\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
         [dependencies]\nserde_json = \"1\"\nshop-tools = { path = \"../tools\" }\n";
     let runtime =
         format!("toolgen-runtime = {{ path = '{}', default-features = false }}\n", runtime.display());
-    fs::write(place.join("caller/Cargo.toml"), format!("{manifest}{runtime}")).unwrap();
-    fs::copy(root.join("Cargo.lock"), place.join("caller/Cargo.lock")).unwrap();
+    fs::write(dir.join("caller/Cargo.toml"), format!("{manifest}{runtime}")).unwrap();
+    fs::copy(root.join("Cargo.lock"), dir.join("caller/Cargo.lock")).unwrap();
     let text = fs::read_to_string(root.join("specs/mcp/shop.lock.json")).unwrap();
     let lock = Lock::read(&serde_json::from_str(&text).unwrap()).unwrap();
 
-    let (fine, told) = cargo(&place, &lock, "run");
+    let (fine, message) = cargo(&dir, &lock, "run");
     let expected = "{\"customer\":7,\"state\":\"paid\"}\n{\"customer\":7,\"items\":[{\"sku\":\"A-1\",\"count\":2}]}\n9.5\n";
-    assert!(fine && told.contains(expected), "{told}");
+    assert!(fine && message.contains(expected), "{message}");
 
     let changed = |tool: &str, pointer: &str, value: Value| {
         let mut lock = lock.clone();
         let found = lock.tools.iter_mut().find(|one| one["name"] == tool).unwrap();
         *found.pointer_mut(pointer).unwrap() = value;
-        cargo(&place, &lock, "check")
+        cargo(&dir, &lock, "check")
     };
     for (tool, pointer, value, part) in [
         // Another type, a field that is needed now, a value that is gone, a result that may be missing.
@@ -92,9 +92,12 @@ fn changed_lock_breaks_compilation_of_its_users() {
         ("orders.place", "/inputSchema/required", json!(["customer"]), "items"),
         ("find_orders", "/outputSchema/required", json!([]), "found.orders[0]"),
     ] {
-        let (fine, told) = changed(tool, pointer, value);
-        assert!(!fine && told.contains("src/main.rs") && told.contains(part), "{tool}{pointer}:\n{told}");
+        let (fine, message) = changed(tool, pointer, value);
+        assert!(
+            !fine && message.contains("src/main.rs") && message.contains(part),
+            "{tool}{pointer}:\n{message}"
+        );
     }
-    let (fine, told) = changed("find_orders", "/description", json!("Finds orders."));
-    assert!(fine, "{told}");
+    let (fine, message) = changed("find_orders", "/description", json!("Finds orders."));
+    assert!(fine, "{message}");
 }

@@ -19,52 +19,54 @@ tools:
 
 #[test]
 fn commands_run_in_the_named_directory() {
-    let place = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
-    let full = |name: &str| format!("{}\n", place.canonicalize().unwrap().join(name).display());
+    let directory = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
+    let full = |name: &str| format!("{}\n", directory.canonicalize().unwrap().join(name).display());
     // The folder of this process, unless another is named.
-    place.run("call tools.yaml below folder=place").exits(0).printed(&full("place"));
-    place.run("call tools.yaml here --work-dir place").exits(0).printed(&full("place"));
-    place.run("call tools.yaml below folder=sub --work-dir place").exits(0).printed(&full("place/sub"));
-    place
+    directory.run("call tools.yaml below folder=place").exits(0).printed(&full("place"));
+    directory.run("call tools.yaml here --work-dir place").exits(0).printed(&full("place"));
+    directory.run("call tools.yaml below folder=sub --work-dir place").exits(0).printed(&full("place/sub"));
+    directory
         .run("call tools.yaml below folder=../sub --work-dir place")
         .exits(1)
         .tells("path traversal not allowed");
-    place.run("call tools.yaml below folder=sub --work-dir place --dry-run").exits(0).prints("place/sub\"");
-    place
+    directory
+        .run("call tools.yaml below folder=sub --work-dir place --dry-run")
+        .exits(0)
+        .prints("place/sub\"");
+    directory
         .run("call tools.yaml here --work-dir nowhere")
         .exits(2)
         .tells("'nowhere' for '--work-dir <FOLDER>': there is no such folder");
-    place.run("test tools.yaml --tool below").exits(0);
+    directory.run("test tools.yaml --tool below").exits(0);
 }
 
 #[test]
 fn absence_of_tools_due_to_errors_is_reported() {
     let text = "toolgen: 1\ntool: {}\n";
-    let place = Folder::new("command-line/no-tools").with("tools.yaml", text);
+    let dir = Folder::new("command-line/no-tools").with("tools.yaml", text);
     for command in ["list tools.yaml", "docs tools.yaml", "call tools.yaml here", "serve tools.yaml"] {
-        place.run(command).exits(1).tells("note: there are no tools, because of the mistakes above");
+        dir.run(command).exits(1).tells("note: there are no tools, because of the mistakes above");
     }
-    place.run("call tools.yaml here").exits(1).tells_no("`cargo toolgen list` shows");
+    dir.run("call tools.yaml here").exits(1).tells_no("`cargo toolgen list` shows");
 }
 
 #[test]
 fn failed_call_codes_are_explained() {
-    let place = Folder::new("command-line/explain");
-    place
-        .run("explain MCP_LOST")
+    let dir = Folder::new("command-line/explain");
+    dir.run("explain MCP_LOST")
         .exits(0)
         .prints("failure[MCP_LOST]: The connection to an MCP server was lost during the call.");
-    place.run("explain credential_refused").exits(0).prints("Check the credential");
+    dir.run("explain credential_refused").exits(0).prints("Check the credential");
 }
 
 #[test]
 fn served_commands_run_in_the_named_directory() {
     let tools = "toolgen: 1\ntools: {here: {description: Says where it is., command: {argv: [pwd]}}}\n";
-    let folder = Folder::new("serve/work-dir").with("tools.yaml", tools).with("place/x", "");
-    let mut client = Client::start(&mut folder.toolgen("serve tools.yaml --work-dir place"), &json!({}));
-    let answer = client.call("here", &json!({}));
-    let place = folder.canonicalize().unwrap().join("place");
-    assert_eq!(answer["content"][0]["text"].as_str().unwrap().trim_end(), place.display().to_string());
+    let directory = Folder::new("serve/work-dir").with("tools.yaml", tools).with("place/x", "");
+    let mut client = Client::start(&mut directory.toolgen("serve tools.yaml --work-dir place"), &json!({}));
+    let response = client.call("here", &json!({}));
+    let path = directory.canonicalize().unwrap().join("place");
+    assert_eq!(response["content"][0]["text"].as_str().unwrap().trim_end(), path.display().to_string());
 }
 
 #[test]
@@ -77,8 +79,8 @@ tools:
     parameters: {lines: integer - How many., file: string - The file.}
     command: {argv: [head, -n, '{lines}', '{file}']}
 ";
-    let place = Folder::new("programs/dash").with("tools.yaml", tools);
+    let dir = Folder::new("programs/dash").with("tools.yaml", tools);
     let refused = "must not begin with `-`, because `head` would take it for an option";
-    place.run("call tools.yaml first lines=-1 file=x").exits(1).tells(refused).tells_no("`./-…`");
-    place.run("call tools.yaml first lines=1 file=-x").exits(1).tells(refused).tells("`./-…`");
+    dir.run("call tools.yaml first lines=-1 file=x").exits(1).tells(refused).tells_no("`./-…`");
+    dir.run("call tools.yaml first lines=1 file=-x").exits(1).tells(refused).tells("`./-…`");
 }

@@ -14,16 +14,16 @@ fn folder(name: &str) -> Folder {
     Folder::new(&format!("project/{name}"))
 }
 
-fn cargo(folder: &Folder, words: &[&str], input: &str) -> Ran {
-    offline(Command::new(env!("CARGO")).args(words).current_dir(&**folder)).env_remove("NO_COLOR").ran(input)
+fn cargo(dir: &Folder, words: &[&str], input: &str) -> Ran {
+    offline(Command::new(env!("CARGO")).args(words).current_dir(&**dir)).env_remove("NO_COLOR").ran(input)
 }
 
 #[test]
 fn every_command_accepts_every_kind_of_document() {
-    let place = folder("commands");
-    place.write("tools.yaml", MANIFEST);
-    fs::copy(documents().join("pets.yaml"), place.join("pets.yaml")).unwrap();
-    fs::copy(checkout().join("specs/mcp/shop.lock.json"), place.join("shop.lock.json")).unwrap();
+    let dir = folder("commands");
+    dir.write("tools.yaml", MANIFEST);
+    fs::copy(documents().join("pets.yaml"), dir.join("pets.yaml")).unwrap();
+    fs::copy(checkout().join("specs/mcp/shop.lock.json"), dir.join("shop.lock.json")).unwrap();
     let toolgen = checkout().display().to_string();
     for (document, tool, arguments) in [
         ("pets.yaml", "listPets", r#"{"limit": 3}"#),
@@ -45,30 +45,30 @@ fn every_command_accepts_every_kind_of_document() {
             (&format!("bin FILE --out program-FILE --toolgen-path '{toolgen}'"), "3 files written"),
             ("test FILE --tool TOOL", "0 failures"),
         ] {
-            place.run(line.replace("FILE", document).replace("TOOL", tool)).exits(0).prints(part);
+            dir.run(line.replace("FILE", document).replace("TOOL", tool)).exits(0).prints(part);
         }
     }
-    place.run("check tools.yaml pets.yaml").exits(0).prints("manifest 1").prints("openapi 3");
+    dir.run("check tools.yaml pets.yaml").exits(0).prints("manifest 1").prints("openapi 3");
 }
 
 /// From an empty crate to a called tool, and to tests of it.
 #[test]
 #[ignore = "heavy: cargo"]
 fn fresh_crate_gets_a_working_tool_and_tests() {
-    let place = folder("fresh");
-    fs::create_dir_all(place.join("src")).unwrap();
-    place.write("src/main.rs", "fn main() {}\n");
+    let dir = folder("fresh");
+    fs::create_dir_all(dir.join("src")).unwrap();
+    dir.write("src/main.rs", "fn main() {}\n");
     let manifest = "[package]\nname = \"fresh\" # mine\nedition = \"2024\"\n\n[workspace]\n";
-    place.write("Cargo.toml", manifest);
-    fs::copy(checkout().join("Cargo.lock"), place.join("Cargo.lock")).unwrap();
+    dir.write("Cargo.toml", manifest);
+    fs::copy(checkout().join("Cargo.lock"), dir.join("Cargo.lock")).unwrap();
 
     let root = checkout();
-    let stdout = place.run(format!("init --toolgen-path '{}'", root.display())).exits(0).stdout;
-    let text = place.read("Cargo.toml");
+    let stdout = dir.run(format!("init --toolgen-path '{}'", root.display())).exits(0).stdout;
+    let text = dir.read("Cargo.toml");
     assert!(text.contains("name = \"fresh\" # mine") && text.contains("one-shot"), "{text}");
     let path = format!("path = \"{}\"", root.join("runtime").display());
     assert!(text.contains(&path), "the path stays as it was given: {text}");
-    let yaml = place.read("tools.yaml");
+    let yaml = dir.read("tools.yaml");
     assert!(
         yaml.starts_with("# yaml-language-server: $schema=https://") && yaml.lines().count() <= 12,
         "{yaml}"
@@ -79,36 +79,36 @@ fn fresh_crate_gets_a_working_tool_and_tests() {
     let main = main.split("\n2. ").next().unwrap();
     let main: String =
         main.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect();
-    place.write("src/main.rs", main);
-    place.write("three.txt", "1\n2\n3\n");
-    cargo(&place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
+    dir.write("src/main.rs", main);
+    dir.write("three.txt", "1\n2\n3\n");
+    cargo(&dir, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
         .exits(0)
         .printed("{\"result\":\"3 three.txt\\n\"}\n")
         .tells_no("warning");
 
-    let main = place.read("src/main.rs");
-    place.write("src/main.rs", main.replace("include_tools!(\"tools\")", "include_tools!(\"tolos\")"));
-    cargo(&place, &["check"], "")
+    let main = dir.read("src/main.rs");
+    dir.write("src/main.rs", main.replace("include_tools!(\"tools\")", "include_tools!(\"tolos\")"));
+    cargo(&dir, &["check"], "")
         .exits(101)
         .tells("the build script compiles `tools`, and no tools `tolos`: write the name")
         .tells_no("couldn't read");
-    place.write("src/main.rs", main);
+    dir.write("src/main.rs", main);
 
-    place.run("init").exits(0).tells("tools.yaml exists and stays as it is").prints_no("wrote");
-    place.run("test tools.yaml --emit tests/tools.rs").exits(0);
-    with_new_tools_of_every_kind(&place);
+    dir.run("init").exits(0).tells("tools.yaml exists and stays as it is").prints_no("wrote");
+    dir.run("test tools.yaml --emit tests/tools.rs").exits(0);
+    with_new_tools_of_every_kind(&dir);
 }
 
 /// Adds a tool of each kind, does what is said, and checks the crate.
-fn with_new_tools_of_every_kind(place: &Folder) {
+fn with_new_tools_of_every_kind(dir: &Folder) {
     // The lines that are to be written, each after four spaces.
-    let lines = |said: &str| -> Vec<String> {
-        said.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
     };
     let mut engines = String::from("Engines::new()");
-    let mut main = place.read("src/main.rs");
+    let mut main = dir.read("src/main.rs");
     for kind in ["command", "http", "function", "complete", "effect", "agent"] {
-        let stdout = place.run(format!("new a_{kind} --kind {kind}")).exits(0).stdout;
+        let stdout = dir.run(format!("new a_{kind} --kind {kind}")).exits(0).stdout;
         match (kind, lines(&stdout).as_slice()) {
             ("command" | "complete", []) => {}
             ("effect", [line]) => {
@@ -122,10 +122,10 @@ fn with_new_tools_of_every_kind(place: &Folder) {
         let feature = format!("added the feature `{kind}` of toolgen-runtime to Cargo.toml");
         assert_eq!(stdout.contains(&feature), ["http", "agent"].contains(&kind), "{stdout}");
     }
-    let Ran { code, stdout, stderr, .. } = place.run("new repeat --kind rust");
-    assert!(code == Some(0) && place.join("src/tools/repeat.rs").is_file(), "{stderr}");
-    let said = lines(&stdout);
-    let [path, module, registry] = said.as_slice() else { panic!("{stdout}") };
+    let Ran { code, stdout, stderr, .. } = dir.run("new repeat --kind rust");
+    assert!(code == Some(0) && dir.join("src/tools/repeat.rs").is_file(), "{stderr}");
+    let messages = lines(&stdout);
+    let [path, module, registry] = messages.as_slice() else { panic!("{stdout}") };
     let registry =
         registry.replace("Engines::new()", &engines.replace("runner", "Idle").replace("your_type", "Own"));
     main = main.replace("Registry::new(Engines::new().tools(tools::TOOLS)?)?", &registry);
@@ -153,13 +153,13 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
     Ok(ToolResult::text("done"))
 }
 "#;
-    place.write("src/main.rs", format!("{main}\n{path}\n{module}\n{own}"));
+    dir.write("src/main.rs", format!("{main}\n{path}\n{module}\n{own}"));
     let more = "\n[dev-dependencies]\nserde_json = \"1\"\ntokio = { version = \"1\", features = [\"macros\", \"rt\"] }\n";
-    place.write("Cargo.toml", place.read("Cargo.toml") + more);
-    cargo(place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
+    dir.write("Cargo.toml", dir.read("Cargo.toml") + more);
+    cargo(dir, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
         .exits(0)
         .printed("{\"result\":\"3 three.txt\\n\"}\n");
-    cargo(place, &["test"], "")
+    cargo(dir, &["test"], "")
         .exits(0)
         .prints("test count_lines ... ok")
         .prints("test repeat::tests::a_text_is_repeated ... ok");
@@ -167,36 +167,35 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
 
 #[test]
 fn init_writes_main_rs_of_a_new_crate_only() {
-    let place = folder("new-crate");
-    fs::create_dir_all(place.join("src")).unwrap();
-    place.write("Cargo.toml", "[package]\nname = \"fresh\"\n\n[workspace]\n");
-    place.write("src/main.rs", "fn main() {\n    println!(\"Hello, world!\");\n}\n");
+    let dir = folder("new-crate");
+    fs::create_dir_all(dir.join("src")).unwrap();
+    dir.write("Cargo.toml", "[package]\nname = \"fresh\"\n\n[workspace]\n");
+    dir.write("src/main.rs", "fn main() {\n    println!(\"Hello, world!\");\n}\n");
     // What it did not do is told.
-    place
-        .run("init")
+    dir.run("init")
         .exits(0)
         .prints("wrote ./src/main.rs")
         .prints("cargo add tokio")
         .prints("docs/conversation.md");
-    assert!(place.read("src/main.rs").contains("include_tools!(\"tools\")"));
-    place.write("src/main.rs", "fn main() { mine(); }\n");
-    place.run("init").exits(0).prints("Write in src/main.rs:").prints_no("wrote");
-    assert_eq!(place.read("src/main.rs"), "fn main() { mine(); }\n");
+    assert!(dir.read("src/main.rs").contains("include_tools!(\"tools\")"));
+    dir.write("src/main.rs", "fn main() { mine(); }\n");
+    dir.run("init").exits(0).prints("Write in src/main.rs:").prints_no("wrote");
+    assert_eq!(dir.read("src/main.rs"), "fn main() { mine(); }\n");
 }
 
 #[test]
 fn init_without_a_checkout_prints_the_lines_to_add() {
-    let place = folder("init");
-    place.run("init").exits(1).tells("is not the folder of a crate");
-    fs::create_dir_all(place.join("src")).unwrap();
-    place.write("src/lib.rs", "");
+    let dir = folder("init");
+    dir.run("init").exits(1).tells("is not the folder of a crate");
+    fs::create_dir_all(dir.join("src")).unwrap();
+    dir.write("src/lib.rs", "");
     let manifest = "[package]\nname = \"fresh\"\n\n[workspace]\n";
-    place.write("Cargo.toml", manifest);
+    dir.write("Cargo.toml", manifest);
     let script = "fn main() {\n    other();\n}\n";
-    place.write("build.rs", script);
-    let stdout = place.run("init --lib").exits(0).stdout;
-    assert_eq!(place.read("Cargo.toml"), manifest);
-    assert_eq!(place.read("build.rs"), script);
+    dir.write("build.rs", script);
+    let stdout = dir.run("init --lib").exits(0).stdout;
+    assert_eq!(dir.read("Cargo.toml"), manifest);
+    assert_eq!(dir.read("build.rs"), script);
     for part in [
         "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();",
         "toolgen-runtime = { version = \"=",
@@ -207,22 +206,22 @@ fn init_without_a_checkout_prints_the_lines_to_add() {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
     for (path, refused) in [("Cargo.toml", false), ("/etc/passwd", true), ("../Cargo.toml", true)] {
-        let ran = place.run(format!("call tools.yaml count_lines path={path} --dry-run"));
+        let ran = dir.run(format!("call tools.yaml count_lines path={path} --dry-run"));
         let stderr = ran.exits(i32::from(refused)).stderr;
         assert_eq!(refused, stderr.contains("/path: "), "{stderr}");
     }
-    let Ran { code, stderr, .. } = place.run("init --toolgen-path src");
+    let Ran { code, stderr, .. } = dir.run("init --toolgen-path src");
     assert!(code == Some(1) || stderr.contains("is not a checkout of toolgen"), "{stderr}");
 }
 
 #[test]
 #[ignore = "heavy: cargo"]
 fn built_program_answers_calls() {
-    let place = folder("bin");
-    place.write("tools.yaml", MANIFEST);
-    fs::create_dir_all(place.join("hello")).unwrap();
-    fs::copy(checkout().join("Cargo.lock"), place.join("hello/Cargo.lock")).unwrap();
-    let Ran { stdout, stderr, .. } = place
+    let dir = folder("bin");
+    dir.write("tools.yaml", MANIFEST);
+    fs::create_dir_all(dir.join("hello")).unwrap();
+    fs::copy(checkout().join("Cargo.lock"), dir.join("hello/Cargo.lock")).unwrap();
+    let Ran { stdout, stderr, .. } = dir
         .run(format!(
             "bin tools.yaml --out hello --name hello --build --toolgen-path '{}'",
             checkout().display()
@@ -241,8 +240,8 @@ fn built_program_answers_calls() {
     };
     assert_eq!(hello(&["greet"], r#"{"name": "Ada"}"#), (Some(0), json!({"result": "Hello, Ada."})));
     assert_eq!(hello(&["shout"], r#"{"name": "Ada"}"#), (Some(0), json!({"result": "Hello, Ada!."})));
-    let (code, answer) = hello(&["greet"], "{}");
-    assert_eq!((code, &answer["error"]), (Some(1), &json!("name is required")));
+    let (code, response) = hello(&["greet"], "{}");
+    assert_eq!((code, &response["error"]), (Some(1), &json!("name is required")));
     let (_, list) = hello(&["--list"], "");
     assert_eq!(list["tools"].as_array().unwrap().len(), 2);
     assert_eq!(hello(&["--schema", "greet"], "").1["required"], json!(["name"]));
@@ -252,8 +251,8 @@ fn built_program_answers_calls() {
 fn pages_and_commands_mention_each_other() {
     let pages = ["README.md", "docs/cli.md"].map(|page| fs::read_to_string(checkout().join(page)).unwrap());
     let pages = pages.concat();
-    let place = folder("readme");
-    let help = place.run("--help").stdout;
+    let dir = folder("readme");
+    let help = dir.run("--help").stdout;
     let commands = help.split("Options:").next().unwrap().lines().filter_map(|line| line.strip_prefix("  "));
     let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 10, "{help}");
@@ -265,9 +264,9 @@ fn pages_and_commands_mention_each_other() {
         let words = line.split('#').next().unwrap().split_whitespace();
         // What comes after `--` is for another program.
         let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
-        let mut ran = place.run(format!("{} --help", words[0]));
+        let mut ran = dir.run(format!("{} --help", words[0]));
         if ran.stdout.contains("Commands:") {
-            ran = place.run(format!("{} {} --help", words[0], words[1]));
+            ran = dir.run(format!("{} {} --help", words[0], words[1]));
         }
         let help = ran.exits(0).stdout;
         for option in words.iter().filter(|word| word.starts_with("--")) {

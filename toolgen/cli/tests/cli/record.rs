@@ -15,8 +15,8 @@ fn lines(run: &str, agent: &str, number: u32, result: &Value) -> String {
     let mut lines = format!("{intent}\n");
     intent["event"] = "outcome".into();
     intent.as_object_mut().unwrap().shift_remove("parameters");
-    let said = json!({"status": "ok", "result": result, "error": null, "error_code": null, "is_error": false, "duration_ms": 12});
-    for (name, value) in said.as_object().unwrap() {
+    let text = json!({"status": "ok", "result": result, "error": null, "error_code": null, "is_error": false, "duration_ms": 12});
+    for (name, value) in text.as_object().unwrap() {
         intent[name] = value.clone();
     }
     lines.push_str(&format!("{intent}\n"));
@@ -33,17 +33,17 @@ fn folder(name: &str) -> Folder {
 
 #[test]
 fn parent_directory_is_created() {
-    let folder = folder("folder");
-    folder.run("record log.jsonl --run last --out tests/runs/refund.json").exits(0);
-    assert!(folder.join("tests/runs/refund.json").is_file());
+    let dir = folder("folder");
+    dir.run("record log.jsonl --run last --out tests/runs/refund.json").exits(0);
+    assert!(dir.join("tests/runs/refund.json").is_file());
 }
 
 #[test]
 fn run_is_recorded_to_a_file() {
-    let folder = folder("file");
-    let ran = folder.run("record log.jsonl --run last --agent boss --out record.json");
+    let dir = folder("file");
+    let ran = dir.run("record log.jsonl --run last --agent boss --out record.json");
     ran.exits(0).tells("record.json has 1 calls");
-    let run: Value = serde_json::from_str(&folder.read("record.json")).unwrap();
+    let run: Value = serde_json::from_str(&dir.read("record.json")).unwrap();
     assert_eq!(
         run,
         json!({"toolgen_run": 1, "calls": [{
@@ -53,27 +53,26 @@ fn run_is_recorded_to_a_file() {
         }]})
     );
     // It is not replaced by accident, and printed without a file.
-    folder.run("record log.jsonl --run last --out record.json").exits(1).tells("`--force` replaces it");
-    let printed = folder.run("record log.jsonl --run b --session s-1 --principal alice").json();
+    dir.run("record log.jsonl --run last --out record.json").exits(1).tells("`--force` replaces it");
+    let printed = dir.run("record log.jsonl --run b --session s-1 --principal alice").json();
     assert_eq!(printed["calls"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn ambiguous_or_missing_run_is_reported() {
-    let folder = folder("runs");
-    folder
-        .run("record log.jsonl")
+    let dir = folder("runs");
+    dir.run("record log.jsonl")
         .exits(1)
         .tells("calls of 2 runs of the program")
         .tells("b: 2 calls since 2026-11-22T22:00:02.250Z");
-    folder.run("record nothing.jsonl").tells("nothing.jsonl");
+    dir.run("record nothing.jsonl").tells("nothing.jsonl");
 }
 
 #[test]
 fn dash_writes_to_standard_output() {
-    let folder = folder("dash");
-    let printed = folder.run("record log.jsonl --run last").exits(0).stdout;
-    folder.run("record log.jsonl --run last --out -").exits(0).printed(&printed);
-    folder.run("timeline log.jsonl --out -").exits(0).starts("<!");
-    assert!(!folder.join("-").exists());
+    let dir = folder("dash");
+    let printed = dir.run("record log.jsonl --run last").exits(0).stdout;
+    dir.run("record log.jsonl --run last --out -").exits(0).printed(&printed);
+    dir.run("timeline log.jsonl --out -").exits(0).starts("<!");
+    assert!(!dir.join("-").exists());
 }

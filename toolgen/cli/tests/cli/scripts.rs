@@ -17,10 +17,10 @@ fn folder_of_scripts() -> &'static Path {
 }
 
 /// What a run has printed and told.
-fn shown(folder: &Folder, ran: &Ran) -> Vec<String> {
-    let here = folder.display().to_string();
+fn shown(dir: &Folder, ran: &Ran) -> Vec<String> {
+    let here = dir.display().to_string();
     let lines = |text: &str| text.replace(&here, "/here").lines().map(str::to_owned).collect::<Vec<_>>();
-    let told = lines(&ran.stderr)
+    let reported = lines(&ran.stderr)
         .into_iter()
         .map(|line| if line.is_empty() { "!".to_owned() } else { format!("! {line}") });
     let code = match ran.code {
@@ -28,16 +28,16 @@ fn shown(folder: &Folder, ran: &Ran) -> Vec<String> {
         Some(code) => Some(format!("= {code}")),
         None => Some("= a signal".to_owned()),
     };
-    lines(&ran.stdout).into_iter().chain(told).chain(code).collect()
+    lines(&ran.stdout).into_iter().chain(reported).chain(code).collect()
 }
 
 /// The arguments as they would be sent, or why they would not.
-fn sent(folder: &Folder, words: &str) -> Vec<String> {
+fn sent(dir: &Folder, words: &str) -> Vec<String> {
     let call = "call api.json addThing --dry-run --format json --base-url https://x.example";
-    let ran = folder.run(format!("{call} {words}"));
+    let ran = dir.run(format!("{call} {words}"));
     match ran.code {
         Some(0) => vec![ran.json()["body"]["value"].as_str().unwrap().to_owned()],
-        _ => shown(folder, &ran),
+        _ => shown(dir, &ran),
     }
 }
 
@@ -45,29 +45,29 @@ fn replay(name: &str) {
     let cases = AtomicUsize::new(0);
     script::replay(&folder_of_scripts().join(name), || {
         let case = cases.fetch_add(1, Ordering::Relaxed);
-        let mut folder = Some(Folder::new(&format!("scripts/{name}/{case}")));
+        let mut dir = Some(Folder::new(&format!("scripts/{name}/{case}")));
         move |word, rest| {
             if word == "variable" {
                 let (name, value) = rest.split_once(' ').unwrap();
-                folder = folder.take().map(|folder| folder.variable(name, value));
+                dir = dir.take().map(|dir| dir.variable(name, value));
                 return Vec::new();
             }
-            let folder = folder.as_ref().unwrap();
+            let dir = dir.as_ref().unwrap();
             match word {
                 "file" => match rest.split_once('\n') {
                     Some((name, text)) => {
                         let lines = text.split('\n').map(|line| line.strip_prefix("    ").unwrap_or(line));
-                        folder.write(name, lines.flat_map(|line| [line, "\n"]).collect::<String>());
+                        dir.write(name, lines.flat_map(|line| [line, "\n"]).collect::<String>());
                     }
                     None => {
                         let (name, text) = rest.split_once(' ').unwrap();
-                        folder.write(name, text);
+                        dir.write(name, text);
                     }
                 },
-                "with" => folder.write(rest, fs::read(folder_of_scripts().join(rest)).unwrap()),
-                "$" => return shown(folder, &folder.run(rest)),
-                "sent" => return sent(folder, rest),
-                "shows" => return folder.read(rest).lines().map(str::to_owned).collect(),
+                "with" => dir.write(rest, fs::read(folder_of_scripts().join(rest)).unwrap()),
+                "$" => return shown(dir, &dir.run(rest)),
+                "sent" => return sent(dir, rest),
+                "shows" => return dir.read(rest).lines().map(str::to_owned).collect(),
                 other => panic!("there is no word `{other}`"),
             }
             Vec::new()

@@ -19,13 +19,13 @@ fn begin() -> String {
 }
 
 /// Starts `serve` with these words, and a client of it that knows the key of the service.
-fn client(folder: &Folder, line: &str) -> Client {
-    Client::start(folder.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret"), &json!({}))
+fn client(dir: &Folder, line: &str) -> Client {
+    Client::start(dir.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret"), &json!({}))
 }
 
 /// What `serve` tells, which ends well, to a client that asks for nothing.
-fn told(folder: &Folder, line: &str) -> String {
-    let ran = folder.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret").ran(&begin()).exits(0);
+fn told(dir: &Folder, line: &str) -> String {
+    let ran = dir.toolgen(format!("serve {line}")).env("TASKS_TOKEN", "s3cret").ran(&begin()).exits(0);
     ran.stderr
 }
 
@@ -50,9 +50,9 @@ fn echo() -> String {
 
 #[test]
 fn served_calls_are_limited_and_recorded() {
-    let (folder, tasks, url) = (Folder::new("serve/calls"), tasks(), echo());
+    let (dir, tasks, url) = (Folder::new("serve/calls"), tasks(), echo());
     let mut client = client(
-        &folder,
+        &dir,
         &format!(
             "'{tasks}' --read-only --deny get* --base-url {url} --auth token=TASKS_TOKEN --audit audit.jsonl"
         ),
@@ -64,18 +64,18 @@ fn served_calls_are_limited_and_recorded() {
     assert!(made.contains("GET /tasks?status=open") && made.contains("authorization: "), "{made}");
     let refused = client.call("createTask", &json!({"title": "x"}));
     assert_eq!(refused["isError"], true, "{refused}");
-    let told = client.end();
-    assert!(told.contains("1 tool is served on the standard input and output"), "{told}");
-    let records = folder.read("audit.jsonl");
+    let message = client.end();
+    assert!(message.contains("1 tool is served on the standard input and output"), "{message}");
+    let records = dir.read("audit.jsonl");
     assert!(records.lines().count() >= 3 && records.contains("listTasks"), "{records}");
     assert!(!records.contains("s3cret"), "{records}");
 }
 
 #[test]
 fn records_go_to_sqlite_by_file_extension() {
-    let folder = Folder::new("serve/database");
-    two_servers_record(&folder, "audit.sqlite", || {
-        toolgen_runtime::store::audit::open(folder.join("audit.sqlite")).unwrap()
+    let dir = Folder::new("serve/database");
+    two_servers_record(&dir, "audit.sqlite", || {
+        toolgen_runtime::store::audit::open(dir.join("audit.sqlite")).unwrap()
     });
 }
 
@@ -84,12 +84,12 @@ fn records_go_to_sqlite_by_file_extension() {
 fn records_go_to_a_database_server() {
     let Some(server) = postgres::shared() else { return };
     let url = server.database("served");
-    let folder = Folder::new("serve/postgres").variable("SERVE_AUDIT", &url);
-    two_servers_record(&folder, "env:SERVE_AUDIT", || toolgen_runtime::store::audit::connect(&url).unwrap());
+    let dir = Folder::new("serve/postgres").variable("SERVE_AUDIT", &url);
+    two_servers_record(&dir, "env:SERVE_AUDIT", || toolgen_runtime::store::audit::connect(&url).unwrap());
 }
 
 /// Two servers, one after the other, write to one log.
-fn two_servers_record(folder: &Folder, audit: &str, open: impl Fn() -> AuditReader) {
+fn two_servers_record(dir: &Folder, audit: &str, open: impl Fn() -> AuditReader) {
     let (tasks, url) = (tasks(), echo());
     for _ in 0..2 {
         let line = format!("'{tasks}' --base-url {url} --audit {audit} --auth=token=TASKS_TOKEN");
@@ -97,9 +97,9 @@ fn two_servers_record(folder: &Folder, audit: &str, open: impl Fn() -> AuditRead
         let calls = [("listTasks", json!({"status": "open"})), ("deleteTask", json!({}))];
         let calls =
             calls.map(|(name, arguments)| ("tools/call", json!({"name": name, "arguments": arguments})));
-        let (results, told) = client(folder, &line).leave_with(&calls);
+        let (results, message) = client(dir, &line).leave_with(&calls);
         assert!(results[0]["isError"] != true && results[0]["content"].is_array(), "{results:?}");
-        assert!(results[1]["isError"] == true && !told.contains("hunter2"), "{results:?} {told}");
+        assert!(results[1]["isError"] == true && !message.contains("hunter2"), "{results:?} {message}");
     }
     let mut records = Vec::new();
     open().for_each_change(&mut |record| records.push(record)).unwrap();
@@ -118,13 +118,13 @@ fn two_servers_record(folder: &Folder, audit: &str, open: impl Fn() -> AuditRead
 fn unrunnable_tools_are_skipped_with_a_message() {
     let mut client = client(&Folder::new("serve/left-out"), &format!("'{}'", spec("manifest-program.yaml")));
     assert!(!client.names().is_empty());
-    let told = client.end();
-    assert!(told.contains("is left out: it is a function"), "{told}");
+    let message = client.end();
+    assert!(message.contains("is left out: it is a function"), "{message}");
 }
 
 #[test]
 fn unservable_document_is_reported_on_stderr_only() {
-    let (folder, tasks) = (Folder::new("serve/refused"), tasks());
+    let (dir, tasks) = (Folder::new("serve/refused"), tasks());
     for (words, expected) in [
         ("TASKS --allow nothing*", "rule 'nothing*' fits no tool"),
         ("TASKS TASKS", "createTask"),
@@ -138,7 +138,7 @@ fn unservable_document_is_reported_on_stderr_only() {
         ("--discovery TASKS sometimes", "a document is missing"),
     ] {
         let line = format!("serve {}", words.replace("TASKS", &format!("'{tasks}'")));
-        let ran = folder.toolgen(line).ran(&begin()).printed("").tells(expected).tells_no("served at");
+        let ran = dir.toolgen(line).ran(&begin()).printed("").tells(expected).tells_no("served at");
         assert_ne!(ran.code, Some(0), "{words}");
     }
 }
@@ -161,36 +161,39 @@ tools:
     requires: [{context: workspace_id}]
     command: {argv: [echo, none]}
 ";
-    let folder = Folder::new("serve/values").with("tools.yaml", manifest);
-    let mut client = client(&folder, "tools.yaml --client-value session_id --client-value sesion_id");
+    let dir = Folder::new("serve/values").with("tools.yaml", manifest);
+    let mut client = client(&dir, "tools.yaml --client-value session_id --client-value sesion_id");
     assert_eq!(client.names(), ["session_log", "session_start"]);
     let listed = client.request("tools/list", &json!({}));
-    let told = &listed["tools"][0]["inputSchema"]["properties"]["session_id"];
-    assert_eq!(told["type"], "string", "{listed}");
+    let described = &listed["tools"][0]["inputSchema"]["properties"]["session_id"];
+    assert_eq!(described["type"], "string", "{listed}");
     let result = client.call("session_log", &json!({}));
     assert!(text(&result).0.ends_with("- Call session_start first.") && text(&result).1, "{result}");
     let id = client.call("session_start", &json!({}));
     let result = client.call("session_log", &json!({ "session_id": text(&id).0.trim() }));
     assert_eq!((text(&result).0.trim(), text(&result).1), ("logged", false));
-    let told = client.end();
+    let described = client.end();
     for note in [
         "`--client-value workspace_id` lets clients give it",
         "`orders` is left out: its requirement \"Context 'workspace_id' is required\"",
         "no tool requires `sesion_id`",
     ] {
-        assert!(told.contains(note), "{note}: {told}");
+        assert!(described.contains(note), "{note}: {described}");
     }
-    assert!(!told.contains("--client-value session_id"), "{told}");
+    assert!(!described.contains("--client-value session_id"), "{described}");
     // A tool that is found shows no such argument: its values come with the call.
-    let mut client = self::client(&folder, "tools.yaml --discovery=on --client-value session_id");
+    let mut client = self::client(&dir, "tools.yaml --discovery=on --client-value session_id");
     let call = json!({"name": "session_log", "arguments": {}});
     let result = client.call("call_tool", &call);
     assert!(text(&result).0.ends_with("- Call session_start first.") && text(&result).1, "{result}");
     let given = json!({"io.toolgen/context": {"session_id": "s-42"}});
     let call = json!({"name": "call_tool", "arguments": call, "_meta": given});
     assert_eq!(text(&client.request("tools/call", &call)).0.trim(), "logged");
-    let told = client.end();
-    assert!(told.contains("clients give `session_id` in `io.toolgen/context` of `_meta` alone"), "{told}");
+    let described = client.end();
+    assert!(
+        described.contains("clients give `session_id` in `io.toolgen/context` of `_meta` alone"),
+        "{described}"
+    );
 }
 
 #[test]
@@ -203,11 +206,11 @@ fn only_files_allowed_by_the_operator_are_sent() {
             "responses": {"204": {"description": "Added."}},
         }}},
     });
-    let folder = &Folder::new("serve/files/in").with("photos.json", text.to_string()).with("in.txt", "");
-    folder.write("../out.txt", "");
+    let dir = &Folder::new("serve/files/in").with("photos.json", text.to_string()).with("in.txt", "");
+    dir.write("../out.txt", "");
     let url = echo();
     let call = |path: &str, more: &str| {
-        let mut client = client(folder, &format!("photos.json --base-url {url} {more}"));
+        let mut client = client(dir, &format!("photos.json --base-url {url} {more}"));
         let result = client.call("addPhoto", &json!({"body": {"path": path}}));
         client.end();
         result
@@ -221,32 +224,32 @@ fn only_files_allowed_by_the_operator_are_sent() {
 
 #[test]
 fn missing_credential_is_reported_to_the_operator() {
-    let (folder, tasks, url) = (Folder::new("serve/credential"), tasks(), echo());
+    let (dir, tasks, url) = (Folder::new("serve/credential"), tasks(), echo());
     let line = format!("'{tasks}' --base-url {url} --auth=token=NO_TASKS_TOKEN");
-    let mut client = client(&folder, &line);
+    let mut client = client(&dir, &line);
     let read = client.call("listTasks", &json!({"status": "open"}));
     assert!(read["isError"] == true && !read.to_string().contains("NO_TASKS_TOKEN"), "{read}");
-    let said = client.end();
-    assert_eq!(said.matches("note: there is no credential for `token`").count(), 1, "{said}");
-    assert!(said.contains("set the environment variable NO_TASKS_TOKEN"), "{said}");
+    let text = client.end();
+    assert_eq!(text.matches("note: there is no credential for `token`").count(), 1, "{text}");
+    assert!(text.contains("set the environment variable NO_TASKS_TOKEN"), "{text}");
     let failed = "error: a call of `listTasks` failed: No credential is configured for `token` (set";
-    assert!(said.contains(failed), "{said}");
+    assert!(text.contains(failed), "{text}");
 
-    let said = told(&folder.variable("NO_TASKS_TOKEN", "s3cret"), &line);
-    assert!(!said.contains("no credential"), "{said}");
+    let text = told(&dir.variable("NO_TASKS_TOKEN", "s3cret"), &line);
+    assert!(!text.contains("no credential"), "{text}");
 }
 
 #[test]
 fn blocked_host_is_reported_to_the_operator() {
-    let (folder, tasks) = (Folder::new("serve/host"), tasks());
-    let said = told(&folder, &format!("'{tasks}'"));
-    assert!(said.contains("tools cannot be called: The host `localhost` may not be reached"), "{said}");
-    assert!(said.contains("Open it with `--private-host localhost`."), "{said}");
+    let (dir, tasks) = (Folder::new("serve/host"), tasks());
+    let text = told(&dir, &format!("'{tasks}'"));
+    assert!(text.contains("tools cannot be called: The host `localhost` may not be reached"), "{text}");
+    assert!(text.contains("Open it with `--private-host localhost`."), "{text}");
     for opened in
         ["--private-host=localhost", "--base-url=http://localhost:8080", "--base-url=https://api.example.com"]
     {
-        let said = told(&folder, &format!("'{tasks}' {opened}"));
-        assert!(said.contains("served") && !said.contains("may not be reached"), "{said}");
+        let text = told(&dir, &format!("'{tasks}' {opened}"));
+        assert!(text.contains("served") && !text.contains("may not be reached"), "{text}");
     }
 }
 
@@ -256,9 +259,9 @@ fn over_http(name: &str, line: &str) -> (Child, String) {
         .toolgen(format!("serve '{}' --http 127.0.0.1:0 {line}", tasks()));
     command.env("SERVE_TOKEN", "s3cret").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let mut told = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut told).unwrap();
-    let address = told.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    let mut message = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut message).unwrap();
+    let address = message.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
     (child, address)
 }
 
@@ -273,9 +276,9 @@ fn ask(address: &str, head: &str) -> TcpStream {
 }
 
 fn status(stream: &mut TcpStream) -> String {
-    let mut answer = [0; 12];
-    stream.read_exact(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = [0; 12];
+    stream.read_exact(&mut response).unwrap();
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[test]
@@ -309,9 +312,9 @@ fn http_server_requires_a_token() {
 
 #[test]
 fn client_can_discover_and_call_unlisted_tools() {
-    let (folder, tasks, url) = (Folder::new("serve/discovery"), tasks(), echo());
+    let (dir, tasks, url) = (Folder::new("serve/discovery"), tasks(), echo());
     let words = "--discovery --pin=getTask --deny=deleteTask --auth=token=TASKS_TOKEN --audit audit.jsonl";
-    let mut client = client(&folder, &format!("'{tasks}' --base-url {url} {words}"));
+    let mut client = client(&dir, &format!("'{tasks}' --base-url {url} {words}"));
     assert_eq!(client.names(), ["call_tool", "describe_tool", "getTask", "search_tools"]);
     for (name, arguments, failed, part) in [
         ("describe_tool", json!({"names": ["listTasks"]}), false, "\"enum\":["),
@@ -331,9 +334,9 @@ fn client_can_discover_and_call_unlisted_tools() {
     }
     let found = client.call("search_tools", &json!({"query": "which tasks are open?", "limit": 1}));
     assert!(text(&found).0.starts_with("listTasks("), "{found}");
-    let told = client.end();
-    assert!(told.contains("found by `search_tools`"), "{told}");
-    let records = folder.read("audit.jsonl");
+    let message = client.end();
+    assert!(message.contains("found by `search_tools`"), "{message}");
+    let records = dir.read("audit.jsonl");
     assert!(records.contains("\"listTasks\"") && !records.contains("\"call_tool\""), "{records}");
 }
 
@@ -348,7 +351,7 @@ fn discovery_starts_above_128_tools_unless_disabled() {
         .collect();
     let document = json!({"openapi": "3.1.0", "info": {"title": "x", "version": "1"},
         "servers": [{"url": "https://example.com"}], "paths": paths});
-    let folder = Folder::new("serve/many").with("many.json", document.to_string());
+    let dir = Folder::new("serve/many").with("many.json", document.to_string());
     for (words, count) in [
         ("--discovery=auto many.json", 3),
         ("--discovery=off many.json", 130),
@@ -356,7 +359,7 @@ fn discovery_starts_above_128_tools_unless_disabled() {
         ("--deny=get12* --discovery many.json", 3),
         ("many.json --deny=get12*", 119),
     ] {
-        let mut client = client(&folder, words);
+        let mut client = client(&dir, words);
         assert_eq!(client.names().len(), count, "{words}");
         client.end();
     }

@@ -36,9 +36,9 @@ fn folder(name: &str) -> Folder {
 
 #[test]
 fn arguments_are_passed_by_name() {
-    let place = folder("names");
-    let call = |words: &str| place.run(format!("call tools.yaml {words}"));
-    for (words, told) in [
+    let dir = folder("names");
+    let call = |words: &str| dir.run(format!("call tools.yaml {words}"));
+    for (words, message) in [
         ("greet name=Ada", "Ada,1,false,\n"),
         // A text stays one, whatever it looks like; other values are JSON.
         (r#"greet name=7 times=3 loud=true to=["Bob"]"#, "7,3,true,Bob,\n"),
@@ -46,9 +46,9 @@ fn arguments_are_passed_by_name() {
         ("greet name= --timeout 9", ",1,false,\n"),
         ("now", "now\n"),
     ] {
-        call(words).exits(0).printed(told);
+        call(words).exits(0).printed(message);
     }
-    for (words, code, told) in [
+    for (words, code, message) in [
         ("greet", 1, "/name: missing"),
         ("greet name=Ada times=often", 1, "/times: expected an integer, got the text \"often\""),
         ("greet nam=Ada", 1, "did you mean `name`?"),
@@ -56,26 +56,23 @@ fn arguments_are_passed_by_name() {
         ("greet name=Ada name=Bob", 2, "`name` is given twice"),
         (r#"greet '{"name": "Ada"}' times=3"#, 2, "nothing stands beside it"),
     ] {
-        call(words).exits(code).printed("").tells(told);
+        call(words).exits(code).printed("").tells(message);
     }
 }
 
 #[test]
 fn errors_elsewhere_do_not_hide_the_requested_tool() {
-    let place = folder("elsewhere");
+    let dir = folder("elsewhere");
     for words in ["call tools.yaml now", "docs tools.yaml --tool now", "schema tools.yaml --tool now"] {
-        place
-            .run(words)
+        dir.run(words)
             .exits(0)
             .told("note: 1 error elsewhere; `cargo toolgen check tools.yaml` has the details\n");
     }
-    place
-        .run("call tools.yaml broken")
+    dir.run("call tools.yaml broken")
         .exits(1)
         .tells("[E0423]")
         .tells_last("error: the tool `broken` has mistakes, see above\n");
-    place
-        .run("call tools.yaml borken")
+    dir.run("call tools.yaml borken")
         .tells_last("error: there is no tool `borken`; did you mean `broken`?\n");
 }
 
@@ -87,38 +84,37 @@ fn list_command_shows_what_manifest_tools_do() {
 
 #[test]
 fn private_hosts_are_allowed_one_by_one() {
-    let place = folder("private");
+    let dir = folder("private");
     let server = Server::start(|_| ok("text/plain", "pong"));
     let manifest = format!(
         "toolgen: 1\ntools:\n  ping:\n    description: Pings.\n    http: {{url: '{}/'}}\n",
         server.url
     );
-    place.write("tools.yaml", manifest);
-    place.run("call tools.yaml ping").exits(1).tells("`--private-host HOST`");
-    place.run("call tools.yaml ping --private-host 127.0.0.1").exits(0).prints("pong");
+    dir.write("tools.yaml", manifest);
+    dir.run("call tools.yaml ping").exits(1).tells("`--private-host HOST`");
+    dir.run("call tools.yaml ping --private-host 127.0.0.1").exits(0).prints("pong");
     server.only();
 
-    place.run("bin tools.yaml --out ping --private-host 127.0.0.1").exits(0);
-    let main = place.read("ping/src/main.rs");
+    dir.run("bin tools.yaml --out ping --private-host 127.0.0.1").exits(0);
+    let main = dir.read("ping/src/main.rs");
     assert!(main.contains(".private_host(\"127.0.0.1\")"), "{main}");
 }
 
 #[test]
 fn program_omits_tools_it_cannot_run() {
-    let place = folder("effect");
-    place
-        .run("bin tools.yaml --out program")
+    let dir = folder("effect");
+    dir.run("bin tools.yaml --out program")
         .tells("`ask` is left out: it asks the program for `ask`")
         .prints("2 tools");
 }
 
 #[test]
 fn function_is_added_next_to_existing_tools() {
-    let place = folder("function");
-    fs::create_dir_all(place.join("src")).unwrap();
-    place.run("new one --kind rust").prints("#[path = \"tools/one.rs\"]\n    mod one;");
-    place.write("src/main.rs", "pub mod tools {\n    include_tools!(\"tools\");\n}\n");
-    let stdout = place.run("new two --kind rust").stdout;
+    let dir = folder("function");
+    fs::create_dir_all(dir.join("src")).unwrap();
+    dir.run("new one --kind rust").prints("#[path = \"tools/one.rs\"]\n    mod one;");
+    dir.write("src/main.rs", "pub mod tools {\n    include_tools!(\"tools\");\n}\n");
+    let stdout = dir.run("new two --kind rust").stdout;
     // What `init` writes has a module of the manifest's tools, with which it must not collide.
     assert!(
         stdout.contains("Add to src/main.rs") && stdout.contains("#[path = \"tools/two.rs\"]"),

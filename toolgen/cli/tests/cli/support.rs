@@ -112,23 +112,23 @@ pub(crate) fn offline(command: &mut Command) -> &mut Command {
 
 /// The words of a line, as of a shell that knows single quotes and nothing else.
 fn words(line: &str) -> Vec<String> {
-    let (mut words, mut quoted, mut begun) = (vec![String::new()], false, false);
+    let (mut words, mut quoted, mut started) = (vec![String::new()], false, false);
     for char in line.chars() {
         match char {
-            '\'' => (quoted, begun) = (!quoted, true),
+            '\'' => (quoted, started) = (!quoted, true),
             char if char.is_whitespace() && !quoted => {
-                if std::mem::take(&mut begun) {
+                if std::mem::take(&mut started) {
                     words.push(String::new());
                 }
             }
             char => {
                 words.last_mut().unwrap().push(char);
-                begun = true;
+                started = true;
             }
         }
     }
     assert!(!quoted, "a quote is not closed: {line}");
-    words.truncate(words.len() - usize::from(!begun));
+    words.truncate(words.len() - usize::from(!started));
     words
 }
 
@@ -304,17 +304,17 @@ impl Client {
     fn answer(&mut self, id: u64) -> Value {
         loop {
             let Some(mut message) = self.heard() else {
-                let mut told = String::new();
-                self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-                panic!("the server is gone: {told}");
+                let mut described = String::new();
+                self.child.stderr.take().unwrap().read_to_string(&mut described).unwrap();
+                panic!("the server is gone: {described}");
             };
             if message["method"] == "elicitation/create" {
                 self.asked.push(message["params"]["message"].as_str().unwrap().to_owned());
-                let answer = match self.approves {
+                let response = match self.approves {
                     true => json!({"action": "accept", "content": {"approve": true}}),
                     false => json!({"action": "decline"}),
                 };
-                self.say(&json!({"jsonrpc": "2.0", "id": message["id"], "result": answer}));
+                self.say(&json!({"jsonrpc": "2.0", "id": message["id"], "result": response}));
             } else if message["id"] == id {
                 return message["result"].take();
             }
@@ -357,10 +357,10 @@ impl Client {
                 message["id"].as_u64().and_then(|id| results.get_mut(usize::try_from(id - first).unwrap()));
             *place.unwrap() = message["result"].take();
         }
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(child.wait().unwrap().success(), "{told}");
-        (results, told)
+        let mut described = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut described).unwrap();
+        assert!(child.wait().unwrap().success(), "{described}");
+        (results, described)
     }
 
     /// Ends the server, which has to end well. Returns what it told.
@@ -371,9 +371,9 @@ impl Client {
         for line in output.lines().map(Result::unwrap) {
             assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["jsonrpc"], "2.0", "{line}");
         }
-        let mut told = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(child.wait().unwrap().success(), "{told}");
-        told
+        let mut message = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        assert!(child.wait().unwrap().success(), "{message}");
+        message
     }
 }

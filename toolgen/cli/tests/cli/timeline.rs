@@ -29,8 +29,8 @@ fn lines(number: u32, parent: Option<u32>, tool: &str, arguments: &Value, ended:
     let mut outcome = intent.clone();
     outcome["event"] = "outcome".into();
     outcome.as_object_mut().unwrap().shift_remove("parameters");
-    let said = json!({"status": "error", "result": null, "error": "no </b> luck", "error_code": "E", "is_error": true, "duration_ms": 12});
-    for (name, value) in said.as_object().unwrap() {
+    let text = json!({"status": "error", "result": null, "error": "no </b> luck", "error_code": "E", "is_error": true, "duration_ms": 12});
+    for (name, value) in text.as_object().unwrap() {
         outcome[name] = value.clone();
     }
     if ended { format!("{intent}\n{outcome}\n") } else { format!("{intent}\n") }
@@ -49,10 +49,10 @@ fn row(data: &Value, index: usize) -> Vec<Value> {
 fn timeline_page_is_complete_and_escapes_the_log() {
     let hostile = json!({"html": "</script><script>alert(1)</script>", "long": "x".repeat(70_000)});
     let text = lines(1, None, "<b>act</b>", &hostile, true) + &lines(2, Some(1), "look", &json!({}), false);
-    let folder = folder("page").with("log.jsonl", text);
+    let dir = folder("page").with("log.jsonl", text);
     let line = "timeline log.jsonl api.yaml --out page.html";
-    folder.run(line).exits(0).tells("shows 2 calls");
-    let text = folder.read("page.html");
+    dir.run(line).exits(0).tells("shows 2 calls");
+    let text = dir.read("page.html");
     // The elements of the page itself, and none of the log's.
     assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
     // What nobody sees is shown as what it is, by the one table of such characters.
@@ -94,15 +94,15 @@ fn timeline_page_is_complete_and_escapes_the_log() {
     assert!(cut.len() < 66_000 && cut.ends_with("bytes in all)"), "{}", cut.len());
     assert_eq!(data["documents"], json!(["api.yaml"]));
 
-    folder.run(line).exits(1).tells("`--force` replaces it");
+    dir.run(line).exits(1).tells("`--force` replaces it");
 }
 
 #[test]
 fn invalid_log_is_reported() {
-    let folder = folder("other").with("other.txt", "hello\n").with("log.jsonl", "");
-    folder.run("timeline other.txt").exits(1).tells("not an audit log");
-    folder.run("timeline timeline.missing").exits(1).tells("timeline.missing");
-    folder.run("timeline log.jsonl --listen 0.0.0.0:0").exits(1).tells("listen at 127.0.0.1");
+    let dir = folder("other").with("other.txt", "hello\n").with("log.jsonl", "");
+    dir.run("timeline other.txt").exits(1).tells("not an audit log");
+    dir.run("timeline timeline.missing").exits(1).tells("timeline.missing");
+    dir.run("timeline log.jsonl --listen 0.0.0.0:0").exits(1).tells("listen at 127.0.0.1");
 }
 
 #[cfg(target_os = "linux")]
@@ -122,10 +122,10 @@ async fn database_is_read_by_url_without_showing_its_password() {
         record.finish(&Ok(ToolResult::text("found"))).await;
     }
     auditor.flush().await.unwrap();
-    let folder = folder("database");
-    let ran = folder.run(format!("timeline '{url}' --out page.html"));
+    let dir = folder("database");
+    let ran = dir.run(format!("timeline '{url}' --out page.html"));
     ran.exits(0).tells("shows 3 calls").tells_no("hunter2");
-    let page = folder.read("page.html");
+    let page = dir.read("page.html");
     assert!(page.contains("<title>Timeline of night<") && !page.contains("hunter2"));
     let data = data(&page);
     assert_eq!(data["whole"].as_object().unwrap().len(), 3);
@@ -133,7 +133,7 @@ async fn database_is_read_by_url_without_showing_its_password() {
     assert_eq!((&row[7], &row[11]), (&json!("find"), &json!("ok")));
 
     // Served, it goes on with what is written.
-    let served = Served::start(&folder, &url);
+    let served = Served::start(&dir, &url);
     let rows = |after: u64| served.json(&format!("/data?after={after}"))["rows"].as_array().unwrap().len();
     assert_eq!((rows(0), rows(1)), (3, 0));
     auditor.record(|| CallInfo::new("call_3", "find", json!({}))).finish(&Ok(ToolResult::text("no"))).await;
@@ -141,7 +141,7 @@ async fn database_is_read_by_url_without_showing_its_password() {
     assert_eq!(rows(1), 1);
     drop(served);
 
-    let ran = folder.run(format!("timeline '{}'", server.url("nothing")));
+    let ran = dir.run(format!("timeline '{}'", server.url("nothing")));
     ran.exits(1).tells("\"nothing\" does not exist").tells_no("hunter2");
 }
 
@@ -155,8 +155,8 @@ async fn stalled_database_blocks_neither_page_nor_shutdown() {
     let Some(server) = postgres::Server::start(&["fsync=off"]) else { return };
     let url = server.database("still");
     Auditor::builder(PostgresSink::open(&url).unwrap()).start().unwrap().shutdown().await;
-    let folder = folder("still");
-    let mut served = Served::start(&folder, &url);
+    let dir = folder("still");
+    let mut served = Served::start(&dir, &url);
     let stalled = server.stall();
     let (host, key) = (served.1.clone(), served.2.clone());
     let mut asked = TcpStream::connect(&host).unwrap();
@@ -167,7 +167,7 @@ async fn stalled_database_blocks_neither_page_nor_shutdown() {
     Command::new("kill").args(["-INT", &served.0.id().to_string()]).status().unwrap();
     assert!(served.0.wait().unwrap().success());
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    folder.run(format!("timeline '{url}'")).tells("no answer within").tells_no("hunter2");
+    dir.run(format!("timeline '{url}'")).tells("no answer within").tells_no("hunter2");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     drop(stalled);
 }
@@ -183,11 +183,11 @@ impl Drop for Served {
 }
 
 impl Served {
-    fn start(folder: &Folder, log: &str) -> Served {
-        let mut child = folder.toolgen(format!("timeline '{log}'")).stderr(Stdio::piped()).spawn().unwrap();
-        let mut told = String::new();
-        BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
-        let (_, address) = told.trim().split_once("http://").unwrap_or_else(|| panic!("{told}"));
+    fn start(dir: &Folder, log: &str) -> Served {
+        let mut child = dir.toolgen(format!("timeline '{log}'")).stderr(Stdio::piped()).spawn().unwrap();
+        let mut message = String::new();
+        BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut message).unwrap();
+        let (_, address) = message.trim().split_once("http://").unwrap_or_else(|| panic!("{message}"));
         let (host, key) = address.split_once("/?token=").unwrap();
         Served(child, host.to_owned(), key.to_owned())
     }
@@ -197,23 +197,23 @@ impl Served {
         let mut stream = TcpStream::connect(&self.1).unwrap();
         let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{key}Connection: close\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        (text.split(' ').nth(1).unwrap().parse().unwrap(), text)
     }
 
     fn json(&self, path: &str) -> Value {
-        let (status, answer) = self.ask(path, &self.1, Some(&self.2));
-        assert_eq!(status, 200, "{answer}");
-        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+        let (status, text) = self.ask(path, &self.1, Some(&self.2));
+        assert_eq!(status, 200, "{text}");
+        serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 }
 
 #[test]
 fn served_timeline_requires_its_address_and_follows_the_log() {
     let log = lines(1, None, "act", &json!({"word": "needle"}), true);
-    let folder = folder("live").with("log.jsonl", log);
-    let served = Served::start(&folder, "log.jsonl");
+    let dir = folder("live").with("log.jsonl", log);
+    let served = Served::start(&dir, "log.jsonl");
     let (host, key) = (served.1.as_str(), served.2.as_str());
     let (status, page) = served.ask(&format!("/?token={key}"), host, None);
     assert_eq!(status, 200);
@@ -232,16 +232,16 @@ fn served_timeline_requires_its_address_and_follows_the_log() {
         (&format!("/?token={key}"), &host.replace("127.0.0.1", "evil.example"), None, 403),
         ("/call?id=nothing", host, Some(key), 404),
     ] {
-        let (given, answer) = served.ask(path, host, key);
-        assert_eq!(given, status, "{path} {host}: {answer}");
-        assert!(!answer.contains("needle"));
+        let (given, output) = served.ask(path, host, key);
+        assert_eq!(given, status, "{path} {host}: {output}");
+        assert!(!output.contains("needle"));
     }
 
     let first = served.json("/data?after=0");
     assert_eq!(first["rows"].as_array().unwrap().len(), 1);
     let after = format!("/data?after={}", first["version"]);
     assert_eq!(served.json(&after)["rows"], json!([]));
-    let mut out = OpenOptions::new().append(true).open(folder.join("log.jsonl")).unwrap();
+    let mut out = OpenOptions::new().append(true).open(dir.join("log.jsonl")).unwrap();
     out.write_all(lines(2, None, "look", &json!({"word": "thread"}), false).as_bytes()).unwrap();
     let second = served.json(&after);
     assert_eq!((row(&second, 0)[0].as_str(), second["rows"].as_array().unwrap().len()), (Some("run-2"), 1));

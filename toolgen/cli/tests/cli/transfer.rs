@@ -28,20 +28,20 @@ fn folder(name: &str) -> Folder {
 }
 
 /// Runs the command, and returns its exit code, its standard output as bytes, and its standard error.
-fn run(folder: &Folder, line: impl AsRef<str>, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let Output { status, stdout, stderr } = folder.toolgen(line).output_of(input);
+fn run(dir: &Folder, line: impl AsRef<str>, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let Output { status, stdout, stderr } = dir.toolgen(line).output_of(input);
     (status.code(), stdout, String::from_utf8(stderr).unwrap())
 }
 
 /// A server that answers each request so.
-fn serve(answer: &'static [u8]) -> String {
-    Server::start(move |_| raw(answer)).url
+fn serve(response: &'static [u8]) -> String {
+    Server::start(move |_| raw(response)).url
 }
 
 /// The body that would be sent, as it stands in a dry run.
-fn sent(folder: &Folder, words: &str, input: &[u8]) -> Result<(String, String), String> {
+fn sent(dir: &Folder, words: &str, input: &[u8]) -> Result<(String, String), String> {
     let line = format!("call api.json {words} --dry-run --format json --base-url https://x.example");
-    let (code, stdout, stderr) = run(folder, line, input);
+    let (code, stdout, stderr) = run(dir, line, input);
     if code != Some(0) {
         return Err(stderr);
     }
@@ -53,7 +53,7 @@ fn sent(folder: &Folder, words: &str, input: &[u8]) -> Result<(String, String), 
 
 #[test]
 fn file_is_passed_by_its_path() {
-    let place = folder("given");
+    let dir = folder("given");
     let elsewhere = std::env::temp_dir().join(format!("toolgen-transfer-{}.png", std::process::id()));
     fs::write(&elsewhere, b"\x89PNG\r\n\x1a\n").unwrap();
     let png = "iVBORw0KGgr/";
@@ -65,12 +65,12 @@ fn file_is_passed_by_its_path() {
         (&format!("putPhoto 'body=@{}'", elsewhere.display()), "image/png", "iVBORw0KGgo="),
         ("putPhoto body=@-", "image/gif", "GIF89a"),
     ] {
-        assert_eq!(sent(&place, words, b"GIF89a"), Ok((media_type.to_owned(), body.to_owned())), "{words:?}");
+        assert_eq!(sent(&dir, words, b"GIF89a"), Ok((media_type.to_owned(), body.to_owned())), "{words:?}");
     }
     fs::remove_file(&elsewhere).unwrap();
     let words =
         "sendForm note=@more/b.txt files=@more/b.txt files=@api.json photo=@more/b.txt old[]=@more/b.txt";
-    let (_, body) = sent(&place, words, b"").unwrap();
+    let (_, body) = sent(&dir, words, b"").unwrap();
     for part in [
         "name=\"note\"\r\nContent-Type: text/plain\r\n\r\nb\r\n",
         "name=\"files\"; filename=\"b.txt\"\r\n",
@@ -80,7 +80,7 @@ fn file_is_passed_by_its_path() {
     ] {
         assert!(body.contains(part), "{part}: {body}");
     }
-    for (words, told) in [
+    for (words, message) in [
         ("putPhoto body=cat.png", "`body` is a file, which is given by its path: body=@cat.png"),
         ("putPhoto body=@cat.png body=@cat.png", "`body` is given twice"),
         ("putPhoto body=@none.png", "none.png"),
@@ -88,8 +88,8 @@ fn file_is_passed_by_its_path() {
         (r#"putPhoto 'body={"path": "cat.png"}' --max-file 3"#, "larger than 3 bytes"),
         ("putPhoto", "`putPhoto` takes body=@FILE"),
     ] {
-        let why = sent(&place, words, b"").unwrap_err();
-        assert!(why.contains(told), "{words:?}: {why}");
+        let reason = sent(&dir, words, b"").unwrap_err();
+        assert!(reason.contains(message), "{words:?}: {reason}");
     }
 }
 
@@ -98,9 +98,9 @@ const PDF: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: appli
 
 #[test]
 fn response_is_saved_to_a_file() {
-    let place = folder("answers");
+    let dir = folder("answers");
     let address = serve(PDF);
-    let call = |more: &str| run(&place, format!("call api.json getReport --base-url {address} {more}"), b"");
+    let call = |more: &str| run(&dir, format!("call api.json getReport --base-url {address} {more}"), b"");
 
     let (code, stdout, stderr) = call("--output -");
     assert_eq!((code, stdout.as_slice()), (Some(0), &b"%PDF\0\xff"[..]), "{stderr}");
@@ -108,7 +108,7 @@ fn response_is_saved_to_a_file() {
 
     let (code, stdout, stderr) = call("--output more/mine.pdf");
     assert_eq!(
-        (code, stdout.len(), fs::read(place.join("more/mine.pdf")).unwrap()),
+        (code, stdout.len(), fs::read(dir.join("more/mine.pdf")).unwrap()),
         (Some(0), 0, b"%PDF\0\xff".to_vec()),
         "{stderr}"
     );
@@ -119,14 +119,14 @@ fn response_is_saved_to_a_file() {
         code == Some(1) && stderr.contains("it is larger than 5 bytes") || !stderr.contains("saved"),
         "{stderr}"
     );
-    assert!(!place.join("small.pdf").exists());
+    assert!(!dir.join("small.pdf").exists());
     let (code, _, stderr) = call("--output - --format json");
     assert!(code == Some(2) && stderr.contains("`--format json` has no place"), "{stderr}");
 
     let (code, stdout, stderr) = call("--save more");
     let stdout = String::from_utf8(stdout).unwrap();
     assert!(code == Some(0) && stdout.contains("saved as `q1.pdf`"), "{stdout} {stderr}");
-    assert_eq!(fs::read(place.join("more/q1.pdf")).unwrap(), b"%PDF\0\xff");
+    assert_eq!(fs::read(dir.join("more/q1.pdf")).unwrap(), b"%PDF\0\xff");
     let (_, stdout, _) = call("--save more --format json");
     let result: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(result["details"]["saved"]["path"], "q1-1.pdf");
@@ -136,16 +136,15 @@ fn response_is_saved_to_a_file() {
 #[cfg(unix)]
 #[test]
 fn killed_command_leaves_no_file_under_the_final_name() {
-    let place = folder("killed");
+    let dir = folder("killed");
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000000\r\n\r\n";
     let server = Server::start(|_| vec![Step::Send([&head[..], &[0; 500_000]].concat()), Step::Hold]);
     let line =
         |address: &str, file: &str| format!("call api.json getReport --base-url {address} --output {file}");
-    let mut child = place.toolgen(line(&server.url, "more/it.pdf")).spawn().unwrap();
+    let mut child = dir.toolgen(line(&server.url, "more/it.pdf")).spawn().unwrap();
     // Until some of it is written.
-    let written = || {
-        fs::read_dir(place.join("more")).unwrap().any(|entry| entry.unwrap().metadata().unwrap().len() > 1)
-    };
+    let written =
+        || fs::read_dir(dir.join("more")).unwrap().any(|entry| entry.unwrap().metadata().unwrap().len() > 1);
     for _ in 0..500 {
         if written() {
             break;
@@ -155,18 +154,18 @@ fn killed_command_leaves_no_file_under_the_final_name() {
     assert!(written());
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(!place.join("more/it.pdf").exists());
+    assert!(!dir.join("more/it.pdf").exists());
     // What is left is in nobody's way.
     let address = serve(PDF);
-    let (code, _, stderr) = run(&place, line(&address, "more/it.pdf"), b"");
-    assert!(code == Some(0) && place.join("more/it.pdf").exists(), "{stderr}");
-    let (code, _, stderr) = run(&place, line(&address, "gone/it.pdf"), b"");
+    let (code, _, stderr) = run(&dir, line(&address, "more/it.pdf"), b"");
+    assert!(code == Some(0) && dir.join("more/it.pdf").exists(), "{stderr}");
+    let (code, _, stderr) = run(&dir, line(&address, "gone/it.pdf"), b"");
     assert!(code == Some(2) && stderr.contains("there is no folder gone"), "{stderr}");
 }
 
 #[test]
 fn response_with_an_echoed_credential_is_not_saved() {
-    let place = folder("echoed");
+    let dir = folder("echoed");
     let address = serve(
         b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nyour key: hunter2-s3cr3t-9, keep it",
     );
@@ -174,24 +173,28 @@ fn response_with_an_echoed_credential_is_not_saved() {
         let line = format!(
             "call api.json getReport --base-url {address} --output {output} --header X-Key=TRANSFER_KEY"
         );
-        let (code, stdout, stderr) = run(&place, line, b"");
-        let shown = String::from_utf8([stdout, stderr.into_bytes()].concat()).unwrap();
-        assert!(code == Some(1) && shown.contains("[not saved: a credential stands in it]"), "{shown}");
-        assert!(!shown.contains("hunter2"), "{shown}");
+        let (code, stdout, stderr) = run(&dir, line, b"");
+        let displayed = String::from_utf8([stdout, stderr.into_bytes()].concat()).unwrap();
+        assert!(
+            code == Some(1) && displayed.contains("[not saved: a credential stands in it]"),
+            "{displayed}"
+        );
+        assert!(!displayed.contains("hunter2"), "{displayed}");
     }
-    assert!(!place.join("it.txt").exists());
+    assert!(!dir.join("it.txt").exists());
 }
 
 #[test]
 fn failed_response_is_not_saved() {
-    let place = folder("failures");
+    let dir = folder("failures");
     let address = serve(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 4\r\n\r\ngone");
     for output in ["-", "it.pdf"] {
         let line = format!("call api.json getReport --base-url {address} --output {output}");
-        let (code, stdout, stderr) = run(&place, line, b"");
-        let shown = if output == "-" { stderr.clone() } else { String::from_utf8(stdout.clone()).unwrap() };
-        assert!(code == Some(1) && shown.contains("404") && shown.contains("gone"), "{stderr}");
+        let (code, stdout, stderr) = run(&dir, line, b"");
+        let displayed =
+            if output == "-" { stderr.clone() } else { String::from_utf8(stdout.clone()).unwrap() };
+        assert!(code == Some(1) && displayed.contains("404") && displayed.contains("gone"), "{stderr}");
         assert!(output != "-" || stdout.is_empty());
     }
-    assert!(!place.join("it.pdf").exists());
+    assert!(!dir.join("it.pdf").exists());
 }

@@ -34,7 +34,7 @@ pub(super) fn command(plan: &CommandPlan) -> Expr {
     fields.put("output", output, &base.output, |output| Expr::atom(self::output(*output)));
     fields.put("exit_codes", exit_codes, &base.exit_codes, |list| list_of(list, exit_code));
     fields.put("stream", stream, &base.stream, |stream| Expr::atom(stream.to_string()));
-    fields.put("max_output", max_output, &base.max_output, |most| Expr::atom(most.to_string()));
+    fields.put("max_output", max_output, &base.max_output, |max| Expr::atom(max.to_string()));
     fields.set_or_leave("cpus", cpus.map(|cpus| some(Expr::atom(format!("{cpus:?}")))));
     fields.set_or_leave("memory", memory.map(|bytes| some(Expr::atom(bytes.to_string()))));
     fields.set_or_leave("pids", pids.map(|count| some(Expr::atom(count.to_string()))));

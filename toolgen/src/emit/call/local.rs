@@ -56,9 +56,9 @@ pub(super) fn agent(plan: &AgentPlan) -> Expr {
     fields.text("model", model, &base.model);
     fields.text("thinking_level", thinking_level, &base.thinking_level);
     fields.put("tools", tools, &base.tools, texts);
-    fields.put("max_turns", max_turns, &base.max_turns, |most| Expr::atom(most.to_string()));
-    fields.put("max_tokens", max_tokens, &base.max_tokens, |most| Expr::atom(most.to_string()));
-    fields.put("max_time", max_time, &base.max_time, |most| Expr::atom(most.to_string()));
+    fields.put("max_turns", max_turns, &base.max_turns, |max| Expr::atom(max.to_string()));
+    fields.put("max_tokens", max_tokens, &base.max_tokens, |max| Expr::atom(max.to_string()));
+    fields.put("max_time", max_time, &base.max_time, |max| Expr::atom(max.to_string()));
     fields.literal("AgentPlan", "AgentPlan::EMPTY")
 }
 

@@ -24,7 +24,7 @@ fn server(server: &McpServer) -> Expr {
     fields.text("alias", alias, &base.alias);
     fields.put("transport", transport, &base.transport, self::transport);
     fields.text("revision", revision, &base.revision);
-    fields.put("concurrency", concurrency, &base.concurrency, |most| Expr::atom(most.to_string()));
+    fields.put("concurrency", concurrency, &base.concurrency, |max| Expr::atom(max.to_string()));
     fields.set_or_leave("idle", idle.as_ref().map(|limit| some(duration(limit))));
     fields.set_or_leave("total", total.as_ref().map(|limit| some(duration(limit))));
     fields.put("capabilities", capabilities, &base.capabilities, texts);

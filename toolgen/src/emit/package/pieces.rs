@@ -16,20 +16,15 @@ pub(super) type IncludedFile = (String, String);
 
 /// Returns the text of a module and the pieces that it includes. Pieces are in `folder`, next to the file of the
 /// module. A text that is not large is returned as it is. `others` are modules whose files may be in that folder, too.
-pub(super) fn split(text: String, folder: &str, others: &[(String, String)]) -> (String, Vec<IncludedFile>) {
-    split_at(text, folder, others, MAX_PIECE_BYTES)
+pub(super) fn split(text: String, dir: &str, others: &[(String, String)]) -> (String, Vec<IncludedFile>) {
+    split_at(text, dir, others, MAX_PIECE_BYTES)
 }
 
-fn split_at(
-    text: String,
-    folder: &str,
-    others: &[(String, String)],
-    max: usize,
-) -> (String, Vec<IncludedFile>) {
+fn split_at(text: String, dir: &str, others: &[(String, String)], max: usize) -> (String, Vec<IncludedFile>) {
     if text.len() <= max {
         return (text, Vec::new());
     }
-    let mut splitter = Splitter { folder, others, max, pieces: Vec::new() };
+    let mut splitter = Splitter { folder: dir, others, max, pieces: Vec::new() };
     // The first lines say what the text is, and who wrote it.
     let (head, items) = text.split_once("\n\n").unwrap_or(("", &text));
     let mut out = format!("{head}\n");

@@ -75,9 +75,9 @@ impl<'a> Lowering<'a> {
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
-        let said = &wanted.spec.description;
+        let text = &wanted.spec.description;
         // A document that says nothing has the operation there.
-        let mut doc = if **said == *wanted.operation { String::new() } else { first_paragraph(said) };
+        let mut doc = if **text == *wanted.operation { String::new() } else { first_paragraph(text) };
         if !doc.is_empty() {
             doc.push_str("\n\n");
         }

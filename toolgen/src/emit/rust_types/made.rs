@@ -32,12 +32,12 @@ impl Printer<'_> {
 
     /// Writes the parameters of the functions that make a struct. `told` is the property that says which variant of a
     /// union it is, and its text.
-    fn build(&self, of: &Item, body: &Struct, told: Option<(&str, &str)>, out: &mut String) {
+    fn build(&self, of: &Item, body: &Struct, message: Option<(&str, &str)>, out: &mut String) {
         let (mut required, mut optional) = (Vec::new(), Vec::new());
         let mut known = String::new();
         for field in &body.fields {
             let name = &field.name;
-            if let Some((property, text)) = told
+            if let Some((property, text)) = message
                 && field.key == property
                 && let Some(value) = self.constant_value(field, text)
             {
@@ -83,11 +83,11 @@ impl Printer<'_> {
 
     /// Returns what a field is made of, in the form that `__build!` reads.
     fn build_field(&self, field: &StructField, of: &Item) -> String {
-        let place = own::field(&of.name, &field.key);
-        let (item, value_of) = (own::inner(&place, "item"), own::inner(&place, "value"));
-        let ty = |ty: &Ty, place: &str| self.ty_at(ty, place, of.home);
+        let location = own::field(&of.name, &field.key);
+        let (item, value_of) = (own::inner(&location, "item"), own::inner(&location, "value"));
+        let ty = |ty: &Ty, location: &str| self.ty_at(ty, location, of.home);
         if field.presence == Presence::Nullable {
-            return format!("(Option<{}>)", ty(&field.ty, &place));
+            return format!("(Option<{}>)", ty(&field.ty, &location));
         }
         match resolve_alias(self.items, &field.ty) {
             Ty::Vec(inner) => format!("[{}]", ty(inner, &item)),
@@ -97,7 +97,7 @@ impl Printer<'_> {
                 }
                 _ => format!("{{{}, {}}}", self.key(key), ty(value, &value_of)),
             },
-            _ => format!("({})", ty(&field.ty, &place)),
+            _ => format!("({})", ty(&field.ty, &location)),
         }
     }
 

@@ -65,14 +65,21 @@ fn code(text: &str) -> Option<(String, &str)> {
 
 /// Takes a link to the web.
 fn link(text: &str) -> Option<(String, &str)> {
-    let (shown, after) = text.strip_prefix('[')?.split_once("](")?;
+    let (displayed, after) = text.strip_prefix('[')?.split_once("](")?;
     let to = &after[..unmatched(after)];
     let after = after[to.len()..].strip_prefix(')')?;
-    if !is_web(to) || shown.contains(['[', ']', '`', '<', '\\']) || shown.trim().is_empty() {
+    if !is_web(to) || displayed.contains(['[', ']', '`', '<', '\\']) || displayed.trim().is_empty() {
         return None;
     }
-    let shown = plain(shown);
-    Some((if shown == to || is_web(&shown) { format!("<{to}>") } else { format!("[{shown}]({to})") }, after))
+    let displayed = plain(displayed);
+    Some((
+        if displayed == to || is_web(&displayed) {
+            format!("<{to}>")
+        } else {
+            format!("[{displayed}]({to})")
+        },
+        after,
+    ))
 }
 
 /// Takes an address of the web that is not a link by itself.

@@ -27,30 +27,30 @@ impl Own {
         }
         let mut places: Vec<(String, String, usize)> = Vec::new();
         for item in items.iter() {
-            walk(item, &mut |place, first, ty| in_type(place, first, ty, &mut places));
+            walk(item, &mut |location, first, ty| in_type(location, first, ty, &mut places));
         }
         for call in calls {
             let Some(Item { name, .. }) = items.get(call.input) else { continue };
             for (ty, part) in parts(call) {
-                let place = longer(name, part);
-                in_type(&place, &place, ty, &mut places);
+                let location = longer(name, part);
+                in_type(&location, &location, ty, &mut places);
             }
         }
         let mut uses: HashMap<String, (usize, Use)> = HashMap::new();
         for (index, item) in items.iter().enumerate() {
             uses.extend(item.uses.iter().map(|place| (place.name.clone(), (index, place.clone()))));
         }
-        for (place, first, of) in places {
+        for (location, first, of) in places {
             let Some((_, Use { what, owner, .. })) = uses.get(&first).filter(|(index, _)| *index == of)
             else {
                 continue;
             };
-            let fits = items.get(of).is_none_or(|item| item.fits_all || item.name == place);
-            if fits || own.name(items, &place, of).is_some() || !names.is_free(&place) {
+            let fits = items.get(of).is_none_or(|item| item.fits_all || item.name == location);
+            if fits || own.name(items, &location, of).is_some() || !names.is_free(&location) {
                 continue;
             }
-            let name = names.take(&place);
-            own.0.insert(place, items.len());
+            let name = names.take(&location);
+            own.0.insert(location, items.len());
             let origin = Origin::Place { numbered: false };
             let body = Body::Alias(Ty::Item(of, Wrap::Plain));
             items.push(Item { body, ..Item::new(name, what.clone(), origin, *owner) });
@@ -59,8 +59,8 @@ impl Own {
     }
 
     /// Returns the other name of a type at a place, if it has one there.
-    pub(super) fn name(&self, items: &[Item], place: &str, of: usize) -> Option<usize> {
-        let alias = *self.0.get(place)?;
+    pub(super) fn name(&self, items: &[Item], location: &str, of: usize) -> Option<usize> {
+        let alias = *self.0.get(location)?;
         let fits = items.get(of).is_none_or(|item| item.fits_all || item.origin == Origin::Tool);
         let names =
             matches!(resolve_alias(items, &Ty::Item(alias, Wrap::Plain)), Ty::Item(index, _) if *index == of);
@@ -76,8 +76,8 @@ fn parts<'c>(call: &'c CallTypes<'_>) -> Vec<(&'c Ty, &'static str)> {
 }
 
 /// Returns the name of a part of a place.
-pub(super) fn inner(place: &str, part: &str) -> String {
-    longer(place, &idents::camel(part))
+pub(super) fn inner(location: &str, part: &str) -> String {
+    longer(location, &idents::camel(part))
 }
 
 /// Returns the name of a field of a type.
@@ -101,11 +101,11 @@ fn walk(item: &Item, visit: &mut dyn FnMut(&str, &str, &Ty)) {
 }
 
 /// Adds the named types in a type, with the names of their places.
-fn in_type(place: &str, first: &str, ty: &Ty, found: &mut Vec<(String, String, usize)>) {
-    let mut part = |part: &str, ty: &Ty| in_type(&inner(place, part), &inner(first, part), ty, found);
+fn in_type(location: &str, first: &str, ty: &Ty, found: &mut Vec<(String, String, usize)>) {
+    let mut part = |part: &str, ty: &Ty| in_type(&inner(location, part), &inner(first, part), ty, found);
     match ty {
-        Ty::Item(index, _) => found.push((place.to_owned(), first.to_owned(), *index)),
-        Ty::Option(of) => in_type(place, first, of, found),
+        Ty::Item(index, _) => found.push((location.to_owned(), first.to_owned(), *index)),
+        Ty::Option(of) => in_type(location, first, of, found),
         Ty::Vec(of) => part("item", of),
         Ty::Map { value, .. } => part("value", value),
         Ty::Tuple(items) => items.iter().enumerate().for_each(|(at, ty)| part(&format!("item {at}"), ty)),

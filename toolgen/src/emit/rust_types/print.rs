@@ -297,10 +297,10 @@ impl Printer<'_> {
     }
 
     /// Returns a type as it is written at a place, in a type of this home. Nothing is known of a place without a name.
-    pub(super) fn ty_at(&self, ty: &Ty, place: &str, home: Option<usize>) -> String {
-        let part = |part: &str, ty: &Ty| match place {
+    pub(super) fn ty_at(&self, ty: &Ty, location: &str, home: Option<usize>) -> String {
+        let part = |part: &str, ty: &Ty| match location {
             "" => self.ty(ty),
-            _ => self.ty_at(ty, &own::inner(place, part), home),
+            _ => self.ty_at(ty, &own::inner(location, part), home),
         };
         match ty {
             Ty::Bool => "bool".to_owned(),
@@ -312,7 +312,7 @@ impl Printer<'_> {
             Ty::Unit => "()".to_owned(),
             Ty::Known(path) => (*path).to_owned(),
             Ty::Value => "Value".to_owned(),
-            Ty::Option(inner) => format!("Option<{}>", self.ty_at(inner, place, home)),
+            Ty::Option(inner) => format!("Option<{}>", self.ty_at(inner, location, home)),
             Ty::Vec(inner) => format!("Vec<{}>", part("item", inner)),
             Ty::Map { key, value } => format!("BTreeMap<{}, {}>", self.key(key), part("value", value)),
             Ty::Tuple(items) => {
@@ -324,7 +324,7 @@ impl Printer<'_> {
                 let is_here = |alias: &usize| {
                     self.items.get(*alias).is_some_and(|alias| alias.home.is_none() || alias.home == home)
                 };
-                let own = self.own.name(self.items, place, *index).filter(is_here);
+                let own = self.own.name(self.items, location, *index).filter(is_here);
                 let name = self.items.get(own.unwrap_or(*index)).map_or("Value", |item| item.name.as_str());
                 match wrap {
                     Wrap::Plain => name.to_owned(),

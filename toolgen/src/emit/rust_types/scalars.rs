@@ -9,9 +9,9 @@ use super::model::Ty;
 
 /// Returns the type of an integer.
 pub(super) fn integer(rules: &NumberRules) -> Ty {
-    let beyond = |most: i64| {
+    let beyond = |max: i64| {
         let bounds = [&rules.minimum, &rules.maximum];
-        bounds.into_iter().any(|bound| matches!(bound, Some(Number::Int(n)) if *n > i128::from(most)))
+        bounds.into_iter().any(|bound| matches!(bound, Some(Number::Int(n)) if *n > i128::from(max)))
     };
     if rules.format == "uint64" || beyond(i64::MAX) {
         Ty::Unsigned

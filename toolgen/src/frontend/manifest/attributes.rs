@@ -52,9 +52,9 @@ impl<'a> Context<'a> {
                         }
                     }
                 }
-                Err(why) => {
+                Err(error) => {
                     let message = format!("`slim: {levers}` is not a list of levers");
-                    self.report(codes::CHOICE, &at, message, format!("{why}"));
+                    self.report(codes::CHOICE, &at, message, format!("{error}"));
                 }
             }
         }

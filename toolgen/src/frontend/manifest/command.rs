@@ -101,9 +101,9 @@ impl<'a> Context<'a> {
         };
         let leads_up = text.split(['/', '\\']).any(|part| part == "..");
         if leads_up || text.starts_with('/') {
-            let why = if leads_up { "leads up with `..`" } else { "is an absolute path" };
+            let reason = if leads_up { "leads up with `..`" } else { "is an absolute path" };
             let help = "name a folder below the work directory; whoever runs the tool sets that one";
-            self.report(codes::COMMAND, &cwd.pointer, format!("`cwd: {text}` {why}"), help);
+            self.report(codes::COMMAND, &cwd.pointer, format!("`cwd: {text}` {reason}"), help);
         }
     }
 

@@ -387,10 +387,10 @@ const MAX_LISTED: usize = 12;
 
 /// Lists names in backticks.
 pub(super) fn listed(names: &[&str]) -> String {
-    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let displayed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(MAX_LISTED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{more}", shown.join(", "))
+    format!("{}{more}", displayed.join(", "))
 }
 
 /// Says what a name that is not known was probably meant to be, or which are known.

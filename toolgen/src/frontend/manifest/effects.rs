@@ -48,9 +48,9 @@ impl<'a> Context<'a> {
         // What all tools of a file share is meant for those it fits.
         let fits = |key: &str| fixed.iter().all(|(fixed, _)| *fixed != key);
         let holder = |key: &str| if fits(key) { attributes.of(key) } else { &attributes.own };
-        for (key, why) in fixed {
+        for (key, reason) in fixed {
             if let Some(node) = attributes.own.get(key).filter(|node| !is_so(node, key, &of_kind)) {
-                let message = format!("`{key}` cannot be stated: {why}");
+                let message = format!("`{key}` cannot be stated: {reason}");
                 self.report(codes::EFFECTS, &node.pointer, message, "leave it out");
             }
         }

@@ -67,7 +67,7 @@ impl Files {
     ///
     /// The reason why there may be no such file.
     pub(super) fn place(&self, text: &str, named_in: usize) -> Result<(PathBuf, bool), Refusal> {
-        let refuse = |why: &str, help: &str| Err((format!("`{text}` {why}"), help.to_owned()));
+        let refuse = |reason: &str, help: &str| Err((format!("`{text}` {reason}"), help.to_owned()));
         if text.contains("://") {
             return refuse(
                 "is on the network, which is never asked for a file",
@@ -91,14 +91,12 @@ impl Files {
         let (Some((_, document)), true) = (self.read.get(named_in), !text.is_empty()) else {
             return refuse("names no file", BELOW);
         };
-        let folder = document.source.path.parent().unwrap_or(Path::new(""));
-        let path = plain(&folder.join(path));
+        let dir = document.source.path.parent().unwrap_or(Path::new(""));
+        let path = plain(&dir.join(path));
         match path.canonicalize() {
             Ok(real) if real.starts_with(root) => Ok((path, true)),
             Ok(_) => refuse("leads out of the folder of the manifest", BELOW),
-            Err(_) if leads_up(text, folder, root) => {
-                refuse("leads out of the folder of the manifest", BELOW)
-            }
+            Err(_) if leads_up(text, dir, root) => refuse("leads out of the folder of the manifest", BELOW),
             Err(_) => Ok((path, false)),
         }
     }
@@ -140,9 +138,9 @@ pub(super) fn is_same_file(one: &Document, other: &Document) -> bool {
 }
 
 /// Whether a path that does not exist would be outside of a folder.
-fn leads_up(text: &str, folder: &Path, root: &Path) -> bool {
-    let Ok(folder) = folder.join(".").canonicalize() else { return true };
-    let mut depth = folder.strip_prefix(root).map_or(0, |below| below.components().count());
+fn leads_up(text: &str, dir: &Path, root: &Path) -> bool {
+    let Ok(dir) = dir.join(".").canonicalize() else { return true };
+    let mut depth = dir.strip_prefix(root).map_or(0, |below| below.components().count());
     for component in Path::new(text).components() {
         match component {
             Component::ParentDir if depth == 0 => return true,

@@ -40,9 +40,9 @@ impl<'a> Context<'a> {
                 "write `deny_pattern: '^-'`",
             )),
         };
-        let guarded = rules.and_then(|(deny, told)| {
+        let guarded = rules.and_then(|(deny, described)| {
             let of_others = ("the rule is for texts, and lists of texts", "add `type: string`");
-            denying(shape, deny, told).ok_or(of_others)
+            denying(shape, deny, described).ok_or(of_others)
         });
         match guarded {
             Ok(guarded) => *shape = guarded,

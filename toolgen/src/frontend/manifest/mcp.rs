@@ -181,9 +181,9 @@ impl<'a> Context<'a> {
                 (Some(locked), Some(given)) => {
                     for key in ["argv", "env", "work_dir", "url", "headers", "bearer"] {
                         if locked.get(key) != given.get(key) {
-                            let shown =
+                            let displayed =
                                 |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-                            let (locked, given) = (shown(locked.get(key)), shown(given.get(key)));
+                            let (locked, given) = (displayed(locked.get(key)), displayed(given.get(key)));
                             differences.push(format!("`{key}` is {locked} in the lock, and {given} here"));
                         }
                     }

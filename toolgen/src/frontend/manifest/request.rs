@@ -199,11 +199,11 @@ impl Request {
     }
 
     /// Returns the argument whose value a template is: that of the call, or a derived one.
-    fn argument(&mut self, place: &str, template: Template) -> Text {
+    fn argument(&mut self, location: &str, template: Template) -> Text {
         match template {
             Template::Value(Reference { root: Root::Argument(name), path, .. }) if path.is_empty() => name,
             template => {
-                let mut name = format!("={place}");
+                let mut name = format!("={location}");
                 while self.derived.iter().any(|(taken, _)| *taken == *name) {
                     name.push('+');
                 }

@@ -77,8 +77,8 @@ impl Context<'_> {
         const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 - The most rows.`";
         let short = match short::read(text) {
             Ok(short) => short,
-            Err(why) => {
-                let message = format!("`{text}` is not a type: {why}");
+            Err(error) => {
+                let message = format!("`{text}` is not a type: {error}");
                 self.report_at(codes::SHORT_FORM, place, message, FORM);
                 return None;
             }

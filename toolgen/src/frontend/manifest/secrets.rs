@@ -39,14 +39,14 @@ fn is_credential(header: &str) -> bool {
 /// Returns a message and a help that do not repeat the text that was given.
 pub(super) fn redact(mut message: String, mut help: String, given: Option<&Value>) -> (String, String) {
     let Some(Value::String(text)) = given else { return (message, help) };
-    let shown = serde_json::to_string(text).unwrap_or_default();
+    let displayed = serde_json::to_string(text).unwrap_or_default();
     let mut hidden = false;
-    for said in [&mut message, &mut help] {
+    for reply in [&mut message, &mut help] {
         for (form, instead) in
-            [(shown.clone(), format!("\"{REDACTED}\"")), (format!("`{text}`"), format!("`{REDACTED}`"))]
+            [(displayed.clone(), format!("\"{REDACTED}\"")), (format!("`{text}`"), format!("`{REDACTED}`"))]
         {
-            hidden |= said.contains(&form);
-            *said = said.replace(&form, &instead);
+            hidden |= reply.contains(&form);
+            *reply = reply.replace(&form, &instead);
         }
     }
     if hidden {

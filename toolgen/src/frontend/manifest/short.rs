@@ -167,15 +167,17 @@ mod tests {
         script::replay(&file, || {
             |word, rest| {
                 let text: String = serde_json::from_str(rest).unwrap();
-                let told = match word {
+                let message = match word {
                     "short" => read(&text).map(|short| {
                         let optional = if short.optional { ", optional" } else { "" };
                         format!("{}{optional}", short.to_schema("#/$defs/Point"))
                     }),
-                    "pieces" => pieces(&text).map(|pieces| format!("{pieces:?}")).map_err(|(why, _)| why),
+                    "pieces" => {
+                        pieces(&text).map(|pieces| format!("{pieces:?}")).map_err(|(reason, _)| reason)
+                    }
                     other => panic!("there is no word `{other}`"),
                 };
-                vec![told.unwrap_or_else(|why| format!("refused: {why}"))]
+                vec![message.unwrap_or_else(|reason| format!("refused: {reason}"))]
             }
         });
         let deep = format!("string{}", "[]".repeat(200_000));

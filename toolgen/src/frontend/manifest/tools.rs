@@ -135,8 +135,8 @@ impl<'a> Context<'a> {
             return false;
         }
         let full = self.namespaced(id);
-        let Err(why) = ToolName::parse(full.clone()) else { return true };
-        let message = format!("`{full}` is not a name of a tool: {why}");
+        let Err(error) = ToolName::parse(full.clone()) else { return true };
+        let message = format!("`{full}` is not a name of a tool: {error}");
         let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most 64";
         self.report(codes::NAME, at, message, help);
         false
@@ -320,12 +320,12 @@ impl<'a> Context<'a> {
 }
 
 /// Whether an object has an unknown key, which has been reported, that is probably meant to be one of these.
-fn is_misspelt(node: &Node<'_>, keys: &Keys, meant: &[&str]) -> bool {
+fn is_misspelt(node: &Node<'_>, keys: &Keys, closest: &[&str]) -> bool {
     let known = keys.names();
     let unknown = node.entries().into_iter().map(|(key, _)| key).filter(|key| !known.contains(key));
     unknown
         .filter_map(|key| suggestion(key, known.iter().copied()))
-        .any(|near| meant.contains(&near.as_str()))
+        .any(|near| closest.contains(&near.as_str()))
 }
 
 /// Returns a title for people: `get_weather` becomes `Get Weather`.

@@ -131,8 +131,8 @@ impl Fields {
             self.add(&field.name, wire, field.clone());
             fields.push(BodyField { argument: field.name.clone(), name: wire.to_owned().into() });
         }
-        let said = &draft.description;
-        self.description = if said.is_empty() { draft.own_description.clone() } else { said.clone().into() };
+        let text = &draft.description;
+        self.description = if text.is_empty() { draft.own_description.clone() } else { text.clone().into() };
         BodySource::Fields(fields.into())
     }
 

@@ -117,9 +117,9 @@ impl<'a> Context<'a> {
 
     fn declared(&mut self, node: &Node<'a>) -> Result<Declared<'a>, LeftOut> {
         self.note_malformed_reference(node);
-        let resolved = self.follow(node).map_err(|(why, text)| {
-            self.costs_operation(&why, &text);
-            self.report_broken(why, &text, &node.pointer, "");
+        let resolved = self.follow(node).map_err(|(reason, text)| {
+            self.costs_operation(&reason, &text);
+            self.report_broken(reason, &text, &node.pointer, "");
             LeftOut
         })?;
         let description = resolved.prose().into_owned();
@@ -135,11 +135,11 @@ impl<'a> Context<'a> {
         })
     }
 
-    fn note_unusual(&mut self, method: &str, place: &Pointer) {
+    fn note_unusual(&mut self, method: &str, pointer: &Pointer) {
         if matches!(method, "GET" | "HEAD" | "TRACE") {
             self.report(
                 codes::UNUSUAL_BODY,
-                place,
+                pointer,
                 format!("a {method} request has no defined use for a body; it is sent all the same"),
                 "use query parameters, or another method",
             );

@@ -106,11 +106,11 @@ impl<'a> Context<'a> {
     /// Returns the value that an example names as a file, if it is one that the document may read. Nothing is fetched.
     fn external_value(&mut self, example: &Node<'a>) -> Option<&'a Value> {
         let text = example.text("externalValue")?;
-        let why = match self.locate(text, &example.pointer) {
+        let reason = match self.locate(text, &example.pointer) {
             Ok(found) => return Some(found.value),
-            Err(why) => why,
+            Err(error) => error,
         };
-        let (message, help) = match why {
+        let (message, help) = match reason {
             Broken::External(refused) => file_problem(refused),
             Broken::Missing | Broken::Cycle => {
                 ("leads to nothing", "correct it, or write the example as `value`")

@@ -108,30 +108,30 @@ impl<'d> Files<'d> {
     }
 
     /// Returns the index of the file of a place.
-    pub(super) fn index_of(&self, place: &Pointer) -> usize {
+    pub(super) fn index_of(&self, pointer: &Pointer) -> usize {
         if self.all.len() == 1 {
             return 0;
         }
-        let token = place.tokens().next().filter(|token| token.starts_with(MARK));
+        let token = pointer.tokens().next().filter(|token| token.starts_with(MARK));
         token.and_then(|token| self.tokens.get(&*token).copied()).unwrap_or(0)
     }
 
     /// Takes a place apart: the text that contains it, and the place there.
-    pub(super) fn place(&self, place: &Pointer) -> Option<(&Arc<Source>, Pointer)> {
-        let index = self.index_of(place);
+    pub(super) fn place(&self, pointer: &Pointer) -> Option<(&Arc<Source>, Pointer)> {
+        let index = self.index_of(pointer);
         let file = self.all.get(index)?;
         if index == 0 {
-            return Some((&file.source, place.clone()));
+            return Some((&file.source, pointer.clone()));
         }
-        let inner = place.tokens().skip(1).fold(Pointer::ROOT, |inner, token| inner.child(&token));
+        let inner = pointer.tokens().skip(1).fold(Pointer::ROOT, |inner, token| inner.child(&token));
         Some((&file.source, inner))
     }
 
     /// Returns the node at a place.
-    pub(super) fn at(&self, place: &Pointer) -> Option<Node<'_>> {
-        let (_, inner) = self.place(place)?;
-        let root = self.root(self.index_of(place));
-        Some(Node::new(inner.resolve(root.value)?, place.clone()))
+    pub(super) fn at(&self, pointer: &Pointer) -> Option<Node<'_>> {
+        let (_, inner) = self.place(pointer)?;
+        let root = self.root(self.index_of(pointer));
+        Some(Node::new(inner.resolve(root.value)?, pointer.clone()))
     }
 
     /// Returns the file that a text in another one names.
@@ -152,13 +152,13 @@ impl<'d> Files<'d> {
     }
 
     /// Returns the place of the nearest schema with an `$id` around a place, and the identifier.
-    pub(super) fn base_of(&self, place: &Pointer) -> Option<(&Pointer, &str)> {
-        let mut at = Some(place.clone());
-        while let Some(place) = at {
-            if let Some((found, id)) = self.bases.get_key_value(&place) {
+    pub(super) fn base_of(&self, pointer: &Pointer) -> Option<(&Pointer, &str)> {
+        let mut at = Some(pointer.clone());
+        while let Some(pointer) = at {
+            if let Some((found, id)) = self.bases.get_key_value(&pointer) {
                 return Some((found, id));
             }
-            at = place.parent();
+            at = pointer.parent();
         }
         None
     }
@@ -204,7 +204,7 @@ impl<'d> Loader<'d> {
         let mut roots: Vec<PathBuf> =
             real.iter().filter_map(|path| path.parent()).map(Path::to_path_buf).collect();
         roots.extend(options.roots.iter().filter_map(|root| root.canonicalize().ok()));
-        let folder = match &real {
+        let dir = match &real {
             Some(_) => path.parent().map(Path::to_path_buf),
             None => options.roots.first().cloned(),
         };
@@ -224,7 +224,7 @@ impl<'d> Loader<'d> {
         };
         let inside = document.source.inside.as_ref().map(|inside| PathBuf::from(&inside.name));
         let known = real.or(inside).into_iter().map(|real| (real, 0)).collect();
-        Loader { files, roots, folder, loaded: known, remaining_bytes: MAX_TOTAL, has_texts: false }
+        Loader { files, roots, folder: dir, loaded: known, remaining_bytes: MAX_TOTAL, has_texts: false }
     }
 
     /// Reads the files that one refers to.
@@ -306,7 +306,7 @@ impl<'d> Loader<'d> {
         let root = self.files.all.first().and_then(|file| file.own.as_deref());
         let folder_of_root = root.and_then(|own| own.rfind('/').map(|end| &own[..=end]));
         let mut from = from;
-        if let Some(below) = folder_of_root.and_then(|folder| text.strip_prefix(folder)) {
+        if let Some(below) = folder_of_root.and_then(|dir| text.strip_prefix(dir)) {
             (text, from) = (below, 0);
         }
         if uri::is_absolute(text) || text.starts_with("//") {
@@ -316,27 +316,27 @@ impl<'d> Loader<'d> {
         if Path::new(&*decoded).is_absolute() {
             return Err(Refused::Outside);
         }
-        let folder = match from {
+        let dir = match from {
             0 => self.folder.as_deref(),
             _ => self.files.all.get(from).and_then(|file| file.source.path.parent()),
         };
-        let folder = folder.ok_or(Refused::NoFolder)?;
-        let path = plain(&folder.join(&*decoded));
+        let dir = dir.ok_or(Refused::NoFolder)?;
+        let path = plain(&dir.join(&*decoded));
         // A name may have a `%` of its own.
-        let literal = plain(&folder.join(text));
+        let literal = plain(&dir.join(text));
         Ok(if !path.exists() && literal.exists() { literal } else { path })
     }
 
     /// Whether a missing file would be outside: what exists there is not revealed.
     fn refusal_of_missing(&self, path: &Path) -> Refused {
         let mut above = path.parent();
-        while let Some(folder) = above {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            if let Ok(real) = folder.canonicalize() {
+        while let Some(dir) = above {
+            let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+            if let Ok(real) = dir.canonicalize() {
                 let inside = self.roots.iter().any(|root| real.starts_with(root));
                 return if inside { Refused::Missing } else { Refused::Outside };
             }
-            above = folder.parent();
+            above = dir.parent();
         }
         Refused::Missing
     }
@@ -396,10 +396,10 @@ pub(super) fn stem(token: &str) -> Option<String> {
     let path = Path::new(token.strip_prefix(MARK)?);
     let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let stem = stem.split('.').next().unwrap_or(stem);
-    let folder = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
-    Some(match folder {
+    let dir = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+    Some(match dir {
         // The name says nothing.
-        Some(folder) if matches!(stem, "index" | "_index" | "schema") => folder.to_owned(),
+        Some(dir) if matches!(stem, "index" | "_index" | "schema") => dir.to_owned(),
         _ => stem.to_owned(),
     })
 }
@@ -408,6 +408,6 @@ pub(super) fn stem(token: &str) -> Option<String> {
 /// a place; `None` for other tokens.
 pub(super) fn path_segments(token: &str) -> Option<Vec<String>> {
     let path = Path::new(token.strip_prefix(MARK)?);
-    let folders = path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
-    Some(stem(token).into_iter().chain(folders.map(str::to_owned)).collect())
+    let dirs = path.ancestors().skip(1).filter_map(|dir| dir.file_name()?.to_str());
+    Some(stem(token).into_iter().chain(dirs.map(str::to_owned)).collect())
 }

@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
 
     /// Turns a shape that is a file, a list of them, or a union with such a variant into that of a file argument. An
     /// object cannot be told from a file next to it, so such a union stays as it is, and a problem says so.
-    fn take_file(&mut self, shape: &mut Shape, content_type: &str, place: &Pointer) -> bool {
+    fn take_file(&mut self, shape: &mut Shape, content_type: &str, pointer: &Pointer) -> bool {
         if self.is_file(shape, content_type) {
             *shape = file_shape(&shape.description, content_type);
             return true;
@@ -187,7 +187,7 @@ impl<'a> Context<'a> {
         for variant in &mut variants {
             let inner = self.resolved(variant);
             let is_file =
-                !matches!(inner.kind, Kind::Union(_)) && self.take_file(variant, content_type, place);
+                !matches!(inner.kind, Kind::Union(_)) && self.take_file(variant, content_type, pointer);
             files.push(is_file);
         }
         if !files.contains(&true) {
@@ -199,7 +199,7 @@ impl<'a> Context<'a> {
         if beside.iter().any(|variant| self.may_be(variant, is_other)) {
             self.report(
                 codes::BODY,
-                place,
+                pointer,
                 "a field is a file or an object, which cannot be told apart; no file can be sent in it",
                 "declare the file and the object as fields of their own",
             );
@@ -273,10 +273,10 @@ impl<'a> Context<'a> {
         })
     }
 
-    pub(super) fn not_written(&mut self, media_type: &str, place: &Pointer, instead: &str) {
+    pub(super) fn not_written(&mut self, media_type: &str, pointer: &Pointer, instead: &str) {
         self.report(
             codes::BODY,
-            place,
+            pointer,
             format!("`{media_type}` is not written from arguments of this schema; {instead}"),
             "offer it as JSON, too",
         );
@@ -285,11 +285,12 @@ impl<'a> Context<'a> {
     /// Says what a file is that its schema describes as a value: a signed or encrypted form of it, or the like.
     pub(super) fn encoded_told(&mut self, shape: &Shape, media_type: &str) -> Text {
         let object = self.resolved(shape);
-        let said = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
-        let said = said.map_or_else(String::new, |text| format!("{}{}", text.trim_end(), before_next(text)));
+        let message = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
+        let message =
+            message.map_or_else(String::new, |text| format!("{}{}", text.trim_end(), before_next(text)));
         let holds =
             outline_within(&object, &List::EMPTY).map_or_else(String::new, |what| format!(" of {what}"));
-        format!("{said}The {media_type}{holds}.").into()
+        format!("{message}The {media_type}{holds}.").into()
     }
 
     /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with the media type of bytes but no encoding
@@ -351,14 +352,14 @@ pub(super) fn text_shape(shape: Shape) -> Shape {
 }
 
 /// Returns the shape of a whole document that a model writes itself.
-pub(super) fn document_shape(said: &str, media_type: &str) -> Shape {
-    let description = described(said, &format!("A text of the type {media_type}."));
+pub(super) fn document_shape(message: &str, media_type: &str) -> Shape {
+    let description = described(message, &format!("A text of the type {media_type}."));
     Shape { description, ..Shape::of(Kind::String(StringRules::ANY)) }
 }
 
-fn described(said: &str, how: &str) -> Text {
-    let said = said.trim();
-    if said.is_empty() { how.to_owned().into() } else { format!("{said} ({how})").into() }
+fn described(text: &str, how: &str) -> Text {
+    let text = text.trim();
+    if text.is_empty() { how.to_owned().into() } else { format!("{text} ({how})").into() }
 }
 
 /// Returns the shape of a body that is a text by its schema, and bytes by its media type: it may be given as either.
@@ -373,9 +374,9 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
 
 /// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members
 /// may be ranges, the model chooses if there is a choice.
-pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
+pub(super) fn file_shape(message: &str, allowed: &str) -> Shape {
     let text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
-    let description = described(said, &format!("A file: {}.", file_argument_help(text, true)));
+    let description = described(message, &format!("A file: {}.", file_argument_help(text, true)));
     let one = !allowed.is_empty() && !allowed.contains([',', '*']);
     let any = allowed.is_empty() || allowed.split(',').any(|one| one.trim() == "*/*");
     let media_type = match any {

@@ -79,9 +79,9 @@ impl<'a> Context<'a> {
         let text = || Shape::of(Kind::String(StringRules::ANY));
         let mut shape = scalar.unwrap_or_else(text);
         (shape.nullable, shape.title) = (false, Title::NONE);
-        let said = header.prose();
-        if !said.is_empty() {
-            shape.description = said.into_owned().into();
+        let message = header.prose();
+        if !message.is_empty() {
+            shape.description = message.into_owned().into();
         }
         shape
     }

@@ -153,12 +153,12 @@ impl<'a> Context<'a> {
     fn keeps_place(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), LeftOut> {
         let path = &template.path;
         if has_dots(path) {
-            let why = format!("`{path}` has a segment of dots, which no request keeps");
-            self.because(why.clone());
+            let reason = format!("`{path}` has a segment of dots, which no request keeps");
+            self.because(reason.clone());
             self.report(
                 codes::PATH_PARAMETER,
                 &operation.pointer,
-                format!("{why}; the operation is left out"),
+                format!("{reason}; the operation is left out"),
                 "write the path that is meant, without `.` and `..`",
             );
             return Err(LeftOut);
@@ -190,7 +190,7 @@ impl<'a> Context<'a> {
     ) -> (Vec<Param>, List<SecurityRequirement>) {
         let declared = self.security(operation);
         let mut security = declared.unwrap_or_default();
-        let named = |security: &[SecurityRequirement], id: &str| {
+        let is_named = |security: &[SecurityRequirement], id: &str| {
             security.iter().flat_map(|alternative| &alternative.schemes).any(|scheme| scheme.id == *id)
         };
         let unsaid = security.is_empty();
@@ -198,7 +198,7 @@ impl<'a> Context<'a> {
         let mut found = Vec::new();
         let mut needed = false;
         for param in params {
-            let id = self.schemes.credential(&param, |id| unsaid || named(&security, id));
+            let id = self.schemes.credential(&param, |id| unsaid || is_named(&security, id));
             match id.map(str::to_owned) {
                 Some(id) => {
                     needed |= param.required;
@@ -251,8 +251,8 @@ fn is_credential(param: &Param) -> bool {
 /// Returns the document's texts about the operation.
 fn described(operation: &Operation<'_>) -> ToolSpec {
     let summary = operation.node.prose("summary");
-    let said = |node: &Node<'_>| joined(&node.prose("summary"), &node.prose("description"));
-    let given = [said(&operation.node), said(&operation.path_item), operation.title()];
+    let message = |node: &Node<'_>| joined(&node.prose("summary"), &node.prose("description"));
+    let given = [message(&operation.node), message(&operation.path_item), operation.title()];
     let description = given.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     ToolSpec {
         label: summary.into_owned().into(),
@@ -273,8 +273,8 @@ fn joined(summary: &str, description: &str) -> String {
     let (short, long) = (words(summary), words(description));
     let line = description.lines().next().unwrap_or_default();
     let first = line.split_once(". ").map_or(line, |(first, _)| first);
-    let said = !short.is_empty() && (long.starts_with(&short) || restates(first, summary));
-    if summary.is_empty() || said {
+    let stated = !short.is_empty() && (long.starts_with(&short) || restates(first, summary));
+    if summary.is_empty() || stated {
         description.to_owned()
     } else if description.is_empty() || short.starts_with(&long) {
         summary.to_owned()
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn summary_repeated_in_the_description_is_dropped() {
-        for (summary, description, said) in [
+        for (summary, description, text) in [
             ("Get a pet", "Get a pet by its ID.", "Get a pet by its ID."),
             (
                 "Update the status of a link",
@@ -348,7 +348,7 @@ mod tests {
             ("Get a pet", "", "Get a pet"),
             ("Pets", "All about pets.", "Pets\n\nAll about pets."),
         ] {
-            assert_eq!(joined(summary, description), said);
+            assert_eq!(joined(summary, description), text);
         }
     }
 }

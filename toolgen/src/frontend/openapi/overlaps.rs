@@ -29,9 +29,9 @@ pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
                 found.extend(holds(shape, &spec.defs).then(|| format!("the schema `{name}`")));
             }
         }
-        for place in found {
+        for location in found {
             let message = format!(
-                "a value may fit several alternatives of a `oneOf` in {place}; it is taken, as if it were `anyOf`"
+                "a value may fit several alternatives of a `oneOf` in {location}; it is taken, as if it were `anyOf`"
             );
             let help = "write `anyOf`, or require a property with another constant in each alternative";
             problems.report_in(&origin.source, codes::OVERLAP, &origin.pointer, message, help);

@@ -124,17 +124,17 @@ impl<'a> Context<'a> {
     /// takes a text.
     fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
         self.note_malformed_reference(node);
-        let (why, text) = match self.follow(node) {
+        let (reason, text) = match self.follow(node) {
             Ok(resolved) => return Some(resolved),
             Err(broken) => broken,
         };
-        let so = if matches!(why, Broken::External(_)) {
+        let so = if matches!(reason, Broken::External(_)) {
             "; that parameter is left out"
         } else {
-            self.costs_operation(&why, &text);
+            self.costs_operation(&reason, &text);
             ""
         };
-        self.report_broken(why, &text, &node.pointer, so);
+        self.report_broken(reason, &text, &node.pointer, so);
         None
     }
 
@@ -281,9 +281,9 @@ impl<'a> Context<'a> {
         if shape.kind == Kind::Never {
             *shape = Shape::ANY;
         }
-        let said = resolved.prose();
-        if !said.is_empty() {
-            shape.description = shape.choices.explain(&said).into();
+        let text = resolved.prose();
+        if !text.is_empty() {
+            shape.description = shape.choices.explain(&text).into();
         }
         shape.deprecated |= node.flag("deprecated");
         if shape.examples.is_empty() {

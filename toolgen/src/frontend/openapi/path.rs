@@ -126,8 +126,8 @@ fn meant<'n>(name: &str, declared: &[&'n str]) -> Option<&'n str> {
     let plain = |name: &str| -> String {
         name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let mut meant = declared.iter().filter(|own| plain(own) == plain(name));
-    meant.next().copied().filter(|_| meant.next().is_none())
+    let mut suggestion = declared.iter().filter(|own| plain(own) == plain(name));
+    suggestion.next().copied().filter(|_| suggestion.next().is_none())
 }
 
 /// Splits a key at a character that is not part of a parameter's name.

@@ -53,8 +53,8 @@ impl<'a> Context<'a> {
         self.note_malformed_reference(node);
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
-            Err((why, text)) => {
-                self.report_unknown(why, &text, &node.pointer, "");
+            Err((reason, text)) => {
+                self.report_unknown(reason, &text, &node.pointer, "");
                 None
             }
         }
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
             let Some(text) = target_of(resolved.node.value) else { return Ok(resolved) };
             resolved.description = resolved.description.or(resolved.node.text("description"));
             let found = self.locate_within(text, &resolved.node.pointer, hops);
-            resolved.node = found.map_err(|why| (why, text.to_owned()))?;
+            resolved.node = found.map_err(|error| (error, text.to_owned()))?;
         }
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
     }
@@ -130,11 +130,11 @@ impl<'a> Context<'a> {
     /// Returns what a reference means by the `$id` of schemas, if that leads to something.
     fn in_identified(&self, file: &str, fragment: &str, from: &Pointer, hops: usize) -> Option<Node<'a>> {
         let base = self.files.base_of(from);
-        let place = match base {
-            Some((place, _)) if file.is_empty() => place,
+        let pointer = match base {
+            Some((pointer, _)) if file.is_empty() => pointer,
             base => self.files.identified(&uri::joined(base.map_or("", |(_, id)| id), file))?,
         };
-        self.within(self.files.at(place)?, fragment, hops).ok()
+        self.within(self.files.at(pointer)?, fragment, hops).ok()
     }
 
     /// Returns what a fragment leads to in a tree.
@@ -157,7 +157,7 @@ impl<'a> Context<'a> {
                 Some(next) => next,
                 // A pointer may lead through a reference: `#/paths/~1a/get/parameters/0/schema`.
                 None if target_of(node.value).is_some() => {
-                    let target = self.follow_within(&node, hops).map_err(|(why, _)| why)?.node;
+                    let target = self.follow_within(&node, hops).map_err(|(reason, _)| reason)?.node;
                     self.step(&target, &token).ok_or(Broken::Missing)?
                 }
                 None => return Err(Broken::Missing),
@@ -181,10 +181,10 @@ impl<'a> Context<'a> {
     }
 
     /// Notes that the request that is read lacks a part, for which its operation is left out, and the reference to it.
-    pub(super) fn costs_operation(&mut self, why: &Broken, text: &str) {
+    pub(super) fn costs_operation(&mut self, reason: &Broken, text: &str) {
         if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
-            self.because(match why {
+            self.because(match reason {
                 Broken::External(_) => format!("`{text}` leads to something that is not read"),
                 Broken::Missing => format!("`{text}` leads to nothing"),
                 Broken::Cycle => format!("`{text}` leads back to itself"),
@@ -193,25 +193,25 @@ impl<'a> Context<'a> {
     }
 
     /// Notes why the operation that is read is left out. The first reason is reported.
-    pub(super) fn because(&mut self, why: String) {
+    pub(super) fn because(&mut self, reason: String) {
         if self.cause.is_empty() {
-            self.cause = why;
+            self.cause = reason;
         }
     }
 
     /// Reports a reference in place of a value. What leads back to itself says nothing about the value, so any is
     /// accepted; what leads to nothing was meant to say something.
-    pub(super) fn report_unknown(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
-        if why != Broken::Cycle {
-            self.costs_operation(&why, text);
+    pub(super) fn report_unknown(&mut self, reason: Broken, text: &str, pointer: &Pointer, so: &str) {
+        if reason != Broken::Cycle {
+            self.costs_operation(&reason, text);
         }
-        self.report_broken(why, text, pointer, so);
+        self.report_broken(reason, text, pointer, so);
     }
 
     /// Reports a reference that cannot be resolved.
-    pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
+    pub(super) fn report_broken(&mut self, reason: Broken, text: &str, pointer: &Pointer, so: &str) {
         let pointer = pointer.child("$ref");
-        match why {
+        match reason {
             Broken::External(refused) => {
                 let (message, help) = file_problem(refused);
                 self.report(codes::EXTERNAL_REF, &pointer, format!("`{text}` {message}{so}"), help);
@@ -271,8 +271,8 @@ pub(super) fn file_problem(refused: Refused) -> (&'static str, &'static str) {
 fn anchor<'a>(value: &'a Value, name: &str, pointer: &Pointer) -> Option<Node<'a>> {
     match value {
         Value::Object(object) => {
-            let named = |key: &str| object.get(key).and_then(Value::as_str) == Some(name);
-            if named("$anchor") || named("$dynamicAnchor") {
+            let is_named = |key: &str| object.get(key).and_then(Value::as_str) == Some(name);
+            if is_named("$anchor") || is_named("$dynamicAnchor") {
                 return Some(Node::new(value, pointer.clone()));
             }
             object

@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
         let mut linked = false;
-        let mut answer = None;
+        let mut reply = None;
         for (_, node) in chosen {
             let Some(resolved) = self.response(node) else { continue };
             let response_prose = resolved.prose();
@@ -50,11 +50,11 @@ impl<'a> Context<'a> {
             let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
             linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));
             let media = self.contents(operation, &resolved.node, &mut types);
-            let shape = self.result_shape(&media, &mut answer);
+            let shape = self.result_shape(&media, &mut reply);
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
         let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
-        Returned { shape, answer, accept: accept(&types), linked, description }
+        Returned { shape, answer: reply, accept: accept(&types), linked, description }
     }
 
     /// Returns the redirects that are answers of an operation: all that it declares if it has no other success, and
@@ -130,7 +130,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the shape of a result in the media type that it is read in, and how it is read as XML.
-    fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], answer: &mut Option<Xml>) -> Option<Shape> {
+    fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], response: &mut Option<Xml>) -> Option<Shape> {
         use media::Kind::{Any, Events, Json, JsonLike, Lines, Xml};
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
         let (name, node) = [Json, JsonLike, Any, Lines, Xml, Events].into_iter().find_map(of)?;
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
                 return None;
             }
             // Of an answer the name of the root does not matter.
-            answer.get_or_insert(self.xml(&schema, "answer"));
+            response.get_or_insert(self.xml(&schema, "answer"));
         }
         let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
         (!bytes).then_some(shape)
@@ -159,14 +159,14 @@ impl<'a> Context<'a> {
     fn event(&mut self, schema: &Node<'a>) -> Shape {
         let shape = self.shape_of(schema, "");
         let data = self.property_of(schema, "data", MAX_DEPTH);
-        let meant = data.and_then(|data| self.follow(&data).ok()?.node.get("contentSchema"));
-        let (Some(meant), Kind::Object(mut rules)) = (meant, self.resolved(&shape).kind) else {
+        let suggestion = data.and_then(|data| self.follow(&data).ok()?.node.get("contentSchema"));
+        let (Some(suggestion), Kind::Object(mut rules)) = (suggestion, self.resolved(&shape).kind) else {
             return shape;
         };
         let mut fields = rules.fields.to_vec();
         for field in fields.iter_mut().filter(|field| field.wire_name() == "data") {
             let description = std::mem::take(&mut field.shape.description);
-            field.shape = self.shape_of(&meant, "");
+            field.shape = self.shape_of(&suggestion, "");
             if field.shape.description.is_empty() {
                 field.shape.description = description;
             }

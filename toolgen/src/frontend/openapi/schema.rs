@@ -29,8 +29,8 @@ use crate::source::Pointer;
 impl<'a> Context<'a> {
     /// Returns the normal form of the schema at a node.
     fn schema_of(&mut self, node: &Node<'a>) -> Value {
-        let place = SchemaLocation { pointer: node.pointer.as_str().to_owned(), nesting: self.nesting };
-        normal_form(node.value, place, self)
+        let location = SchemaLocation { pointer: node.pointer.as_str().to_owned(), nesting: self.nesting };
+        normal_form(node.value, location, self)
     }
 
     /// Returns the shape of the schema at a node; `name` is that of the field it describes, or empty.
@@ -42,8 +42,9 @@ impl<'a> Context<'a> {
     /// Returns the shape of the schema of a parameter, which may itself say what the values are called.
     pub(super) fn shape_within(&mut self, parameter: &Node<'a>, node: &Node<'a>, name: &str) -> Shape {
         let mut schema = self.schema_of(node);
-        let place = SchemaLocation { pointer: parameter.pointer.as_str().to_owned(), nesting: self.nesting };
-        name_values(&mut schema, parameter.value, place, self);
+        let location =
+            SchemaLocation { pointer: parameter.pointer.as_str().to_owned(), nesting: self.nesting };
+        name_values(&mut schema, parameter.value, location, self);
         self.entitled(schema, node, name)
     }
 
@@ -70,8 +71,8 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a `$dynamicRef` stands at a place and may mean one of several schemas.
-    fn is_dynamic(&self, reference: &str, place: &Pointer) -> bool {
-        let own = self.files.at(place);
+    fn is_dynamic(&self, reference: &str, pointer: &Pointer) -> bool {
+        let own = self.files.at(pointer);
         if own.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference)) {
             return false;
         }
@@ -81,13 +82,13 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the types of the values of a schema, as far as it is known without reading it.
-    fn types_at(&self, node: &Node<'a>, left: &Cell<usize>) -> Option<Vec<&'static str>> {
+    fn types_at(&self, node: &Node<'a>, remaining: &Cell<usize>) -> Option<Vec<&'static str>> {
         let target = |text: &str| {
             let target =
                 self.locate(text, &node.pointer).and_then(|target| self.past_references(target)).ok()?;
-            self.types_at(&target, left)
+            self.types_at(&target, remaining)
         };
-        types_taken(node.value, &target, left)
+        types_taken(node.value, &target, remaining)
     }
 
     /// Returns the nearest place that exists: the normal form has members that the document does not have.
@@ -174,10 +175,10 @@ impl<'a> Source<'a> for Context<'a> {
             return None;
         }
         let name = self.def_of(reference, &pointer);
-        name.map_err(|why| {
+        name.map_err(|error| {
             // An operation whose request is not known is left out.
-            let so = if self.is_of_request() && why != Broken::Cycle { "" } else { "; any value is taken" };
-            self.report_unknown(why, reference, &pointer, so);
+            let so = if self.is_of_request() && error != Broken::Cycle { "" } else { "; any value is taken" };
+            self.report_unknown(error, reference, &pointer, so);
         })
         .ok()
     }

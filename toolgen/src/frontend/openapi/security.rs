@@ -51,9 +51,9 @@ impl<'a> Context<'a> {
             self.note_malformed_reference(&node);
             let resolved = match self.follow(&node) {
                 Ok(resolved) => resolved,
-                Err((why, text)) => {
-                    self.report_broken(why, &text, &node.pointer, "");
-                    if matches!(why, Broken::External(_)) {
+                Err((reason, text)) => {
+                    self.report_broken(reason, &text, &node.pointer, "");
+                    if matches!(reason, Broken::External(_)) {
                         self.schemes.external.insert(id.to_owned(), text);
                     }
                     continue;
@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
         if placement.is_supported() {
             return Some(placement);
         }
-        let why = match &placement {
+        let reason = match &placement {
             Placement::Other(name) => format!(
                 "no credential is sent by the scheme `{name}` of HTTP; without another alternative, calls fail"
             ),
@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
         };
         let help = "declare what the service takes: basic, bearer, or an apiKey in a header; or give the whole header \
             with each request: `--header Authorization=VARIABLE`";
-        self.report(codes::SECURITY, &node.pointer, why, help);
+        self.report(codes::SECURITY, &node.pointer, reason, help);
         Some(placement)
     }
 
@@ -205,7 +205,7 @@ impl<'a> Context<'a> {
         Some(schemes)
     }
 
-    fn report_unusable(&mut self, id: &str, place: &Pointer) {
+    fn report_unusable(&mut self, id: &str, pointer: &Pointer) {
         let (message, help) = match self.schemes.external.get(id) {
             Some(reference) => (
                 format!(
@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
                 format!("declare it under `{}`", self.place_of("securitySchemes")),
             ),
         };
-        self.report(codes::SECURITY, place, message, &help);
+        self.report(codes::SECURITY, pointer, message, &help);
     }
 
     /// Returns a scheme by its name, with the scopes an operation needs.

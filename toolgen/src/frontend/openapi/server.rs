@@ -117,7 +117,7 @@ impl<'a> Context<'a> {
         let allowed: Vec<String> = allowed.iter().filter_map(&mut plain).collect();
         let given = node.get("default").and_then(|node| plain(&node));
         let default = given.clone().or_else(|| allowed.first().cloned());
-        let why = match (&given, &default) {
+        let reason = match (&given, &default) {
             (None, None) => Some("has no default; it must be given before a call".to_owned()),
             (None, Some(first)) => {
                 Some(format!("has no default; the first of its values is used, `{first}`"))
@@ -130,8 +130,8 @@ impl<'a> Context<'a> {
             }
             _ => None,
         };
-        if let Some(why) = why {
-            let message = format!("the server's variable `{name}` {why}");
+        if let Some(reason) = reason {
+            let message = format!("the server's variable `{name}` {reason}");
             self.report(
                 codes::SERVER,
                 &node.pointer,
@@ -281,15 +281,15 @@ fn hosts_of(server: &Server) -> Option<Vec<String>> {
     let host = authority.rsplit('@').next()?;
     let mut hosts = vec![host.to_ascii_lowercase()];
     for variable in &server.variables {
-        let place = format!("{{{}}}", variable.name.to_ascii_lowercase());
-        if !host.to_ascii_lowercase().contains(&place) {
+        let location = format!("{{{}}}", variable.name.to_ascii_lowercase());
+        if !host.to_ascii_lowercase().contains(&location) {
             continue;
         }
         if variable.allowed.is_empty() {
             return None;
         }
         let fill = |host: &String| -> Vec<String> {
-            variable.allowed.iter().map(|value| host.replace(&place, value)).collect()
+            variable.allowed.iter().map(|value| host.replace(&location, value)).collect()
         };
         hosts = hosts.iter().flat_map(fill).take(MAX_HOSTS + 1).collect();
         if hosts.len() > MAX_HOSTS {

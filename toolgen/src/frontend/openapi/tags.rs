@@ -21,7 +21,7 @@ impl<'a> Context<'a> {
         }
         for node in &nodes {
             let (Some(name), Some(parent)) = (node.text("name"), node.text("parent")) else { continue };
-            let why = if !self.tags.contains_key(parent) {
+            let reason = if !self.tags.contains_key(parent) {
                 "is not declared"
             } else if parent == name || self.ancestor_tags(parent).contains(&name) {
                 "is a part of it"
@@ -31,7 +31,10 @@ impl<'a> Context<'a> {
             if let Some(tag) = self.tags.get_mut(name) {
                 tag.parent = None;
             }
-            self.malformed(node, &format!("the parent `{parent}` of the tag `{name}` {why}; it is left out"));
+            self.malformed(
+                node,
+                &format!("the parent `{parent}` of the tag `{name}` {reason}; it is left out"),
+            );
         }
     }
 
@@ -71,8 +74,8 @@ impl<'a> Context<'a> {
         let set = |(name, tag): (&&'a str, &Tag<'a>)| {
             let members = tools.iter().filter(|tool| tool.origin.groups.iter().any(|group| group == name));
             let members: Vec<_> = members.map(|tool| tool.spec.name.to_text()).collect();
-            let said = [tag.summary, tag.description].into_iter().filter(|text| !text.is_empty());
-            let description = said.collect::<Vec<_>>().join("\n\n").into();
+            let stated = [tag.summary, tag.description].into_iter().filter(|text| !text.is_empty());
+            let description = stated.collect::<Vec<_>>().join("\n\n").into();
             let set = Toolset { description, ..Toolset::new((*name).to_owned(), members) };
             (!set.members.is_empty()).then_some(set)
         };

@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
 
     /// Whether a parameter is a part of the body.
     pub(super) fn is_of_body(&self, node: &Node<'a>) -> bool {
-        self.is_swagger() && node.text("in").is_some_and(|place| is_place(place, &BODY_PLACES))
+        self.is_swagger() && node.text("in").is_some_and(|location| is_place(location, &BODY_PLACES))
     }
 
     /// Returns the body of an operation: `in: body`, or all of `in: formData`. Parameters of the operation replace
@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             let key = |one: &Resolved<'a>| {
-                let whole = one.node.text("in").is_some_and(|place| is_place(place, &["body"]));
+                let whole = one.node.text("in").is_some_and(|location| is_place(location, &["body"]));
                 (whole, one.node.text("name").filter(|_| !whole))
             };
             match found.iter_mut().find(|one| key(one) == key(&resolved)) {
@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
             }
         }
         let is_whole =
-            |one: &Resolved<'a>| one.node.text("in").is_some_and(|place| is_place(place, &["body"]));
+            |one: &Resolved<'a>| one.node.text("in").is_some_and(|location| is_place(location, &["body"]));
         let consumes = self.media_types(operation, "consumes");
         let Some(index) = found.iter().position(is_whole) else {
             return (!found.is_empty()).then_some(BodyParameters::Form(found, consumes));
@@ -174,8 +174,8 @@ fn key_of(kind: &str) -> &str {
 }
 
 /// Whether the value of `in` is one of these.
-fn is_place(place: &str, places: &[&str]) -> bool {
-    places.iter().any(|one| place.eq_ignore_ascii_case(one))
+fn is_place(location: &str, places: &[&str]) -> bool {
+    places.iter().any(|one| location.eq_ignore_ascii_case(one))
 }
 
 /// Returns the style of a `collectionFormat`, and whether each value has a key of its own.

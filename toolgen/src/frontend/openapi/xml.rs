@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
     /// Returns how values of a schema are documents. The root element has the name that the schema says, that of its
     /// component, or the given one.
     pub(super) fn xml(&mut self, schema: &Node<'a>, name: &str) -> Xml {
-        let mut named = NamedContents::new();
+        let mut by_name = NamedContents::new();
         let hints = self.xml_hints(schema, MAX_DEPTH);
         let known = hints.name.as_ref().or(hints.component.as_ref()).cloned();
         if known.is_none() && name.is_empty() {
@@ -72,24 +72,30 @@ impl<'a> Context<'a> {
         }
         let name = known.unwrap_or_else(|| if name.is_empty() { "root".to_owned() } else { name.to_owned() });
         let name = self.xml_name(&name, schema);
-        let mut root = self.xml_node(schema, &name, &mut named, MAX_DEPTH);
+        let mut root = self.xml_node(schema, &name, &mut by_name, MAX_DEPTH);
         if root.kind != XmlKind::Element {
             // A document has one root.
             root.kind = XmlKind::Element;
             root.name = name.into();
         }
-        let named = named.into_iter().map(|(name, content)| (name.into(), content)).collect();
+        let named = by_name.into_iter().map(|(name, content)| (name.into(), content)).collect();
         Xml { root, named }
     }
 
     /// Returns what a value of a schema is in XML; its own name is that of its field or list.
-    fn xml_node(&mut self, schema: &Node<'a>, own: &str, named: &mut NamedContents, depth: usize) -> XmlNode {
+    fn xml_node(
+        &mut self,
+        schema: &Node<'a>,
+        own: &str,
+        by_name: &mut NamedContents,
+        depth: usize,
+    ) -> XmlNode {
         let hints = self.xml_hints(schema, MAX_DEPTH);
         let list = self.xml_is_list(schema, MAX_DEPTH);
         let kind =
             hints.kind.unwrap_or(if list && !hints.wrapped { XmlKind::None } else { XmlKind::Element });
         let name = hints.name.map_or_else(|| own.to_owned(), |name| self.xml_name(&name, schema));
-        let content = self.xml_content(schema, &name, named, depth);
+        let content = self.xml_content(schema, &name, by_name, depth);
         let nameless = matches!(kind, XmlKind::Text | XmlKind::Cdata | XmlKind::None);
         let name = if nameless { Text::EMPTY } else { name.into() };
         XmlNode { kind, name, prefix: hints.prefix.into(), namespace: hints.namespace.into(), content }
@@ -146,7 +152,7 @@ impl<'a> Context<'a> {
         &mut self,
         schema: &Node<'a>,
         name: &str,
-        named: &mut NamedContents,
+        by_name: &mut NamedContents,
         depth: usize,
     ) -> XmlContent {
         let Some(depth) = depth.checked_sub(1) else { return XmlContent::Any };
@@ -154,7 +160,7 @@ impl<'a> Context<'a> {
         let composed = ["$ref", "allOf", "oneOf", "anyOf"].into_iter().any(has);
         let extends = ["properties", "items", "oneOf", "anyOf"].into_iter().any(has);
         if self.xml_is_list(schema, 0) {
-            return self.xml_list(schema, name, named, depth);
+            return self.xml_list(schema, name, by_name, depth);
         }
         if let Some(text) = reference(schema).filter(|_| !extends) {
             let (Ok(of), Ok(target)) =
@@ -165,19 +171,20 @@ impl<'a> Context<'a> {
             // The items of a list are called as the field is.
             let list = self.xml_is_list(&target, MAX_DEPTH);
             let depth = if list { depth } else { MAX_DEPTH };
-            let read = |cx: &mut Self, named: &mut NamedContents| cx.xml_content(&target, name, named, depth);
-            return if list { read(self, named) } else { self.xml_named(of, named, read) };
+            let read =
+                |cx: &mut Self, by_name: &mut NamedContents| cx.xml_content(&target, name, by_name, depth);
+            return if list { read(self, by_name) } else { self.xml_named(of, by_name, read) };
         }
-        let read = |cx: &mut Self, named: &mut NamedContents| {
+        let read = |cx: &mut Self, by_name: &mut NamedContents| {
             let mut found = XmlFacts::default();
-            cx.xml_fields(schema, named, &mut found, depth);
+            cx.xml_fields(schema, by_name, &mut found, depth);
             found.content()
         };
         // What takes in other schemas may take in itself.
         if composed {
-            self.xml_named(schema.pointer.as_str().to_owned(), named, read)
+            self.xml_named(schema.pointer.as_str().to_owned(), by_name, read)
         } else {
-            read(self, named)
+            read(self, by_name)
         }
     }
 
@@ -185,13 +192,13 @@ impl<'a> Context<'a> {
     fn xml_named(
         &mut self,
         name: String,
-        named: &mut NamedContents,
+        by_name: &mut NamedContents,
         read: impl FnOnce(&mut Self, &mut NamedContents) -> XmlContent,
     ) -> XmlContent {
-        if !named.contains_key(&name) {
-            named.insert(name.clone(), XmlContent::Any);
-            let content = read(self, named);
-            named.insert(name.clone(), content);
+        if !by_name.contains_key(&name) {
+            by_name.insert(name.clone(), XmlContent::Any);
+            let content = read(self, by_name);
+            by_name.insert(name.clone(), content);
         }
         XmlContent::Named(name.into())
     }
@@ -200,13 +207,13 @@ impl<'a> Context<'a> {
         &mut self,
         schema: &Node<'a>,
         name: &str,
-        named: &mut NamedContents,
+        by_name: &mut NamedContents,
         depth: usize,
     ) -> XmlContent {
         let mut nodes = schema.items("prefixItems");
         nodes.extend(schema.get("items"));
         let nodes = nodes.iter().map(|item| {
-            let mut node = self.xml_node(item, name, named, depth);
+            let mut node = self.xml_node(item, name, by_name, depth);
             if node.kind != XmlKind::Element {
                 // An item is a thing of its own, so a list in a list has an element.
                 node = XmlNode { kind: XmlKind::Element, name: name.to_owned().into(), ..node };
@@ -220,7 +227,7 @@ impl<'a> Context<'a> {
     fn xml_fields(
         &mut self,
         schema: &Node<'a>,
-        named: &mut NamedContents,
+        by_name: &mut NamedContents,
         found: &mut XmlFacts,
         depth: usize,
     ) {
@@ -231,19 +238,19 @@ impl<'a> Context<'a> {
         for (key, property) in schema.members("properties") {
             if !found.fields.iter().any(|field| field.key == key) {
                 let name = self.xml_name(key, &property);
-                let node = self.xml_node(&property, &name, named, depth);
+                let node = self.xml_node(&property, &name, by_name, depth);
                 found.fields.push(XmlField { key: key.to_owned().into(), node });
             }
         }
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(|key| schema.items(key));
         let refers = target_of(schema.value).and_then(|text| self.locate(text, &schema.pointer).ok());
         for part in refers.into_iter().chain(parts) {
-            self.xml_fields(&part, named, found, depth);
+            self.xml_fields(&part, by_name, found, depth);
         }
         let extra = schema.get("additionalProperties");
         let extra = extra.filter(|extra| extra.object().is_some_and(|rules| !rules.is_empty()));
         if let Some(extra) = extra.filter(|_| found.fields.iter().all(|field| !field.key.is_empty())) {
-            let node = self.xml_node(&extra, "", named, depth);
+            let node = self.xml_node(&extra, "", by_name, depth);
             found.fields.push(XmlField { key: Text::EMPTY, node });
         }
         found.kinds.extend(types(schema).into_iter().map(|name| match name {

@@ -17,7 +17,7 @@ fn queries_match_the_script() {
             }
             match JsonPath::parse(rest) {
                 Ok(path) => path.select(&root).iter().map(|at| format!("`{at}`")).collect(),
-                Err(why) => vec![format!("refused: {why}")],
+                Err(error) => vec![format!("refused: {error}")],
             }
         }
     });

@@ -189,8 +189,8 @@ mod tests {
     fn read(text: &str) -> (Option<Value>, Vec<(&'static str, usize)>) {
         let mut problems = Problems::new();
         let document = Document::parse(Path::new("x"), text, &mut problems);
-        let told = problems.placed().iter().map(|(at, problem)| (problem.code.id(), at.line)).collect();
-        (document.map(|document| document.root.clone()), told)
+        let messages = problems.placed().iter().map(|(at, problem)| (problem.code.id(), at.line)).collect();
+        (document.map(|document| document.root.clone()), messages)
     }
 
     #[test]
@@ -214,9 +214,9 @@ mod tests {
             ("- a: 'x\n  it:\n  y' # c\n  b: 1\n", json!([{"a": "x it: y", "b": 1}]), &[1]),
             ("a: 'x'#c\nb: \"é\"# 'd'\nc: [1]#e\n", json!({"a": "x", "b": "é", "c": [1]}), &[1, 2, 3]),
         ] {
-            let (found, told) = read(text);
+            let (found, messages) = read(text);
             let notes: Vec<_> = lines.iter().map(|line| ("N0118", *line)).collect();
-            assert_eq!((found, told), (Some(value), notes), "{text}");
+            assert_eq!((found, messages), (Some(value), notes), "{text}");
         }
     }
 
@@ -235,8 +235,8 @@ mod tests {
             "]\n",
             "a: [\n  \"x\"\n}\n",
         ] {
-            let (found, told) = read(text);
-            assert!(found.is_none() && told[0].0 == "E0104", "{text}: {found:?} {told:?}");
+            let (found, messages) = read(text);
+            assert!(found.is_none() && messages[0].0 == "E0104", "{text}: {found:?} {messages:?}");
         }
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let text: String = (0..5_000)
             .map(|index| format!("k{index}:\n- a: &a\n    b: [\n      \"x\"\n    ]\n  c: *a\n"))
             .collect();
-        let (value, told) = read(&text);
-        assert_eq!((value.unwrap().as_object().unwrap().len(), told.len()), (5_000, 5_000));
+        let (value, messages) = read(&text);
+        assert_eq!((value.unwrap().as_object().unwrap().len(), messages.len()), (5_000, 5_000));
     }
 }

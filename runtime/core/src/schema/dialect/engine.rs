@@ -92,10 +92,10 @@ impl Writer {
                     self.node(node, rounds)?;
                 }
             }
-            Node::Repeat { node, least, most, source } => {
-                let times = u64::from(most.unwrap_or(*least)).max(1);
+            Node::Repeat { node, least, most: limit, source } => {
+                let times = u64::from(limit.unwrap_or(*least)).max(1);
                 let rounds = rounds.saturating_mul(times);
-                if *most == Some(u32::MAX) || self.engine == Engine::Re2 && rounds > MOST_IN_RE2 {
+                if *limit == Some(u32::MAX) || self.engine == Engine::Re2 && rounds > MOST_IN_RE2 {
                     return None;
                 }
                 self.node(node, rounds)?;
@@ -252,9 +252,9 @@ fn width(node: &Node) -> Option<u64> {
             let widths: BTreeSet<u64> = nodes.iter().map(width).collect::<Option<_>>()?;
             if widths.len() == 1 { widths.first().copied() } else { None }
         }
-        Node::Repeat { node, least, most, .. } => {
+        Node::Repeat { node, least, most: max, .. } => {
             let each = width(node)?;
-            (each == 0 || *most == Some(*least)).then(|| each.saturating_mul((*least).into()))
+            (each == 0 || *max == Some(*least)).then(|| each.saturating_mul((*least).into()))
         }
         Node::Group { node, .. } => width(node),
         Node::Back { .. } => None,

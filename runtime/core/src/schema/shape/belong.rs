@@ -24,18 +24,18 @@ pub(crate) fn with_what_belongs(shape: &Shape, defs: &List<Def>) -> Option<Shape
 }
 
 /// Completes all named shapes, and returns them as a list.
-pub fn complete_all(named: &mut BTreeMap<String, Shape>) -> List<Def> {
+pub fn complete_all(by_name: &mut BTreeMap<String, Shape>) -> List<Def> {
     let def =
         |(name, shape): (&String, &Shape)| Def { name: name.clone().into(), schema: shape.clone().into() };
-    let defs: List<Def> = named.iter().map(def).collect();
+    let defs: List<Def> = by_name.iter().map(def).collect();
     let mut changed = false;
-    for shape in named.values_mut() {
+    for shape in by_name.values_mut() {
         if let Some(whole) = with_what_belongs(shape, &defs) {
             *shape = whole;
             changed = true;
         }
     }
-    if changed { named.iter().map(def).collect() } else { defs }
+    if changed { by_name.iter().map(def).collect() } else { defs }
 }
 
 /// Whether there are closed alternatives in a shape that lack something, or several lists of values in place of one.
@@ -164,11 +164,11 @@ fn complete(union: &mut UnionRules, beside: &[Field], defs: &List<Def>) {
     let variant = |variant: &Shape| whole(variant, union, beside, defs).unwrap_or_else(|| variant.clone());
     union.variants = union.variants.iter().map(variant).collect();
     // Those that are written out say themselves by which value they are meant.
-    let named =
+    let is_named =
         |name: &str| union.variants.iter().any(|one| matches!(&one.kind, Kind::Ref(of) if *of == *name));
     let any_named = union.variants.iter().any(|variant| matches!(variant.kind, Kind::Ref(_)));
     union.discriminator = union.discriminator.take().filter(|_| any_named).map(|by| Discriminator {
-        mapping: by.mapping.iter().filter(|(_, name)| named(name)).cloned().collect(),
+        mapping: by.mapping.iter().filter(|(_, name)| is_named(name)).cloned().collect(),
         ..by
     });
 }

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn pattern_matches_paths_leading_outside() {
-        for (path, told) in [
+        for (path, message) in [
             ("/etc/passwd", "without the `/`"),
             ("\\etc", "without the `\\`"),
             ("\\\\host\\x", "the name of a computer"),
@@ -70,8 +70,8 @@ mod tests {
             ("/a/..", "goes up by `..`"),
             ("a\0b", "NUL"),
         ] {
-            let why = fault(path).unwrap_or_default();
-            assert!(why.contains(told) && is_found(LEADS_OUT, path), "{path}: {why}");
+            let reason = fault(path).unwrap_or_default();
+            assert!(reason.contains(message) && is_found(LEADS_OUT, path), "{path}: {reason}");
         }
         for path in
             ["", "a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a", "~$a.docx", "a~", "1:"]

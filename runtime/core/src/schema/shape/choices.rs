@@ -89,14 +89,14 @@ impl Choices {
             if !text.is_empty() {
                 text.push('\n');
             }
-            let shown = match value {
+            let displayed = match value {
                 Literal::String(text) => text.to_string(),
                 other => other.to_json().to_string(),
             };
             text += &match (name, meaning.as_str()) {
-                (name, "") => format!("- `{shown}`: {name}"),
-                ("", meaning) => format!("- `{shown}`: {meaning}"),
-                (name, meaning) => format!("- `{shown}` ({name}): {meaning}"),
+                (name, "") => format!("- `{displayed}`: {name}"),
+                ("", meaning) => format!("- `{displayed}`: {meaning}"),
+                (name, meaning) => format!("- `{displayed}` ({name}): {meaning}"),
             };
         }
         text

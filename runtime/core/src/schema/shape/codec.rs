@@ -198,7 +198,7 @@ impl<'a> Codec<'a> {
         let mut merger = Merger::new(self.defs, self.hidden);
         let merged = merger.all(parts, 0);
         self.pairs.update(|pairs| pairs.saturating_add(merger.pairs()));
-        self.compared.update(|left| left.saturating_sub(merger.pairs()));
+        self.compared.update(|remaining| remaining.saturating_sub(merger.pairs()));
         let mut merged = merged?;
         if !merger.raw.is_empty() {
             let notes: Vec<String> = merger.raw.iter().map(|text| raw_note(text)).collect();
@@ -308,13 +308,13 @@ fn places(rules: &TupleRules) -> Form {
     if rules.items.is_empty() {
         return Form::As(follows.unwrap_or_else(no_items), 0);
     }
-    let place = |(index, shape): (usize, &Shape)| Field {
+    let offset = |(index, shape): (usize, &Shape)| Field {
         name: format!("item_{}", index + 1).into(),
         required: index < least,
         shape: shape.clone(),
         ..Field::OPTIONAL
     };
-    let mut fields: Vec<Field> = rules.items.iter().enumerate().map(place).collect();
+    let mut fields: Vec<Field> = rules.items.iter().enumerate().map(offset).collect();
     if let Some(shape) = follows {
         fields.push(Field { name: REST_ITEMS_KEY.into(), shape, ..Field::OPTIONAL });
     }

@@ -116,19 +116,19 @@ impl Trigger<'_> {
 
 /// Says what is wrong with a value that fits a schema that it must not fit, and what to do about it.
 pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
-    let remedy = match only_keys(schema).as_deref() {
+    let help = match only_keys(schema).as_deref() {
         Some([_]) => "; leave it out",
         Some([_, _, ..]) => "; leave one of them out",
         _ => "; send something else",
     };
-    (format!("must not be so that {} {}", subject(value), fits(schema)), remedy.to_owned())
+    (format!("must not be so that {} {}", subject(value), fits(schema)), help.to_owned())
 }
 
 /// Says that a key is missing because another is given, and what to do about it.
 pub(super) fn required(key: &str) -> (String, String) {
     let key = cut(key, MAX_SCHEMA);
-    let remedy = format!("; give both or leave `{key}` out");
-    (format!("missing: asked because `{key}` is given"), remedy)
+    let help = format!("; give both or leave `{key}` out");
+    (format!("missing: asked because `{key}` is given"), help)
 }
 
 /// Says that too few items are of a kind.
@@ -137,8 +137,8 @@ pub(super) fn too_few(schema: &Value, least: u64, got: u64) -> String {
 }
 
 /// Says that too many items are of a kind.
-pub(super) fn too_many(schema: &Value, most: u64, got: u64) -> String {
-    format!("must have at most {}, got {got}", items(schema, most))
+pub(super) fn too_many(schema: &Value, max: u64, got: u64) -> String {
+    format!("must have at most {}, got {got}", items(schema, max))
 }
 
 /// Says what is wrong with a key, and what to do about it.
@@ -181,8 +181,7 @@ fn sentences(raw: &Map<String, Value>) -> Option<String> {
                 let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
                 let least = count("minContains").unwrap_or(1);
                 clauses.push(format!("has at least {}", items(value, least)));
-                clauses
-                    .extend(count("maxContains").map(|most| format!("has at most {}", items(value, most))));
+                clauses.extend(count("maxContains").map(|max| format!("has at most {}", items(value, max))));
             }
             "propertyNames" => clauses.push(format!("every key {}", fits(value))),
             "dependentRequired" | "dependentSchemas" | "dependencies" => {
@@ -307,20 +306,20 @@ fn members(known: &Map<String, Value>, depth: usize) -> Option<String> {
         .filter_map(Value::as_str)
         .collect();
     let fields = known.get("properties").and_then(Value::as_object);
-    let mut told: Vec<String> = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     for (key, field) in fields.into_iter().flatten() {
         let needed = required.contains(&key.as_str());
         match (keywords_are_empty(field), needed) {
-            (true, true) => told.push(format!("has `{key}`")),
+            (true, true) => messages.push(format!("has `{key}`")),
             (true, false) => {}
             (false, needed) => {
                 let says = words(field, depth + 1)?;
                 let or_none = if needed { "" } else { " or is left out" };
-                told.push(format!("has `{key}` that {says}{or_none}"));
+                messages.push(format!("has `{key}` that {says}{or_none}"));
             }
         }
     }
     let unlisted = |key: &&&str| fields.is_none_or(|fields| !fields.contains_key(**key));
-    told.extend(required.iter().filter(unlisted).map(|key| format!("has `{key}`")));
-    if told.is_empty() { typed(&Value::from("object")) } else { Some(told.join(" and ")) }
+    messages.extend(required.iter().filter(unlisted).map(|key| format!("has `{key}`")));
+    if messages.is_empty() { typed(&Value::from("object")) } else { Some(messages.join(" and ")) }
 }

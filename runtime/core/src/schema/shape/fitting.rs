@@ -23,9 +23,9 @@ pub fn with_valid_values(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<
 /// Returns the arguments of a call, those that do not fit read as what they stand for.
 #[must_use]
 pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
-    let mut meant = arguments.clone();
+    let mut suggestion = arguments.clone();
     if let (Value::Object(given), Some(Kind::Object(rules))) =
-        (&mut meant, resolved(input, defs).map(|input| &input.kind))
+        (&mut suggestion, resolved(input, defs).map(|input| &input.kind))
     {
         for (key, value) in given {
             let Some(field) = rules.field(key, Access::ReadOnly) else { continue };
@@ -36,7 +36,7 @@ pub fn coerce_arguments(arguments: &Value, input: &Shape, defs: &List<Def>) -> V
             }
         }
     }
-    meant
+    suggestion
 }
 
 /// Returns what a default or an example stands for that does not fit as it is written: the value of which it is the text, the
@@ -92,14 +92,14 @@ impl InvalidValues {
         let value = literal.to_json();
         // `null` says that there is no default.
         let is_none = what == "default" && value.is_null();
-        let Some(why) = misfit(&value, shape, defs).filter(|_| !is_none) else {
+        let Some(reason) = misfit(&value, shape, defs).filter(|_| !is_none) else {
             return Some(literal.clone());
         };
         if let Some(read) = coerce_value(&value, shape, defs) {
             self.any_read = true;
             return Some(Literal::of(&read));
         }
-        self.problems.push(format!("the {what} {} does not fit: {why}", prose::value(literal)));
+        self.problems.push(format!("the {what} {} does not fit: {reason}", prose::value(literal)));
         None
     }
 }

@@ -70,13 +70,13 @@ pub(super) fn common(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
         return None;
     }
     for part in parts.iter().zip(&lists).filter(|(_, list)| list.is_some()).map(|(part, _)| part) {
-        let told = [Some(part), resolved(part, defs)];
-        for told in told.into_iter().flatten() {
+        let messages = [Some(part), resolved(part, defs)];
+        for message in messages.into_iter().flatten() {
             whole.adopt(&Shape {
                 default: None,
                 examples: List::EMPTY,
                 title: super::Title::NONE,
-                ..told.clone()
+                ..message.clone()
             });
         }
     }

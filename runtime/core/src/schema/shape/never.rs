@@ -59,23 +59,23 @@ impl<'a> Never<'a> {
             Kind::Object(rules) => self.object(rules).or_else(|| plain(shape)),
             Kind::Array(rules) => plain(shape).or_else(|| {
                 let needs = rules.min_items.is_some_and(|least| least > 0);
-                let why = needs.then(|| self.of(&rules.items))??;
-                Some(format!("it must have items, and no value fits them: {why}"))
+                let reason = needs.then(|| self.of(&rules.items))??;
+                Some(format!("it must have items, and no value fits them: {reason}"))
             }),
             Kind::Tuple(rules) => plain(shape).or_else(|| {
                 let least = usize::try_from(rules.min_items.unwrap_or(0)).unwrap_or(usize::MAX);
-                let why = rules.items.iter().take(least).find_map(|item| self.of(item))?;
-                Some(format!("it must have items that no value fits: {why}"))
+                let reason = rules.items.iter().take(least).find_map(|item| self.of(item))?;
+                Some(format!("it must have items that no value fits: {reason}"))
             }),
             Kind::Union(rules) => {
                 let mut first = None;
                 for variant in &rules.variants {
-                    let why = self.of(variant)?;
-                    first.get_or_insert(why);
+                    let reason = self.of(variant)?;
+                    first.get_or_insert(reason);
                 }
                 Some(match (first, rules.variants.len()) {
-                    (Some(why), 2..) => format!("none of its forms can be given; of the first, {why}"),
-                    (why, _) => why.unwrap_or_else(|| NOTHING.to_owned()),
+                    (Some(reason), 2..) => format!("none of its forms can be given; of the first, {reason}"),
+                    (reason, _) => reason.unwrap_or_else(|| NOTHING.to_owned()),
                 })
             }
             Kind::All(parts) => self.all(parts),
@@ -87,46 +87,46 @@ impl<'a> Never<'a> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
         }
-        if let Some(place) = self.open.iter().position(|open| *open == name) {
-            self.depends_on = self.depends_on.min(place);
+        if let Some(index) = self.open.iter().position(|open| *open == name) {
+            self.depends_on = self.depends_on.min(index);
             return Some(format!(
                 "`{name}` requires a value of itself within each of its values, without end"
             ));
         }
-        let place = self.open.len();
+        let index = self.open.len();
         let outer = std::mem::replace(&mut self.depends_on, NONE);
         self.open.push(name);
-        let why = find_def(self.defs, name).and_then(|shape| self.of(shape));
+        let reason = find_def(self.defs, name).and_then(|shape| self.of(shape));
         self.open.pop();
         // If a value fits, one does whatever fits the outer shapes. If none fits because none fits an outer shape so
         // far, that is not known before the outer shape is.
-        if why.is_none() || self.depends_on >= place {
-            self.known.insert(name, why.clone());
+        if reason.is_none() || self.depends_on >= index {
+            self.known.insert(name, reason.clone());
             self.depends_on = NONE;
         }
         self.depends_on = self.depends_on.min(outer);
-        why
+        reason
     }
 
     fn object(&mut self, rules: &'a ObjectRules) -> Option<String> {
         let given = |field: &&Field| field.access != Access::ReadOnly;
         for field in rules.fields.iter().filter(given).filter(|field| field.required) {
-            if let Some(why) = self.of(&field.shape) {
-                return Some(format!("`{}` must be given, and no value fits it: {why}", field.name));
+            if let Some(reason) = self.of(&field.shape) {
+                return Some(format!("`{}` must be given, and no value fits it: {reason}", field.name));
             }
         }
         // One key at least, of which each has a value that fits.
         let least = rules.min_properties.filter(|least| *least > 0)?;
         let Extra::Of(extra) = &rules.extra else { return None };
-        let named = rules.fields.iter().filter(given).map(|field| &field.shape);
-        let mut all = named.chain(rules.patterns.iter().map(|known| &known.shape)).chain([&**extra]);
-        let why = all.try_fold(String::new(), |_, shape| self.of(shape))?;
-        Some(format!("it must have at least {least} of its keys, and no value fits them: {why}"))
+        let by_name = rules.fields.iter().filter(given).map(|field| &field.shape);
+        let mut all = by_name.chain(rules.patterns.iter().map(|known| &known.shape)).chain([&**extra]);
+        let reason = all.try_fold(String::new(), |_, shape| self.of(shape))?;
+        Some(format!("it must have at least {least} of its keys, and no value fits them: {reason}"))
     }
 
     fn all(&mut self, parts: &'a [Shape]) -> Option<String> {
-        if let Some(why) = parts.iter().find_map(|part| self.of(part)) {
-            return Some(why);
+        if let Some(reason) = parts.iter().find_map(|part| self.of(part)) {
+            return Some(reason);
         }
         for (index, part) in parts.iter().enumerate() {
             for other in parts.iter().skip(index + 1) {
@@ -157,13 +157,13 @@ fn plain(shape: &Shape) -> Option<String> {
         Kind::String(rules) => is_above(rules.min_length, rules.max_length),
         Kind::Array(rules) => is_above(rules.min_items, rules.max_items),
         Kind::Tuple(rules) => {
-            let most = u64::try_from(rules.items.len()).ok().filter(|_| rules.rest == Extra::Closed);
-            is_above(rules.min_items, rules.max_items) || is_above(rules.min_items, most)
+            let max = u64::try_from(rules.items.len()).ok().filter(|_| rules.rest == Extra::Closed);
+            is_above(rules.min_items, rules.max_items) || is_above(rules.min_items, max)
         }
         Kind::Object(rules) => {
             let is_closed = rules.extra == Extra::Closed && rules.patterns.is_empty();
-            let most = u64::try_from(rules.fields.len()).ok().filter(|_| is_closed);
-            is_above(rules.min_properties, rules.max_properties) || is_above(rules.min_properties, most)
+            let max = u64::try_from(rules.fields.len()).ok().filter(|_| is_closed);
+            is_above(rules.min_properties, rules.max_properties) || is_above(rules.min_properties, max)
         }
         _ => false,
     };
@@ -171,6 +171,6 @@ fn plain(shape: &Shape) -> Option<String> {
     contradictory.then(|| format!("its rules contradict one another ({})", rules()))
 }
 
-fn is_above(least: Option<u64>, most: Option<u64>) -> bool {
-    least.zip(most).is_some_and(|(least, most)| least > most)
+fn is_above(least: Option<u64>, max: Option<u64>) -> bool {
+    least.zip(max).is_some_and(|(least, max)| least > max)
 }

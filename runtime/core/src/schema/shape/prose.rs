@@ -20,11 +20,11 @@ pub(crate) fn value(literal: &Literal) -> String {
 
 /// `one of 1, 2, 3`
 pub(crate) fn listed(values: &[Literal]) -> String {
-    let shown: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
+    let displayed: Vec<String> = values.iter().take(MAX_LISTED).map(value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
-    match shown.as_slice() {
+    match displayed.as_slice() {
         [only] => format!("always {only}"),
-        _ => format!("one of {}{more}", shown.join(", ")),
+        _ => format!("one of {}{more}", displayed.join(", ")),
     }
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn states_default(description: &str, default: &Literal) -> bool {
 
 /// `for example "a", "b"`
 pub(crate) fn examples(values: &[Literal]) -> String {
-    let shown: Vec<String> = values.iter().take(MAX_EXAMPLES).map(value).collect();
-    format!("for example {}", shown.join(", "))
+    let displayed: Vec<String> = values.iter().take(MAX_EXAMPLES).map(value).collect();
+    format!("for example {}", displayed.join(", "))
 }
 
 /// Describes a schema in a few words, for values that have no place of their own in a dialect.
@@ -117,7 +117,7 @@ fn stated(shape: &Shape) -> Vec<Stated> {
 pub(crate) fn rules(shape: &Shape) -> Vec<String> {
     let stated = stated(shape);
     let rules = stated.into_iter().filter(|rule| rule.keyword != "contentMediaType").map(|rule| rule.prose);
-    let mut notes: Vec<String> = rules.filter(|told| !told.is_empty()).collect();
+    let mut notes: Vec<String> = rules.filter(|message| !message.is_empty()).collect();
     if let Kind::Enum(values) = &shape.kind {
         notes.push(listed(values));
     }

@@ -100,9 +100,9 @@ pub fn read(schema: &Value, problems: &mut Vec<ReadProblem>) -> Shape {
 }
 
 fn read_at(schema: &Value, pointer: String, problems: &mut Vec<ReadProblem>) -> Shape {
-    let place = SchemaLocation { pointer, ..SchemaLocation::default() };
-    let normal = normal_form(schema, place.clone(), &mut source::Plain { problems });
-    build::shape(&normal, place.pointer, "", problems)
+    let location = SchemaLocation { pointer, ..SchemaLocation::default() };
+    let normal = normal_form(schema, location.clone(), &mut source::Plain { problems });
+    build::shape(&normal, location.pointer, "", problems)
 }
 
 /// Reads a whole document: a schema and the named schemas in its `$defs` and `definitions`, sorted by name.
@@ -112,8 +112,8 @@ pub fn read_document(schema: &Value, problems: &mut Vec<ReadProblem>) -> (Shape,
     let shape = read(schema, problems);
     let mut defs: Vec<Def> = Vec::new();
     for keyword in ["$defs", "definitions"] {
-        let Some(Value::Object(named)) = schema.get(keyword) else { continue };
-        for (name, schema) in named {
+        let Some(Value::Object(by_name)) = schema.get(keyword) else { continue };
+        for (name, schema) in by_name {
             let mut pointer = format!("/{keyword}");
             super::pointer::push(&mut pointer, name);
             let shape = read_at(schema, pointer, problems);

@@ -124,14 +124,14 @@ impl Stated {
 }
 
 /// Returns what is wrong with a number of things.
-fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, thing: &str) -> Vec<String> {
+fn wrong_count(count: usize, least: Option<u64>, max: Option<u64>, thing: &str) -> Vec<String> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let message = |bound: &str, limit: u64| {
         let plural = if limit == 1 { "" } else { "s" };
         format!("must have {bound} {limit} {thing}{plural}, got {count}")
     };
     let few = least.filter(|limit| count < *limit).map(|limit| message("at least", limit));
-    let many = most.filter(|limit| count > *limit).map(|limit| message("at most", limit));
+    let many = max.filter(|limit| count > *limit).map(|limit| message("at most", limit));
     few.into_iter().chain(many).collect()
 }
 

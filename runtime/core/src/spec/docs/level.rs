@@ -214,8 +214,9 @@ pub fn sentence(spec: &ToolSpec) -> String {
 
 /// Returns the name and the arguments of a tool: `get_pet(id, detail?)`.
 fn index(spec: &ToolSpec) -> String {
-    let named = fields(spec).map(|field| format!("{}{}", field.name, if field.required { "" } else { "?" }));
-    format!("{}({})", spec.name, named.collect::<Vec<_>>().join(", "))
+    let by_name =
+        fields(spec).map(|field| format!("{}{}", field.name, if field.required { "" } else { "?" }));
+    format!("{}({})", spec.name, by_name.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the documentation of groups of tools as JSON: `level`, `types` if signatures name any, and `groups` with `name`,

@@ -43,13 +43,13 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateE
     let mut problems = Vec::new();
     while let Some((before, behind)) = rest.split_once("{{") {
         out.push_str(before);
-        let Some((place, after)) = behind.split_once("}}") else {
+        let Some((location, after)) = behind.split_once("}}") else {
             problems.push(TemplateProblem::Open);
             break;
         };
         rest = after;
-        match name(place) {
-            None => problems.push(TemplateProblem::NotAPlace(place.to_owned())),
+        match name(location) {
+            None => problems.push(TemplateProblem::NotAPlace(location.to_owned())),
             Some(name) => match values.iter().find(|(known, _)| *known == name) {
                 Some((_, value)) => out.push_str(value),
                 None => problems.push(TemplateProblem::NoValue(name.to_owned())),
@@ -60,8 +60,8 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> Result<String, TemplateE
     if problems.is_empty() { Ok(out) } else { Err(TemplateError { problems }) }
 }
 
-fn name(place: &str) -> Option<&str> {
-    let name = place.trim().strip_prefix('.')?;
+fn name(location: &str) -> Option<&str> {
+    let name = location.trim().strip_prefix('.')?;
     let fits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
     name.split('.').all(fits).then_some(name)
 }
@@ -70,7 +70,9 @@ impl fmt::Display for TemplateProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TemplateProblem::NoValue(name) => write!(f, "no value for '{{{{.{name}}}}}'"),
-            TemplateProblem::NotAPlace(place) => write!(f, "'{{{{{place}}}}}' is not a place for a value"),
+            TemplateProblem::NotAPlace(location) => {
+                write!(f, "'{{{{{location}}}}}' is not a place for a value")
+            }
             TemplateProblem::Open => f.write_str("'{{' without '}}'"),
         }
     }
@@ -119,13 +121,13 @@ mod tests {
     #[test]
     fn invalid_template_reports_all_problems() {
         let template = "{{.A}} {{if .B}} {{.B}} {{.}} {{.A.}} {{B}} {{.B";
-        let told = "\
+        let message = "\
 no value for '{{.A}}'
 '{{if .B}}' is not a place for a value
 '{{.}}' is not a place for a value
 '{{.A.}}' is not a place for a value
 '{{B}}' is not a place for a value
 '{{' without '}}'";
-        assert_eq!(fill(template, &[("B", "b")]).unwrap_err().to_string(), told);
+        assert_eq!(fill(template, &[("B", "b")]).unwrap_err().to_string(), message);
     }
 }

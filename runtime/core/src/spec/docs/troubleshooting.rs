@@ -13,8 +13,8 @@ use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);
-    for (text, remedy) in refusals(spec, true) {
-        section(&mut out, &text, &remedy);
+    for (text, help) in refusals(spec, true) {
+        section(&mut out, &text, &help);
     }
     if let Timeout::Millis(millis) = spec.timeout {
         let text = format!("Tool exceeded timeout of {:?}", std::time::Duration::from_millis(millis));
@@ -29,25 +29,25 @@ pub fn troubleshooting(spec: &ToolSpec) -> String {
 /// of those that every tool has.
 fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    let mut say = |text: String, remedy: String| all.push((text, remedy));
+    let mut say = |text: String, help: String| all.push((text, help));
     for requirement in spec.requires.iter().filter(|it| it.kind != RequirementKind::Service) {
         say(requirement.message_or_default().into_owned(), remedy(requirement));
     }
     if is_page && spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
         let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
-        let remedy = "Everything that is missing is listed below that line, and the tools to call first, in their \
+        let help = "Everything that is missing is listed below that line, and the tools to call first, in their \
                       order. The code of the error is `DEPENDENCY_NOT_MET`.";
-        say(text, remedy.to_owned());
+        say(text, help.to_owned());
     }
     for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
-        let remedy = format!("The program has to lend its tools the service `{}`.", requirement.name);
+        let help = format!("The program has to lend its tools the service `{}`.", requirement.name);
         let text = match requirement.optional {
             true => requirement.message_or_default().into_owned(),
             false => {
                 format!("failed to create tool '{}': {}", spec.name, requirement.told_by(spec.name.as_str()))
             }
         };
-        say(text, remedy);
+        say(text, help);
     }
     for scope in if is_page { spec.required_scopes() } else { own_scopes(spec) } {
         let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
@@ -59,8 +59,8 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
     }
     if !spec.service.is_empty() {
         let text = format!("Service '{}' is temporarily unavailable. Please try again later.", spec.service);
-        let remedy = "Several calls of the service failed, so no more are made for a while. Wait.";
-        say(text, remedy.to_owned());
+        let help = "Several calls of the service failed, so no more are made for a while. Wait.";
+        say(text, help.to_owned());
     }
     all
 }
@@ -76,12 +76,9 @@ pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
     if !refusals.is_empty() {
         out.push_str("  - Troubleshooting:\n");
     }
-    for (text, remedy) in refusals {
-        let _ = writeln!(
-            out,
-            "    - {}: {remedy}",
-            text.lines().next().unwrap_or_default().trim_end_matches('.')
-        );
+    for (text, help) in refusals {
+        let _ =
+            writeln!(out, "    - {}: {help}", text.lines().next().unwrap_or_default().trim_end_matches('.'));
     }
 }
 
@@ -108,14 +105,14 @@ fn named(requirement: &Requirement) -> String {
     format!("{kind} `{}`{argument}{optional}", requirement.name)
 }
 
-fn section(out: &mut String, text: &str, remedy: &str) {
+fn section(out: &mut String, text: &str, help: &str) {
     let title = text.lines().next().unwrap_or_default();
-    let _ = write!(out, "\n## {title}\n\n{remedy}\n");
+    let _ = write!(out, "\n## {title}\n\n{help}\n");
 }
 
 fn remedy(requirement: &Requirement) -> String {
     let name = &requirement.name;
-    let remedy = match requirement.kind {
+    let help = match requirement.kind {
         RequirementKind::Context => format!(
             "The context of the call has no value `{name}`, or an empty one. Ensure you have authenticated; the \
              program sets what it knows of its callers."
@@ -137,9 +134,9 @@ fn remedy(requirement: &Requirement) -> String {
     };
     if requirement.optional {
         format!(
-            "{remedy} This is a remark in the details of the result; it does not keep the tool from running."
+            "{help} This is a remark in the details of the result; it does not keep the tool from running."
         )
     } else {
-        remedy
+        help
     }
 }

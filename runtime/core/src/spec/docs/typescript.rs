@@ -150,9 +150,9 @@ impl<'a> Types<'a> {
                 Type::word(form.map_or("string".into(), |form| format!("string /* {form} */")))
             }
             Kind::Enum(values) => {
-                let told = listed(values);
-                let loose = if told.len() > 1 { Loose::Or } else { Loose::No };
-                Type { text: told.join(" | "), loose, names: false }
+                let messages = listed(values);
+                let loose = if messages.len() > 1 { Loose::Or } else { Loose::No };
+                Type { text: messages.join(" | "), loose, names: false }
             }
             Kind::Array(rules) => {
                 let items = self.of_shape(&rules.items, member);
@@ -356,8 +356,8 @@ fn children<'a>(shape: &'a Shape, is_result: bool, visit: &mut dyn FnMut(&'a Sha
             }
         }
         Kind::Object(rules) => {
-            let shown = rules.fields.iter().filter(|field| field.access != hidden(is_result));
-            shown.for_each(|field| visit(&field.shape));
+            let visible = rules.fields.iter().filter(|field| field.access != hidden(is_result));
+            visible.for_each(|field| visit(&field.shape));
             rules.patterns.iter().for_each(|pattern| visit(&pattern.shape));
             if let Extra::Of(extra) = &rules.extra {
                 visit(extra);
@@ -438,21 +438,25 @@ pub(in crate::spec::docs) fn property(name: &str) -> String {
 
 /// Returns the types of values, with the type of the rest if they are too many.
 fn listed(values: &[Literal]) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     for value in values.iter().take(MAX_LISTED) {
         let text = value.to_json().to_string();
-        if !told.contains(&text) {
-            told.push(text);
+        if !messages.contains(&text) {
+            messages.push(text);
         }
     }
     if values.is_empty() {
-        told.push("never".into());
+        messages.push("never".into());
     }
     if values.len() > MAX_LISTED {
         let are_texts = values.iter().all(|value| matches!(value, Literal::String(_)));
-        told.push(format!("{} /* one of {} */", if are_texts { "string" } else { "unknown" }, values.len()));
+        messages.push(format!(
+            "{} /* one of {} */",
+            if are_texts { "string" } else { "unknown" },
+            values.len()
+        ));
     }
-    told
+    messages
 }
 
 #[cfg(test)]

@@ -32,12 +32,12 @@ pub fn unexpressed_rules(spec: &ToolSpec, dialect: &Dialect) -> Vec<UnexpressedR
 }
 
 fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
-    let (place, shape) = locate(spec, &loss.pointer);
+    let (location, shape) = locate(spec, &loss.pointer);
     let of_tool = loss.keyword == "description" && loss.pointer.is_empty();
     let wording = shape.and_then(|shape| prose::rule(shape, loss.keyword));
-    let told = match (wording, loss.keyword) {
+    let message = match (wording, loss.keyword) {
         _ if of_tool => "the description of the tool is cut".to_owned(),
-        (Some(told), _) => told,
+        (Some(message), _) => message,
         // Said only of forms that no value fits two of, see `render`.
         (None, "oneOf") => "exactly one of the forms fits".to_owned(),
         (None, "anyOf") => "at least one of the forms fits".to_owned(),
@@ -50,13 +50,13 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> UnexpressedRule {
         (None, "schema" | "not" | "if" | "allOf") => "there are more rules".to_owned(),
         (None, keyword) => format!("the rule `{keyword}` is checked"),
     };
-    UnexpressedRule { place, keyword: loss.keyword, rule: told }
+    UnexpressedRule { place: location, keyword: loss.keyword, rule: message }
 }
 
 /// Returns the place of a pointer into a rendered schema in words, and the shape that is there. If a dialect has a form
 /// other than the shape, the place is that of the last part they have in common.
 fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
-    let mut place = String::new();
+    let mut location = String::new();
     let mut shape = Some(spec.input.shape());
     let mut tokens = path.split('/').skip(1).map(pointer::token_of);
     while let Some(token) = tokens.next() {
@@ -64,44 +64,44 @@ fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
         let next = match (token.as_str(), here.map(|shape| &shape.kind)) {
             ("$defs", _) => {
                 let name = tokens.next().unwrap_or_default();
-                place.clone_from(&name);
+                location.clone_from(&name);
                 find_def(&spec.defs, &name)
             }
             ("properties", Some(Kind::Object(rules))) => {
                 let name = tokens.next().unwrap_or_default();
                 let found = rules.fields.iter().find(|field| field.name == *name);
-                if !place.is_empty() {
-                    place.push('.');
+                if !location.is_empty() {
+                    location.push('.');
                 }
-                place.push_str(&name);
+                location.push_str(&name);
                 found.map(|field| &field.shape)
             }
             ("additionalProperties", Some(Kind::Object(rules))) => {
-                place.push_str(if place.is_empty() { "*" } else { ".*" });
+                location.push_str(if location.is_empty() { "*" } else { ".*" });
                 extra(&rules.extra)
             }
             ("items", Some(Kind::Array(rules))) => {
-                place.push_str("[]");
+                location.push_str("[]");
                 Some(&*rules.items)
             }
             ("items", Some(Kind::Tuple(rules))) => {
-                place.push_str("[]");
+                location.push_str("[]");
                 extra(&rules.rest)
             }
             ("prefixItems", Some(Kind::Tuple(rules))) => {
                 let index = tokens.next().unwrap_or_default();
-                place.push_str(&format!("[{index}]"));
+                location.push_str(&format!("[{index}]"));
                 index.parse().ok().and_then(|index: usize| rules.items.get(index))
             }
             ("anyOf" | "oneOf", Some(Kind::Union(rules))) => nth(&rules.variants, tokens.next()),
             ("allOf", Some(Kind::All(parts))) => nth(parts, tokens.next()),
             // A nullable shape is a variant beside `null`.
             ("anyOf", _) if tokens.next().as_deref() == Some("0") => here,
-            _ => return (place, None),
+            _ => return (location, None),
         };
         shape = next;
     }
-    (place, shape)
+    (location, shape)
 }
 
 fn nth(shapes: &List<Shape>, index: Option<String>) -> Option<&Shape> {
@@ -116,7 +116,7 @@ fn extra(extra: &Extra) -> Option<&Shape> {
 pub(super) fn in_one_line(rules: &[UnexpressedRule]) -> String {
     let parts = rules.iter().map(|rule| match rule.place.as_str() {
         "" => rule.rule.clone(),
-        place => format!("{place}: {}", rule.rule),
+        location => format!("{location}: {}", rule.rule),
     });
     parts.collect::<Vec<_>>().join("; ")
 }
@@ -124,10 +124,10 @@ pub(super) fn in_one_line(rules: &[UnexpressedRule]) -> String {
 /// Whether the documentation of a tool in full says a rule: it does so for the arguments themselves.
 pub(super) fn is_in_full(rule: &UnexpressedRule, spec: &ToolSpec) -> bool {
     let Some(rules) = object_in(&spec.input, &spec.defs) else { return false };
-    let said = |shape: &Shape| {
+    let stated = |shape: &Shape| {
         let target = resolved(shape, &spec.defs);
         [Some(shape), target].into_iter().flatten().any(|shape| prose::rules(shape).contains(&rule.rule))
     };
     let default = matches!(rule.keyword, "default" | "enum" | "const" | "deprecated");
-    rules.fields.iter().any(|field| field.name == *rule.place && (default || said(&field.shape)))
+    rules.fields.iter().any(|field| field.name == *rule.place && (default || stated(&field.shape)))
 }

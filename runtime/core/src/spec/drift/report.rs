@@ -41,10 +41,10 @@ pub fn report(changes: &[Change]) -> String {
 #[must_use]
 pub fn json(changes: &[Change]) -> Value {
     let one = |change: &Change| {
-        let Change { tool, tools, pointer, class, message, reason: why, before, after } = change;
+        let Change { tool, tools, pointer, class, message, reason: cause, before, after } = change;
         let tools = if tools.is_empty() { std::slice::from_ref(tool) } else { tools };
         let mut out = serde_json::json!({
-            "class": class.name(), "tools": tools, "pointer": pointer, "message": message, "why": why,
+            "class": class.name(), "tools": tools, "pointer": pointer, "message": message, "why": cause,
         });
         for (key, value) in [("before", before), ("after", after)] {
             if let Some(value) = value {
@@ -72,9 +72,9 @@ fn first_difference(before: &str, after: &str) -> (String, String) {
     let skipped = same.saturating_sub(MAX_VALUE_SHOWN / 4);
     let part = |text: &str| {
         let start = if skipped > 0 { "…" } else { "" };
-        let shown: String = text.chars().skip(skipped).take(MAX_VALUE_SHOWN).collect();
+        let displayed: String = text.chars().skip(skipped).take(MAX_VALUE_SHOWN).collect();
         let end = if text.chars().count() > skipped + MAX_VALUE_SHOWN { "…" } else { "" };
-        format!("{start}{shown}{end}")
+        format!("{start}{displayed}{end}")
     };
     (part(before), part(after))
 }

@@ -11,12 +11,12 @@ use crate::schema::shape::pointer::{child, referenced};
 
 /// Returns the schemas that a schema names by itself.
 pub(in crate::spec) fn own_names(schema: Option<&Value>) -> NamedSchemas<'_> {
-    let mut named = NamedSchemas::new();
+    let mut by_name = NamedSchemas::new();
     for key in ["definitions", "$defs"] {
         let members = schema.and_then(|schema| schema.get(key)).and_then(Value::as_object);
-        named.extend(members.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)));
+        by_name.extend(members.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)));
     }
-    named
+    by_name
 }
 
 impl ToolChanges<'_> {
@@ -69,8 +69,8 @@ impl ToolChanges<'_> {
         if was == is {
             return false;
         }
-        let whole = |schema: &Value, name: &Option<String>, named: &NamedSchemas<'_>| match name {
-            Some(name) => named.get(name.as_str()).map(|target| beside(schema, target)),
+        let whole = |schema: &Value, name: &Option<String>, by_name: &NamedSchemas<'_>| match name {
+            Some(name) => by_name.get(name.as_str()).map(|target| beside(schema, target)),
             None => Some(schema.clone()),
         };
         let (Some(old), Some(new)) =
@@ -132,8 +132,8 @@ impl ToolChanges<'_> {
                     (Side::Input, None) => ChangeClass::Compatible,
                     (Side::Output, _) => ChangeClass::Text,
                     _ => {
-                        let why = "a call that leaves the argument out means something else";
-                        return self.changed_as(pointer, (ChangeClass::Breaking, why), &what, given);
+                        let reason = "a call that leaves the argument out means something else";
+                        return self.changed_as(pointer, (ChangeClass::Breaking, reason), &what, given);
                     }
                 };
                 return self.changed(pointer, class, &what, given);
@@ -217,7 +217,7 @@ impl ToolChanges<'_> {
             let turn = presence((old, new));
             return self.turned(pointer, "the list", (old, new), turn, side);
         };
-        let left = |from: &[Value], other: &[Value]| -> Vec<usize> {
+        let remaining = |from: &[Value], other: &[Value]| -> Vec<usize> {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             other.iter().for_each(|one| *counts.entry(canonical(one)).or_default() += 1);
             let mut is_there = |one: &Value| match counts.get_mut(&canonical(one)) {
@@ -229,7 +229,7 @@ impl ToolChanges<'_> {
             };
             (0..).zip(from).filter(|(_, one)| !is_there(one)).map(|(index, _)| index).collect()
         };
-        let (removed, added) = (left(was, is), left(is, was));
+        let (removed, added) = (remaining(was, is), remaining(is, was));
         match (removed.as_slice(), added.as_slice()) {
             ([], []) => self.turned(pointer, "the order of the list", (old, new), KeywordChange::Same, side),
             (removed, added) if removed.len() == added.len() => {

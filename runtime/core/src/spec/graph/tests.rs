@@ -92,10 +92,10 @@ fn cycle_detection_agrees_with_a_naive_search() {
         }
         if !cyclic {
             let order = Graph::of(&specs).order();
-            let place = |name: &str| order.iter().position(|it| *it == name).unwrap();
+            let offset = |name: &str| order.iter().position(|it| *it == name).unwrap();
             for from in 0..4 {
                 for to in (0..4).filter(|to| edge(from, *to)) {
-                    assert!(place(names[to]) < place(names[from]), "{order:?} {lines:?}");
+                    assert!(offset(names[to]) < offset(names[from]), "{order:?} {lines:?}");
                 }
             }
         }

@@ -17,40 +17,41 @@ const MAX_DEPTH: usize = 32;
 pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String, &'a Shape, bool)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), spec.input.shape(), 0, false)];
-    while let Some((place, shape, depth, is_choice)) = open.pop() {
+    while let Some((location, shape, depth, is_choice)) = open.pop() {
         if depth > MAX_DEPTH {
             continue;
         }
         let from = open.len();
         let of_choice =
             matches!(shape.kind, Kind::Union(_)) || is_choice && matches!(shape.kind, Kind::Ref(_));
-        let mut visit = |place: String, shape: &'a Shape| open.push((place, shape, depth + 1, of_choice));
+        let mut visit =
+            |location: String, shape: &'a Shape| open.push((location, shape, depth + 1, of_choice));
         match &shape.kind {
             Kind::Object(rules) => {
-                let dot = if place.is_empty() { "" } else { "." };
+                let dot = if location.is_empty() { "" } else { "." };
                 for field in rules.fields.iter().filter(|field| field.access != Access::ReadOnly) {
-                    visit(format!("{place}{dot}{}", field.name), &field.shape);
+                    visit(format!("{location}{dot}{}", field.name), &field.shape);
                 }
                 for pattern in &rules.patterns {
-                    visit(format!("{place}{dot}*"), &pattern.shape);
+                    visit(format!("{location}{dot}*"), &pattern.shape);
                 }
                 if let Extra::Of(extra) = &rules.extra {
-                    visit(format!("{place}{dot}*"), extra);
+                    visit(format!("{location}{dot}*"), extra);
                 }
             }
-            Kind::Array(rules) => visit(format!("{place}[]"), &rules.items),
+            Kind::Array(rules) => visit(format!("{location}[]"), &rules.items),
             Kind::Tuple(rules) => {
                 for (index, item) in rules.items.iter().enumerate() {
-                    visit(format!("{place}[{index}]"), item);
+                    visit(format!("{location}[{index}]"), item);
                 }
             }
-            Kind::Union(rules) => rules.variants.iter().for_each(|variant| visit(place.clone(), variant)),
-            Kind::All(parts) => parts.iter().for_each(|part| visit(place.clone(), part)),
+            Kind::Union(rules) => rules.variants.iter().for_each(|variant| visit(location.clone(), variant)),
+            Kind::All(parts) => parts.iter().for_each(|part| visit(location.clone(), part)),
             Kind::Ref(name) => {
                 if let Some(target) = find_def(&spec.defs, name)
                     && seen.insert((spec.defs.as_ptr().addr(), name.to_string()))
                 {
-                    visit(place.clone(), target);
+                    visit(location.clone(), target);
                 }
             }
             _ => {}
@@ -58,7 +59,7 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Visited) -> Vec<(String,
         // The last one in is the first one out.
         open.get_mut(from..).unwrap_or_default().reverse();
         let is_single = matches!(&shape.kind, Kind::Enum(values) if values.len() == 1);
-        found.push((place, shape, is_choice || is_single));
+        found.push((location, shape, is_choice || is_single));
     }
     found
 }

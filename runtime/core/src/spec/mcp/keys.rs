@@ -28,9 +28,9 @@ struct Keys<'p, 'd> {
 }
 
 impl Keys<'_, '_> {
-    fn types_at(&self, name: &str, left: &Cell<usize>) -> Option<Vec<&'static str>> {
-        let target = |text: &str| self.types_at(&referenced(text)?, left);
-        types_taken(self.defs?.get(name)?, &target, left)
+    fn types_at(&self, name: &str, remaining: &Cell<usize>) -> Option<Vec<&'static str>> {
+        let target = |text: &str| self.types_at(&referenced(text)?, remaining);
+        types_taken(self.defs?.get(name)?, &target, remaining)
     }
 }
 
@@ -50,15 +50,15 @@ impl Source<'_> for Keys<'_, '_> {
 
 /// Reads a schema and the schemas in its `$defs`. Places start with `prefix`.
 pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
-    let named = schema.get("$defs").and_then(Value::as_object);
+    let by_name = schema.get("$defs").and_then(Value::as_object);
     let mut shape = |schema: &Value, pointer: String| {
-        let place = SchemaLocation { pointer, ..SchemaLocation::default() };
-        let normal = normal_form(schema, place, &mut Keys { problems: &mut *problems, defs: named });
+        let location = SchemaLocation { pointer, ..SchemaLocation::default() };
+        let normal = normal_form(schema, location, &mut Keys { problems: &mut *problems, defs: by_name });
         read_normal_form(&normal, "", problems)
     };
     let root = shape(schema, prefix.to_owned());
-    let named = named.into_iter().flat_map(Map::iter);
-    let defs = named.map(|(name, schema)| Def {
+    let by_name = by_name.into_iter().flat_map(Map::iter);
+    let defs = by_name.map(|(name, schema)| Def {
         name: name.clone().into(),
         schema: shape(schema, format!("{prefix}/$defs/{name}")).into(),
     });

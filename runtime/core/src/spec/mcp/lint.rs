@@ -186,14 +186,14 @@ fn follows(words: &[&str], groups: &[&[&str]]) -> Option<String> {
         let mut at = start;
         for (index, group) in groups.iter().enumerate() {
             let reach = if index == 0 { 1 } else { MAX_WORD_GAP };
-            let is_meant = |place: usize| {
-                let before = place.checked_sub(1).and_then(|before| words.get(before));
+            let is_meant = |offset: usize| {
+                let before = offset.checked_sub(1).and_then(|before| words.get(before));
                 let is_other = before.is_some_and(|before| OTHER.contains(before));
                 words
-                    .get(place)
+                    .get(offset)
                     .is_some_and(|word| group.contains(word) && !(is_other && word.starts_with("user")))
             };
-            at = (at..at + reach).find(|place| is_meant(*place))? + 1;
+            at = (at..at + reach).find(|offset| is_meant(*offset))? + 1;
         }
         words.get(start..at).map(|found| found.join(" "))
     })

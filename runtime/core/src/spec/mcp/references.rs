@@ -151,10 +151,10 @@ fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -
                     Value::String(text) if key == "$ref" => {
                         map(text).map_or_else(|| value.clone(), Value::from)
                     }
-                    Value::Object(named) if NAMED.contains(&key.as_str()) => {
-                        let named =
-                            named.iter().map(|(name, schema)| (name.clone(), map_references(schema, map)));
-                        Value::Object(named.collect())
+                    Value::Object(by_name) if NAMED.contains(&key.as_str()) => {
+                        let by_name =
+                            by_name.iter().map(|(name, schema)| (name.clone(), map_references(schema, map)));
+                        Value::Object(by_name.collect())
                     }
                     _ if DATA.contains(&key.as_str()) => value.clone(),
                     _ => map_references(value, map),
@@ -188,8 +188,8 @@ pub(super) fn dangling(schema: &Value, prefix: &str) -> Vec<(String, String)> {
                                 found.push((at, text.clone()));
                             }
                         }
-                        Value::Object(named) if NAMED.contains(&key.as_str()) => {
-                            open.extend(named.iter().map(|(name, schema)| (child(&at, name), schema)));
+                        Value::Object(by_name) if NAMED.contains(&key.as_str()) => {
+                            open.extend(by_name.iter().map(|(name, schema)| (child(&at, name), schema)));
                         }
                         _ if DATA.contains(&key.as_str()) => {}
                         _ => open.push((at, value)),

@@ -43,14 +43,14 @@ fn descriptors_match_the_script() {
         let mut last = ToolSpec::EMPTY;
         move |word, rest| {
             let value = || script::values(rest).remove(0);
-            let told = |made: Result<Tool, _>| match made {
+            let messages = |made: Result<Tool, _>| match made {
                 Ok(tool) => whole(&tool),
-                Err(why) => vec![format!("refused: {why}")],
+                Err(error) => vec![format!("refused: {error}")],
             };
             match word {
-                "program" => told(tool(&program(), &value(), true)),
-                "remote" => told(tool(&remote(), &value(), true)),
-                "unpinned" => told(tool(&program(), &value(), false)),
+                "program" => messages(tool(&program(), &value(), true)),
+                "remote" => messages(tool(&remote(), &value(), true)),
+                "unpinned" => messages(tool(&program(), &value(), false)),
                 "input" => {
                     let list = [json!({"name": "x", "inputSchema": value()})];
                     let one = tools(&program(), &list, true).remove(0).unwrap();
@@ -65,11 +65,12 @@ fn descriptors_match_the_script() {
                     .flat_map(|one| match one {
                         Ok(one) => {
                             let name = one.tool.spec.name.to_string();
-                            let told = |one: &ReadProblem| format!("{name} {}: {}", one.pointer, one.message);
-                            let problems: Vec<String> = one.problems.iter().map(told).collect();
+                            let described =
+                                |one: &ReadProblem| format!("{name} {}: {}", one.pointer, one.message);
+                            let problems: Vec<String> = one.problems.iter().map(described).collect();
                             if problems.is_empty() { vec![name] } else { problems }
                         }
-                        Err(why) => vec![format!("refused: {why}")],
+                        Err(error) => vec![format!("refused: {error}")],
                     })
                     .collect(),
                 "seen" => {
@@ -97,11 +98,11 @@ fn descriptors_match_the_script() {
 #[test]
 fn oversized_descriptor_or_invalid_alias_is_rejected() {
     let huge = json!({"name": "x", "inputSchema": {}, "_meta": {"x": "y".repeat(MAX_DESCRIPTOR)}});
-    let why = tool(&program(), &huge, true).unwrap_err().to_string();
-    assert!(why.contains("larger than 512 KiB"), "{why}");
+    let reason = tool(&program(), &huge, true).unwrap_err().to_string();
+    assert!(reason.contains("larger than 512 KiB"), "{reason}");
     let nameless: Frozen<McpServer> = McpServer { alias: "No_Alias".into(), ..McpServer::EMPTY }.into();
-    let why = tool(&nameless, &json!({"name": "x", "inputSchema": {}}), true).unwrap_err();
-    assert!(why.to_string().contains("`No_Alias` is not a valid alias of a server"), "{why}");
+    let reason = tool(&nameless, &json!({"name": "x", "inputSchema": {}}), true).unwrap_err();
+    assert!(reason.to_string().contains("`No_Alias` is not a valid alias of a server"), "{reason}");
 }
 
 #[test]

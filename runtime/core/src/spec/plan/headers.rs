@@ -20,7 +20,7 @@ pub fn is_secret_header(name: &str) -> bool {
     ];
     let letters = letters(name);
     let is_place =
-        ["pagetoken", "continuationtoken", "nexttoken"].iter().any(|place| letters.ends_with(place));
+        ["pagetoken", "continuationtoken", "nexttoken"].iter().any(|location| letters.ends_with(location));
     PARTS.iter().any(|part| letters.contains(part)) && !is_place
 }
 

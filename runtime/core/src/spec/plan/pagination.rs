@@ -158,7 +158,7 @@ impl FromStr for Pagination {
     type Err = PaginationError;
 
     fn from_str(text: &str) -> Result<Pagination, PaginationError> {
-        let error = |why: String| Err(PaginationError(why));
+        let error = |reason: String| Err(PaginationError(reason));
         let (mut next, mut read) = (None, Pagination::new(NextPage::Link));
         for word in text.split_whitespace() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn invalid_pagination_is_rejected_with_help() {
-        for (text, why) in [
+        for (text, reason) in [
             ("", "`` does not say how"),
             ("items=/data", "`items=/data` does not say how"),
             ("page=p offset=o", "`offset=o` is a second way"),
@@ -215,8 +215,11 @@ mod tests {
             ("link total=all", "`total=all` says nothing"),
             ("link pages=3", "`pages=3` says nothing"),
         ] {
-            let told = text.parse::<Pagination>().unwrap_err().to_string();
-            assert!(told.starts_with(why) && told.contains("`cursor=ARGUMENT@/POINTER`"), "{told}");
+            let message = text.parse::<Pagination>().unwrap_err().to_string();
+            assert!(
+                message.starts_with(reason) && message.contains("`cursor=ARGUMENT@/POINTER`"),
+                "{message}"
+            );
         }
     }
 }

@@ -33,11 +33,11 @@ fn oversized_tool_is_slimmed_until_it_fits() {
     for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
         let whole = spec.schema_with(dialect, &Slim::NONE).unwrap();
         assert!(whole.bytes() > 10 * DEFAULT_CEILING_BYTES && whole.trims.is_empty());
-        let told = spec.schema(dialect).unwrap();
-        assert!(told.bytes() <= DEFAULT_CEILING_BYTES, "{}: {}", dialect.name, told.bytes());
-        assert_eq!(told.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
-        assert!(told.trims.iter().any(|trim| trim.lever == TrimKind::Depth));
-        assert_eq!(told, spec.schema(dialect).unwrap());
+        let message = spec.schema(dialect).unwrap();
+        assert!(message.bytes() <= DEFAULT_CEILING_BYTES, "{}: {}", dialect.name, message.bytes());
+        assert_eq!(message.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
+        assert!(message.trims.iter().any(|trim| trim.lever == TrimKind::Depth));
+        assert_eq!(message, spec.schema(dialect).unwrap());
     }
     let small = self::spec(&large(3, &json!({"type": "integer"})));
     assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
@@ -61,9 +61,9 @@ fn optional_arguments_are_dropped_from_the_last() {
     let mut schema = large(2_000, &json!({"type": "integer"}));
     schema["required"] = json!(["field_1999"]);
     let spec = spec(&schema);
-    let told = spec.schema(&OPENAI).unwrap();
-    let names: Vec<&String> = told.schema["properties"].as_object().unwrap().keys().collect();
-    assert!(told.bytes() <= DEFAULT_CEILING_BYTES && names.len() > 200, "{}", names.len());
+    let message = spec.schema(&OPENAI).unwrap();
+    let names: Vec<&String> = message.schema["properties"].as_object().unwrap().keys().collect();
+    assert!(message.bytes() <= DEFAULT_CEILING_BYTES && names.len() > 200, "{}", names.len());
     assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
 }
 
@@ -91,13 +91,13 @@ fn places(schema: &Value, root: &Value, at: &str, found: &mut BTreeSet<String>) 
 
 fn under(spec: &ToolSpec, ceiling: usize) -> (usize, BTreeSet<String>) {
     let slim = Slim { ceiling: Some(ceiling), ..Slim::NONE };
-    let told = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
-    assert_eq!(told.schema, spec.schema_with(&JSON_SCHEMA, &slim).unwrap().schema);
-    let is_above = told.trims.last().is_some_and(|trim| trim.lever == TrimKind::Ceiling);
-    assert!(told.bytes() <= ceiling || is_above, "{} {:?}", told.bytes(), told.trims);
+    let message = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
+    assert_eq!(message.schema, spec.schema_with(&JSON_SCHEMA, &slim).unwrap().schema);
+    let is_above = message.trims.last().is_some_and(|trim| trim.lever == TrimKind::Ceiling);
+    assert!(message.bytes() <= ceiling || is_above, "{} {:?}", message.bytes(), message.trims);
     let mut found = BTreeSet::new();
-    places(&told.schema, &told.schema, "", &mut found);
-    (told.bytes(), found)
+    places(&message.schema, &message.schema, "", &mut found);
+    (message.bytes(), found)
 }
 
 proptest::proptest! {
@@ -128,10 +128,10 @@ fn uses_its_room(input: &Value) {
     for dialect in [&JSON_SCHEMA, &GEMINI] {
         let whole = spec.schema_with(dialect, &Slim::NONE).unwrap().bytes();
         assert!(whole > DEFAULT_CEILING_BYTES, "{whole}");
-        let told = spec.schema(dialect).unwrap();
-        let used = told.bytes() * 100 / DEFAULT_CEILING_BYTES;
-        assert!((80..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, told.trims);
-        assert_eq!(told, spec.schema(dialect).unwrap());
+        let message = spec.schema(dialect).unwrap();
+        let used = message.bytes() * 100 / DEFAULT_CEILING_BYTES;
+        assert!((80..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, message.trims);
+        assert_eq!(message, spec.schema(dialect).unwrap());
     }
 }
 
@@ -176,8 +176,8 @@ fn truncated_variants_keep_their_discriminator() {
     };
     spec.defs = vec![def("Cat", "cat"), def("Dog", "dog")].into();
     let slim = Slim { ceiling: Some(2_500), ..Slim::NONE };
-    let told = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
-    let text = told.schema.to_string();
+    let message = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
+    let text = message.schema.to_string();
     for tag in ["cat", "dog"] {
         assert!(
             text.contains(&format!("\"const\":\"{tag}\"")) || text.contains(&format!("\"enum\":[\"{tag}\"]")),
@@ -191,7 +191,7 @@ fn tool_that_cannot_fit_is_reported() {
     let mut schema = large(2_000, &json!({"type": "integer"}));
     schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
     let spec = spec(&schema);
-    let told = spec.schema(&OPENAI).unwrap();
-    assert_eq!(told.trims.last().map(|trim| trim.lever), Some(TrimKind::Ceiling));
-    assert_eq!(told.schema["required"].as_array().unwrap().len(), 2_000);
+    let message = spec.schema(&OPENAI).unwrap();
+    assert_eq!(message.trims.last().map(|trim| trim.lever), Some(TrimKind::Ceiling));
+    assert_eq!(message.schema["required"].as_array().unwrap().len(), 2_000);
 }

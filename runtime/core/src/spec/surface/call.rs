@@ -87,7 +87,7 @@ fn request(plan: &RequestPlan) -> Map<String, Value> {
 
 fn scheme(scheme: &SecurityScheme) -> String {
     let SecurityScheme { id, placement, scopes, env } = scheme;
-    let place = match placement {
+    let location = match placement {
         Placement::Header(name) => format!("header {name}"),
         Placement::Query(name) => format!("query {name}"),
         Placement::Cookie(name) => format!("cookie {name}"),
@@ -96,7 +96,7 @@ fn scheme(scheme: &SecurityScheme) -> String {
         Placement::MutualTls => "mutual TLS".to_owned(),
         Placement::Other(name) => name.to_string(),
     };
-    let mut text = format!("{id}: {place}");
+    let mut text = format!("{id}: {location}");
     if !env.is_empty() {
         text.push_str(&format!(" from {env}"));
     }

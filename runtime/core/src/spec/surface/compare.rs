@@ -109,8 +109,8 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
             "timeout" => timeout(found, given),
             "call" => compare(found, given),
             "exclusive" | "service" | "reads" | "writes" => {
-                let why = "it only says which calls run beside each other, or how failures are counted";
-                found.changed_as(&at, (ChangeClass::Compatible, why), &format!("`{key}`"), given);
+                let reason = "it only says which calls run beside each other, or how failures are counted";
+                found.changed_as(&at, (ChangeClass::Compatible, reason), &format!("`{key}`"), given);
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim"
                 if !found.suspicious(&at, given) =>
@@ -119,8 +119,8 @@ fn tool(found: &mut ToolChanges<'_>, old: &Entry, new: &Entry) {
             }
             "category" | "deprecated" | "exact" | "result_limit" | "slim" => {}
             "completion" | "sub_agent" => {
-                let why = "the agent goes on where it stopped, or stops where it went on";
-                found.changed_as(&at, (ChangeClass::Breaking, why), &format!("`{key}`"), given);
+                let reason = "the agent goes on where it stopped, or stops where it went on";
+                found.changed_as(&at, (ChangeClass::Breaking, reason), &format!("`{key}`"), given);
             }
             _ => found.unknown(&at, given),
         }
@@ -150,8 +150,8 @@ fn effects(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
         match worse {
             Some(true) => found.changed(&at, ChangeClass::Security, &what, given),
             Some(false) => {
-                let why = "the tool promises more than before";
-                found.changed_as(&at, (ChangeClass::Compatible, why), &what, given);
+                let reason = "the tool promises more than before";
+                found.changed_as(&at, (ChangeClass::Compatible, reason), &what, given);
             }
             None => found.unknown(&at, given),
         }
@@ -210,13 +210,13 @@ fn requires(found: &mut ToolChanges<'_>, (old, new): BeforeAfter<'_>) {
     const AT: &str = "/requires";
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     // Their messages are texts, and their order means nothing.
-    let meant = |value: &Value| {
+    let suggestion = |value: &Value| {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         (text("kind"), text("name"), text("argument"), value["optional"] == true)
     };
     let (was, is) = (list(old), list(new));
     let before = found.changes.len();
-    let kinds = |list: &[Value]| list.iter().map(meant).collect::<BTreeSet<_>>();
+    let kinds = |list: &[Value]| list.iter().map(suggestion).collect::<BTreeSet<_>>();
     let (was_meant, is_meant) = (kinds(&was), kinds(&is));
     for (kind, name, _, optional) in was_meant.difference(&is_meant) {
         // The order of calls protects nothing; a check of who calls, and in which state, may.

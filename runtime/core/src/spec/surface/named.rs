@@ -116,32 +116,32 @@ pub(super) fn shared<'a>(all: impl Iterator<Item = &'a Reached>) -> Reached {
             None => known.push((schema, 1)),
         }
     }
-    let most = |mut versions: Vec<(&Arc<NamedSchema>, usize)>| {
+    let max = |mut versions: Vec<(&Arc<NamedSchema>, usize)>| {
         if versions.len() > 1 {
             versions.sort_by_cached_key(|(one, count)| (usize::MAX - count, canonical(&one.schema)));
         }
         versions.into_iter().next().map(|(one, _)| Arc::clone(one))
     };
-    versions.into_iter().filter_map(|(name, versions)| Some((name.to_owned(), most(versions)?))).collect()
+    versions.into_iter().filter_map(|(name, versions)| Some((name.to_owned(), max(versions)?))).collect()
 }
 
 /// Returns the schemas of a tool that are not the shared ones.
-pub(super) fn unshared(named: &Reached, shared: &Reached) -> Reached {
+pub(super) fn unshared(by_name: &Reached, shared: &Reached) -> Reached {
     let is_shared = |name: &str, schema| shared.get(name).is_some_and(|one| same(one, schema));
-    let own = named.iter().filter(|(name, schema)| !is_shared(name, schema));
+    let own = by_name.iter().filter(|(name, schema)| !is_shared(name, schema));
     own.map(|(name, schema)| (name.clone(), Arc::clone(schema))).collect()
 }
 
 /// Returns the schemas as an object.
-pub(super) fn written(named: &Reached) -> Value {
-    named.iter().map(|(name, one)| (name.clone(), one.schema.clone())).collect()
+pub(super) fn written(by_name: &Reached) -> Value {
+    by_name.iter().map(|(name, one)| (name.clone(), one.schema.clone())).collect()
 }
 
 /// Returns the schemas as shapes.
-pub(super) fn defs(named: &Reached) -> List<Def> {
+pub(super) fn defs(by_name: &Reached) -> List<Def> {
     let def = |(name, one): (&String, &Arc<NamedSchema>)| Def {
         name: name.clone().into(),
         schema: read_canonical(&one.schema).into(),
     };
-    named.iter().map(def).collect()
+    by_name.iter().map(def).collect()
 }

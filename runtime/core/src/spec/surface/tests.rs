@@ -93,15 +93,15 @@ fn renamed_schema_is_not_a_change() {
 #[test]
 fn tools_are_added_removed_and_renamed() {
     let (one, two) = (full(), ToolSpec { name: ToolName::new("other"), ..ToolSpec::EMPTY });
-    let told = |old: &[&ToolSpec], new: &[&ToolSpec]| {
+    let messages = |old: &[&ToolSpec], new: &[&ToolSpec]| {
         let of = |specs: &[&ToolSpec]| Surface::of(specs.iter().map(|spec| (*spec, None))).unwrap();
         of(old).drift(&of(new)).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(told(&[&one], &[&two, &one]), ["added: `other`: the tool is new"]);
-    assert_eq!(told(&[&two, &one], &[&one]), ["breaking: `other`: there is no such tool any more"]);
+    assert_eq!(messages(&[&one], &[&two, &one]), ["added: `other`: the tool is new"]);
+    assert_eq!(messages(&[&two, &one], &[&one]), ["breaking: `other`: there is no such tool any more"]);
     let renamed = ToolSpec { name: ToolName::new("search"), ..full() };
     assert_eq!(
-        told(&[&one], &[&renamed]),
+        messages(&[&one], &[&renamed]),
         ["breaking: `find`: the tool is now called `search`", "added: `search`: the tool is new"]
     );
     let same = Surface::of([(&one, None), (&one, None)]).unwrap_err();
@@ -125,8 +125,11 @@ fn different_schemas_of_one_name_stay_separate() {
     // A change of what tools share is told once.
     let longer = [of("a", "string"), of("b", "number"), of("c", "number")];
     let longer = Surface::of(longer.iter().map(|spec| (spec, None))).unwrap();
-    let told: Vec<String> = surface.drift(&longer).iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["compatible: `b`, `c` at /$defs/Pet/type: `type` was \"integer\" and is \"number\""]);
+    let messages: Vec<String> = surface.drift(&longer).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        messages,
+        ["compatible: `b`, `c` at /$defs/Pet/type: `type` was \"integer\" and is \"number\""]
+    );
 }
 
 #[test]
@@ -145,10 +148,10 @@ fn sets_are_compared() {
         let members: Vec<Text> = members.iter().map(|name| Text::Static(name)).collect();
         Surface::default().with_toolsets([&Toolset::new("desk", members)])
     };
-    let told: Vec<String> =
+    let messages: Vec<String> =
         set(&["a", "b"]).drift(&set(&["b", "c"])).iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "model: /toolsets/desk: `a` is no longer in the set `desk`",
             "model: /toolsets/desk: `c` is now in the set `desk`"

@@ -165,8 +165,8 @@ impl Reader {
     /// Reads a specification without its named shapes.
     pub(super) fn tool(&mut self, name: &str, tool: &Value, at: &str) -> ToolSpec {
         self.keys(tool, at, &KEYS);
-        let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|why| {
-            self.fail(at, format!("`{name}` is not a name of a tool: {why}"));
+        let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|error| {
+            self.fail(at, format!("`{name}` is not a name of a tool: {error}"));
             ToolSpec::EMPTY.name
         });
         let schema = |key: &str| tool.get(key).map(|schema| read_canonical(schema).into());
@@ -219,8 +219,8 @@ impl Reader {
         if tool.get("slim").is_none() {
             return Slim::DEFAULT;
         }
-        self.text(tool, at, "slim").parse().unwrap_or_else(|why| {
-            self.fail(format!("{at}/slim"), format!("`slim` is not a list of levers: {why}"));
+        self.text(tool, at, "slim").parse().unwrap_or_else(|error| {
+            self.fail(format!("{at}/slim"), format!("`slim` is not a list of levers: {error}"));
             Slim::DEFAULT
         })
     }
@@ -355,9 +355,9 @@ impl ToolSpec {
         out.insert("name".into(), self.name.as_str().into());
         out.extend(written(self));
         let mut out = Value::Object(out);
-        let named = reached(&out, &Lists::default().of(&self.defs));
-        if !named.is_empty() {
-            out["$defs"] = named::written(&named);
+        let by_name = reached(&out, &Lists::default().of(&self.defs));
+        if !by_name.is_empty() {
+            out["$defs"] = named::written(&by_name);
         }
         out
     }
@@ -375,9 +375,9 @@ impl ToolSpec {
             members.shift_remove("name");
         }
         let spec = reader.tool(&name, &tool, "");
-        let named = value.get("$defs").and_then(Value::as_object).map(named::read).unwrap_or_default();
+        let by_name = value.get("$defs").and_then(Value::as_object).map(named::read).unwrap_or_default();
         if reader.problems.is_empty() {
-            Ok(ToolSpec { defs: defs(&named), ..spec })
+            Ok(ToolSpec { defs: defs(&by_name), ..spec })
         } else {
             Err(reader.problems)
         }

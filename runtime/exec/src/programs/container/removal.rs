@@ -55,7 +55,7 @@ impl Container {
             Ok(Err(_)) => Err(String::from("nothing removes it")),
             Err(_) => Err(format!("it is not removed after {REMOVAL_TIMEOUT:?}")),
         };
-        outcome.map_err(|why| format!("the container {} may still run: {why}", self.name))
+        outcome.map_err(|error| format!("the container {} may still run: {error}", self.name))
     }
 
     /// Starts to remove it, on a separate thread: the future may be dropped, perhaps with its runtime.
@@ -81,15 +81,15 @@ impl Removal {
         let start = Instant::now();
         let mut was_absent = false;
         loop {
-            let output = self.output().map_err(|why| why.to_string())?;
-            let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            let is_absent = is_absent(&output, &why);
+            let output = self.output().map_err(|error| error.to_string())?;
+            let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let is_absent = is_absent(&output, &reason);
             // What was removed is named.
             if output.status.success() && !is_absent || is_absent && was_absent {
                 return Ok(());
             }
             if start.elapsed() > REMOVAL_TIMEOUT {
-                return Err(why);
+                return Err(reason);
             }
             was_absent = is_absent;
             sleep(RETRY_DELAY);
@@ -108,7 +108,7 @@ impl Removal {
 }
 
 /// Whether there is no such container: Docker says so, Podman just prints no name.
-fn is_absent(output: &Output, why: &str) -> bool {
+fn is_absent(output: &Output, reason: &str) -> bool {
     output.status.success() && output.stdout.is_empty()
-        || why.to_ascii_lowercase().contains("no such container")
+        || reason.to_ascii_lowercase().contains("no such container")
 }

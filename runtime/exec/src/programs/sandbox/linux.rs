@@ -37,7 +37,7 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
     let Command { env, work_dir, options, .. } = command;
     let asked = requested_options(options);
     if asked.is_empty() {
-        let before = Box::new(|| set_no_new_privs(true).map_err(|why| why.to_string()));
+        let before = Box::new(|| set_no_new_privs(true).map_err(|error| error.to_string()));
         let confinement = Confinement { before, started: Box::new(|_| Ok(Box::new(()))) };
         let argv = command.argv.to_vec();
         return Ok(Confined { argv, confinement: Some(confinement), prefix: None });
@@ -70,11 +70,11 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
         if let Some(writable) = &writable {
             landlock::restrict(writable)?;
         }
-        set_no_new_privs(true).map_err(|why| why.to_string())?;
+        set_no_new_privs(true).map_err(|error| error.to_string())?;
         [filter, filter::known()]
             .iter()
             .try_for_each(|filter| apply_filter(filter))
-            .map_err(|why| why.to_string())
+            .map_err(|error| error.to_string())
     };
     let started = move |pid| {
         if let Some(group) = &group {
@@ -182,9 +182,9 @@ fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, 
 fn join(group: &ControlGroup, pid: u32) -> Result<(), String> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or("the process has no number")?;
     let wait = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    waitid(WaitId::Pid(pid), wait).map_err(|why| why.to_string())?;
-    group.join(pid).map_err(|why| format!("cannot be moved into its control group: {why}"))?;
-    kill_process(pid, Signal::CONT).map_err(|why| why.to_string())
+    waitid(WaitId::Pid(pid), wait).map_err(|error| error.to_string())?;
+    group.join(pid).map_err(|error| format!("cannot be moved into its control group: {error}"))?;
+    kill_process(pid, Signal::CONT).map_err(|error| error.to_string())
 }
 
 /// A directory for temporary files, removed on drop.
@@ -195,7 +195,9 @@ impl Temporary {
         let path = env::temp_dir().join(unique_name());
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => Ok(Temporary(path)),
-            Err(why) => Err(refuse(vec!["read_only"], format!("no directory for temporary files: {why}"))),
+            Err(error) => {
+                Err(refuse(vec!["read_only"], format!("no directory for temporary files: {error}")))
+            }
         }
     }
 }

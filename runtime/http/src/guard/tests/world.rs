@@ -53,17 +53,17 @@ impl Resolve for Dialler {
 pub(super) struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
 
 impl Names {
-    pub(super) fn set(&self, name: &str, answers: &[&[&str]]) {
-        let answers = answers.iter().map(|all| all.iter().map(|one| one.parse().unwrap()).collect());
-        self.0.lock().unwrap().insert(name.to_owned(), answers.collect());
+    pub(super) fn set(&self, name: &str, responses: &[&[&str]]) {
+        let responses = responses.iter().map(|all| all.iter().map(|one| one.parse().unwrap()).collect());
+        self.0.lock().unwrap().insert(name.to_owned(), responses.collect());
     }
 }
 
 impl Resolver for Names {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         let mut names = self.0.lock().unwrap();
-        let answers = names.get_mut(name.trim_end_matches('.'));
-        let found = answers.map(|all| if all.len() > 1 { all.remove(0) } else { all[0].clone() });
+        let responses = names.get_mut(name.trim_end_matches('.'));
+        let found = responses.map(|all| if all.len() > 1 { all.remove(0) } else { all[0].clone() });
         Box::pin(std::future::ready(found.ok_or_else(|| io::Error::other(format!("no {name}")))))
     }
 }

@@ -36,11 +36,11 @@ pub(super) fn scan(
     let mut starts = vec![0; longest];
     let mut states = vec![0; patterns.len()];
     // The patterns that have begun.
-    let mut begun: Vec<usize> = Vec::new();
+    let mut started: Vec<usize> = Vec::new();
     let mut count = 0;
     for Unit { byte, part } in units {
         let mut begins = first[usize::from(byte)];
-        if begun.is_empty() && begins.is_none() {
+        if started.is_empty() && begins.is_none() {
             continue;
         }
         starts[count % longest] = part.start;
@@ -52,7 +52,7 @@ pub(super) fn scan(
                 None => found.push(start..part.end),
             }
         };
-        begun.retain(|index| {
+        started.retain(|index| {
             let state = &mut states[*index];
             *state = patterns[*index].take(*state, byte, &mut note);
             *state > 0
@@ -61,15 +61,15 @@ pub(super) fn scan(
             begins = next[index];
             if states[index] == 0 {
                 states[index] = patterns[index].take(0, byte, &mut note);
-                begun.extend((states[index] > 0).then_some(index));
+                started.extend((states[index] > 0).then_some(index));
             }
         }
     }
     // What is lost shows too little of a needle; what follows shows the whole of it.
     let least = |pattern: &Pattern| if rest == Rest::Lost { pattern.sure } else { 1 };
-    let cut = begun.into_iter().filter(|index| states[*index] >= least(patterns[*index]));
-    let most = cut.map(|index| states[index]).max()?;
-    Some(starts[(count - most) % longest])
+    let cut = started.into_iter().filter(|index| states[*index] >= least(patterns[*index]));
+    let limit = cut.map(|index| states[index]).max()?;
+    Some(starts[(count - limit) % longest])
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

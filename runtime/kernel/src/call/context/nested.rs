@@ -35,11 +35,11 @@ impl NestedCalls {
     /// # Errors
     ///
     /// If the outermost call has led to so many already.
-    pub(super) fn next(&self, most: u32) -> Result<u32, ToolError> {
-        let more = |count: u32| (count < most).then_some(count + 1);
+    pub(super) fn next(&self, max: u32) -> Result<u32, ToolError> {
+        let more = |count: u32| (count < max).then_some(count + 1);
         if self.nested.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             let text = format!(
-                "one call may lead to {most} calls of other tools, and this one leads to more: ask for less at once"
+                "one call may lead to {max} calls of other tools, and this one leads to more: ask for less at once"
             );
             let detail = "the limit is `nested_calls` of the provider's builder".to_owned();
             return Err(ToolError::failed_with(CALLS_EXCEEDED, text).with_operator_detail(detail));

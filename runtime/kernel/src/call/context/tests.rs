@@ -3,8 +3,11 @@ use super::*;
 #[test]
 fn callbacks_have_a_debug_form() {
     let ctx = ToolContext::new("1", "t").with_on_update(drop).with_timeout(Duration::from_secs(1));
-    let shown = format!("{ctx:?}");
-    assert!(shown.contains("on_update: Some(<callback>), on_progress: None, timeout: Some(1s)"), "{shown}");
+    let displayed = format!("{ctx:?}");
+    assert!(
+        displayed.contains("on_update: Some(<callback>), on_progress: None, timeout: Some(1s)"),
+        "{displayed}"
+    );
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) struct Place {
 impl Place {
     /// Removes a session, and returns whether there was one.
     pub(super) async fn remove(&self, owner: &str, id: &str) -> Result<bool, ToolError> {
-        self.store.delete(TABLE, &key(owner, id), Expected::Any).await.map_err(|why| unsaved(&why))
+        self.store.delete(TABLE, &key(owner, id), Expected::Any).await.map_err(|error| unsaved(&error))
     }
 
     /// Stores what is known, if nobody was faster.
@@ -53,8 +53,8 @@ fn key(owner: &str, id: &str) -> String {
     digest(&json!([owner, id]))
 }
 
-fn unsaved(why: &StoreError) -> ToolError {
-    ToolError::failed_with(SESSION_UNKNOWN, why.to_string())
+fn unsaved(error: &StoreError) -> ToolError {
+    ToolError::failed_with(SESSION_UNKNOWN, error.to_string())
 }
 
 /// What is in the store of a session: `{"values": {…}, "called": {tool: milliseconds since 1970}}`.
@@ -75,7 +75,7 @@ impl Stored {
             let (values, called) = (members.take("values")?, members.take("called")?);
             Ok(Stored { version: Some(row.version), values, called })
         };
-        read().map_err(|why: serde_json::Error| StoreError::unreadable("a session", why))
+        read().map_err(|error: serde_json::Error| StoreError::unreadable("a session", error))
     }
 
     fn written(&self) -> String {
@@ -192,10 +192,10 @@ impl Session {
         let Some(shared) = &self.0.shared else { return Ok(()) };
         let mut known = shared.known.lock().await;
         match self.read(shared, &mut known).await {
-            Err(why) if shared.place.on_failure == OnFailure::Refuse => {
+            Err(error) if shared.place.on_failure == OnFailure::Refuse => {
                 let text = "The call was not executed: the state of the session is not known, because the server that \
                             keeps it cannot be reached. Try again in a moment.";
-                Err(ToolError::failed_with(SESSION_UNKNOWN, text).with_operator_detail(why.to_string()))
+                Err(ToolError::failed_with(SESSION_UNKNOWN, text).with_operator_detail(error.to_string()))
             }
             _ => Ok(()),
         }
@@ -203,13 +203,13 @@ impl Session {
 
     async fn read(&self, shared: &Shared, known: &mut Stored) -> Result<(), StoreError> {
         let row = shared.read().await?;
-        let left = row.as_ref().map(|row| row.left);
+        let remaining = row.as_ref().map(|row| row.left);
         if row.as_ref().map(|row| row.version) != known.version {
             *known = Stored::of(row)?;
             self.adopt(shared, known);
         }
         // If this fails, the session was read all the same.
-        if left.is_some_and(|left| left < shared.place.ttl)
+        if remaining.is_some_and(|remaining| remaining < shared.place.ttl)
             && let Ok(Some(version)) = shared.place.put(&shared.key, known).await
         {
             known.version = Some(version);
@@ -234,15 +234,15 @@ impl Session {
             let mut stored = known.clone();
             stored.change(&changes, self.0.limits);
             if let Some(version) =
-                shared.place.put(&shared.key, &stored).await.map_err(|why| unsaved(&why))?
+                shared.place.put(&shared.key, &stored).await.map_err(|error| unsaved(&error))?
             {
                 *known = Stored { version: Some(version), ..stored };
                 unpoisoned(shared.unsaved.lock()).saved(changes.count);
                 return Ok(());
             }
             // Somebody else changed it, too: on top of that.
-            let row = shared.read().await.map_err(|why| unsaved(&why))?;
-            *known = Stored::of(row).map_err(|why| unsaved(&why))?;
+            let row = shared.read().await.map_err(|error| unsaved(&error))?;
+            *known = Stored::of(row).map_err(|error| unsaved(&error))?;
             self.adopt(shared, &known);
         }
         Err(unsaved(&StoreError::new(format!(

@@ -166,6 +166,9 @@ fn values_are_not_shown_by_debug() {
     session.set("token", "s3cret");
     session.record_success("t");
     let _ = session.state::<AtomicU32>();
-    let shown = format!("{session:?}");
-    assert!(shown.contains("token") && shown.contains("AtomicU32") && !shown.contains("s3cret"), "{shown}");
+    let displayed = format!("{session:?}");
+    assert!(
+        displayed.contains("token") && displayed.contains("AtomicU32") && !displayed.contains("s3cret"),
+        "{displayed}"
+    );
 }

@@ -78,10 +78,10 @@ impl MemoryState {
         }
     }
 
-    fn row(&self, place: &Place, now: Instant) -> Option<Row> {
-        let held = self.rows.get(place).filter(|held| !is_over(held.until, now))?;
+    fn row(&self, location: &Place, now: Instant) -> Option<Row> {
+        let held = self.rows.get(location).filter(|held| !is_over(held.until, now))?;
         Some(Row {
-            key: place.1.clone(),
+            key: location.1.clone(),
             version: held.version,
             value: held.value.clone(),
             left: held.until.map_or(Duration::MAX, |until| until - now),
@@ -92,17 +92,17 @@ impl MemoryState {
         let start = *self.start.get_or_insert(now);
         let length = (window.as_nanos() / u128::from(WINDOW_PARTS)).max(1);
         let part = (now - start).as_nanos() / length;
-        for (place, most) in &places {
-            let Some(counter) = self.counters.get_mut(place) else { continue };
+        for (location, limit) in &places {
+            let Some(counter) = self.counters.get_mut(location) else { continue };
             counter.parts.retain(|at, _| at + u128::from(WINDOW_PARTS) >= part);
-            if counter.parts.values().copied().fold(0, u32::saturating_add) >= *most {
+            if counter.parts.values().copied().fold(0, u32::saturating_add) >= *limit {
                 return false;
             }
         }
         let until = now.checked_add(window.saturating_mul(2));
-        for (place, _) in places {
+        for (location, _) in places {
             let new = || Counter { parts: BTreeMap::new(), until };
-            let counter = self.counters.entry(place).or_insert_with(new);
+            let counter = self.counters.entry(location).or_insert_with(new);
             *counter.parts.entry(part).or_default() += 1;
             counter.until = until;
         }
@@ -123,7 +123,7 @@ impl Store for MemoryStore {
         self.with(move |kept, now| {
             let from = kept.rows.range(place(table, prefix)..);
             let of = from.take_while(|((of, key), _)| of == table && key.starts_with(prefix));
-            of.filter_map(|(place, _)| kept.row(place, now)).collect()
+            of.filter_map(|(location, _)| kept.row(location, now)).collect()
         })
     }
 
@@ -137,14 +137,14 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
         self.with(move |kept, now| {
             kept.sweep(now);
-            let place = place(table, key);
-            let known = kept.rows.get(&place).filter(|held| !is_over(held.until, now));
+            let location = place(table, key);
+            let known = kept.rows.get(&location).filter(|held| !is_over(held.until, now));
             if !expected.fits(known.map(|held| held.version)) {
                 return None;
             }
             kept.version += 1;
             let held = Held { version: kept.version, value: value.to_vec(), until: now.checked_add(ttl) };
-            kept.rows.insert(place, held);
+            kept.rows.insert(location, held);
             Some(kept.version)
         })
     }
@@ -156,11 +156,11 @@ impl Store for MemoryStore {
         expected: Expected,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         self.with(move |kept, now| {
-            let place = place(table, key);
-            let known = kept.rows.get(&place).filter(|held| !is_over(held.until, now));
+            let location = place(table, key);
+            let known = kept.rows.get(&location).filter(|held| !is_over(held.until, now));
             let is_there = known.is_some_and(|held| expected.fits(Some(held.version)));
             if is_there {
-                kept.rows.remove(&place);
+                kept.rows.remove(&location);
             }
             is_there
         })
@@ -174,7 +174,7 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         self.with(move |kept, now| {
             kept.sweep(now);
-            let places = counters.iter().map(|(key, most)| (place(table, key), *most)).collect();
+            let places = counters.iter().map(|(key, max)| (place(table, key), *max)).collect();
             kept.count(places, window, now)
         })
     }

@@ -65,9 +65,9 @@ pub(crate) async fn execute<'a>(
 
 /// Tells operators of a tool that is answered long after its time limit, since nothing can end one whose thread
 /// is held.
-fn tell_late(begun: Instant, limit: Option<Duration>, ctx: &ToolContext) {
+fn tell_late(started: Instant, limit: Option<Duration>, ctx: &ToolContext) {
     let Some(limit) = limit else { return };
-    let took = begun.elapsed();
+    let took = started.elapsed();
     if took > limit.saturating_add(LATE) {
         ctx.warn(format!(
             "`{}` took {took:.1?}, though its time limit is {limit:?}: its thread was held, and only an `.await` can be \
@@ -102,6 +102,6 @@ where
 {
     poll_fn(move |cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
-        polled.unwrap_or_else(|why| Poll::Ready(Err(ToolError::panicked(why))))
+        polled.unwrap_or_else(|reason| Poll::Ready(Err(ToolError::panicked(reason))))
     })
 }

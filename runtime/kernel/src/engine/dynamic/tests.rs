@@ -92,10 +92,10 @@ fn definition_reports_all_errors_together() {
         "type": "object",
         "properties": { "a": { "type": "integer", "minimum": "1" }, "b": { "$ref": "#/$defs/Nobody" } },
     });
-    let told = DynamicTool::builder("call weather", " ").schema(&schema).spec().unwrap_err().to_string();
-    let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(lines.len(), 4, "{told}");
-    assert!(lines.iter().all(|line| line.starts_with("tool `call weather`: ")), "{told}");
+    let message = DynamicTool::builder("call weather", " ").schema(&schema).spec().unwrap_err().to_string();
+    let lines: Vec<&str> = message.lines().collect();
+    assert_eq!(lines.len(), 4, "{message}");
+    assert!(lines.iter().all(|line| line.starts_with("tool `call weather`: ")), "{message}");
     for (line, part) in lines.iter().zip(["may contain only", "no description", "/properties/a", "`Nobody`"])
     {
         assert!(line.contains(part), "{line}");

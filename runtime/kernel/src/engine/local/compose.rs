@@ -64,16 +64,16 @@ impl<'a> StepContext<'a> {
     async fn once(self, item: Option<(usize, &'a Value)>) -> Result<Option<ToolResult>, ToolError> {
         let (step, scope) = (self.step, self.scope(item.map(|(_, item)| item)));
         if let Some(condition) = &step.condition
-            && !condition.holds(&scope).map_err(|why| self.lacks(why))?
+            && !condition.holds(&scope).map_err(|error| self.lacks(error))?
         {
             return Ok(None);
         }
-        let arguments = step.arguments.fill(&scope).map_err(|why| self.lacks(why))?;
+        let arguments = step.arguments.fill(&scope).map_err(|error| self.lacks(error))?;
         let called = self.ctx.call(&step.tool, arguments.unwrap_or_default()).await;
         let failure = match called {
             Ok(result) if !result.is_error() => return Ok(Some(result)),
             Ok(result) => ToolError::failed(result.into_text()),
-            Err(why) => why,
+            Err(error) => error,
         };
         if self.ctx.is_cancelled() {
             return Err(ToolError::Cancelled);
@@ -84,8 +84,8 @@ impl<'a> StepContext<'a> {
         if step.optional && !stops {
             return Ok(None);
         }
-        let place = item.map_or(String::new(), |(place, _)| format!(", item {place}"));
-        Err(within(failure, &format!("step `{}` ({}){place}: ", step.id, step.tool)))
+        let location = item.map_or(String::new(), |(index, _)| format!(", item {index}"));
+        Err(within(failure, &format!("step `{}` ({}){location}: ", step.id, step.tool)))
     }
 
     /// Calls the tool for each item, and returns the results in the order of the items. After a failure no further
@@ -93,7 +93,7 @@ impl<'a> StepContext<'a> {
     async fn each(self, each: &ForEach) -> Result<Option<Value>, ToolError> {
         let scope = self.scope(None);
         if let Some(condition) = self.step.condition.as_ref().filter(|condition| !reads_item(condition))
-            && !condition.holds(&scope).map_err(|why| self.lacks(why))?
+            && !condition.holds(&scope).map_err(|error| self.lacks(error))?
         {
             return Ok(None);
         }
@@ -104,11 +104,11 @@ impl<'a> StepContext<'a> {
             None => return Err(self.lacks(Unfilled(each.list.clone()))),
             Some(_) => return Err(wrong(format!("step `{}` needs a list here", self.step.id))),
         };
-        let most = each.max_items as usize;
-        if items.len() > most {
+        let limit = each.max_items as usize;
+        if items.len() > limit {
             let id = &self.step.id;
             return Err(wrong(format!(
-                "step `{id}` takes at most {most} items, and these are {}",
+                "step `{id}` takes at most {limit} items, and these are {}",
                 items.len()
             )));
         }
@@ -120,11 +120,11 @@ impl<'a> StepContext<'a> {
         }
         let declared = declares(self.ctx, self.step);
         let mut failed: Option<(usize, ToolError)> = None;
-        while let Some((place, outcome)) = running.next().await {
+        while let Some((index, outcome)) = running.next().await {
             match outcome {
-                Ok(Some(result)) => values[place] = value_of(&result, declared),
-                Err(why) if failed.as_ref().is_none_or(|(first, _)| place < *first) => {
-                    failed = Some((place, why));
+                Ok(Some(result)) => values[index] = value_of(&result, declared),
+                Err(error) if failed.as_ref().is_none_or(|(first, _)| index < *first) => {
+                    failed = Some((index, error));
                 }
                 Ok(None) | Err(_) => {}
             }
@@ -135,16 +135,16 @@ impl<'a> StepContext<'a> {
             }
         }
         match failed {
-            Some((_, why)) => Err(why),
+            Some((_, error)) => Err(error),
             None => Ok(Some(Value::Array(values))),
         }
     }
 
-    fn lacks(self, why: Unfilled) -> ToolError {
-        match why.0.root {
-            Root::Argument(_) => missing(why),
+    fn lacks(self, reason: Unfilled) -> ToolError {
+        match reason.0.root {
+            Root::Argument(_) => missing(reason),
             Root::Step(_) | Root::Item => {
-                ToolError::failed(format!("step `{}` cannot run: {why}", self.step.id))
+                ToolError::failed(format!("step `{}` cannot run: {reason}", self.step.id))
             }
         }
     }
@@ -152,15 +152,15 @@ impl<'a> StepContext<'a> {
 
 /// Puts a text before that of an error of another tool. Waits and cancellations stay as they are: the toolbox
 /// recognizes them.
-fn within(why: ToolError, place: &str) -> ToolError {
-    match why {
-        ToolError::ApprovalRequired(_) | ToolError::InputRequired(_) | ToolError::Cancelled => why,
-        why => {
-            let detail = format!("{place}{}", why.operator_text());
-            let text = format!("{place}{why}");
-            let within = match &why {
+fn within(error: ToolError, location: &str) -> ToolError {
+    match error {
+        ToolError::ApprovalRequired(_) | ToolError::InputRequired(_) | ToolError::Cancelled => error,
+        error => {
+            let detail = format!("{location}{}", error.operator_text());
+            let text = format!("{location}{error}");
+            let within = match &error {
                 ToolError::Denied { .. } => ToolError::denied(text),
-                why => ToolError::failed_with(why.code().to_owned(), text),
+                error => ToolError::failed_with(error.code().to_owned(), text),
             };
             within.with_operator_detail(detail)
         }

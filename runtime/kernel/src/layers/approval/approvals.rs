@@ -288,7 +288,7 @@ impl Approvals {
                 Ok(Some(Claimed { id, version, request, decision }))
             }
             Err(ApprovalError::Taken) => Ok(None),
-            Err(why) => Err(why),
+            Err(error) => Err(error),
         }
     }
 
@@ -304,7 +304,7 @@ impl Approvals {
             }
             // Not every call that is resumed comes from the queue.
             Err(ApprovalError::NotFound { .. }) => Ok(()),
-            Err(why) => Err(why),
+            Err(error) => Err(error),
         }
     }
 
@@ -345,7 +345,7 @@ impl Approvals {
         match changed.await {
             Ok(_) => Ok(true),
             Err(ApprovalError::Taken | ApprovalError::NotFound { .. }) => Ok(false),
-            Err(why) => Err(why),
+            Err(error) => Err(error),
         }
     }
 
@@ -368,8 +368,8 @@ impl Approvals {
                 return Ok(entry);
             }
         }
-        let why = format!("it was changed {MAX_ATTEMPTS} times while this was tried");
-        Err(ApprovalError::Queue(ToolError::failed(why)))
+        let reason = format!("it was changed {MAX_ATTEMPTS} times while this was tried");
+        Err(ApprovalError::Queue(ToolError::failed(reason)))
     }
 }
 

@@ -137,8 +137,8 @@ impl QueuedApproval {
         let never = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
         let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, never);
         entry.version = row.version;
-        if let Err(why) = entry.read(&row.value, request.map(|row| row.value.as_slice()), now) {
-            entry.damage = Some(why.to_string());
+        if let Err(error) = entry.read(&row.value, request.map(|row| row.value.as_slice()), now) {
+            entry.damage = Some(error.to_string());
         }
         let over = matches!(
             entry.state,
@@ -216,13 +216,13 @@ impl QueuedApproval {
 
     /// Returns what is stored for people to see.
     pub(super) fn written(&self) -> Result<String, ApprovalError> {
-        serde_json::to_string(self).map_err(|why| ApprovalError::Damaged(why.to_string()))
+        serde_json::to_string(self).map_err(|error| ApprovalError::Damaged(error.to_string()))
     }
 
     /// Returns the sealed call as it is stored.
     pub(super) fn sealed(&self) -> Result<Option<String>, ApprovalError> {
         let request = self.request.as_deref().map(serde_json::to_string).transpose();
-        request.map_err(|why| ApprovalError::Damaged(why.to_string()))
+        request.map_err(|error| ApprovalError::Damaged(error.to_string()))
     }
 
     /// Whether a worker may claim it: it was decided, and no worker has it, or none has started it within this time.

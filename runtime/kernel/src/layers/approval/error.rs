@@ -74,10 +74,10 @@ impl fmt::Display for ApprovalError {
             ApprovalError::OtherCaller { what } => {
                 write!(f, "the call is for another {what}: resume it in a turn of its own caller, `caller`")
             }
-            ApprovalError::Damaged(why) => {
-                write!(f, "its row in the queue was changed and cannot be read, so it cannot run: {why}")
+            ApprovalError::Damaged(reason) => {
+                write!(f, "its row in the queue was changed and cannot be read, so it cannot run: {reason}")
             }
-            ApprovalError::Queue(why) => write!(f, "the queue of approvals gave no answer: {why}"),
+            ApprovalError::Queue(error) => write!(f, "the queue of approvals gave no answer: {error}"),
         }
     }
 }
@@ -87,14 +87,14 @@ toolgen_core::__readable_debug!(ApprovalError);
 impl std::error::Error for ApprovalError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            ApprovalError::Queue(why) => Some(why),
+            ApprovalError::Queue(reason) => Some(reason),
             _ => None,
         }
     }
 }
 
 impl From<StoreError> for ApprovalError {
-    fn from(why: StoreError) -> ApprovalError {
-        ApprovalError::Queue(why.into())
+    fn from(error: StoreError) -> ApprovalError {
+        ApprovalError::Queue(error.into())
     }
 }

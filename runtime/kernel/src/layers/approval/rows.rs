@@ -46,8 +46,8 @@ impl Approvals {
         match self.store.put(ENTRIES, id, value.as_bytes(), kept(entry), Expected::Absent).await? {
             Some(_) => Ok(()),
             None => {
-                let why = format!("there is already a call '{id}' in the queue");
-                Err(ApprovalError::Queue(ToolError::failed(why)))
+                let reason = format!("there is already a call '{id}' in the queue");
+                Err(ApprovalError::Queue(ToolError::failed(reason)))
             }
         }
     }

@@ -51,13 +51,13 @@ impl CircuitBreaker {
 
     /// Opens the circuit of a service that another process opened, for the time that is left there. A circuit that is
     /// open already stays open at least as long.
-    fn open_elsewhere(&self, service: &str, left: Duration) {
+    fn open_elsewhere(&self, service: &str, remaining: Duration) {
         let found = self.service(service);
         let mut machine = unpoisoned(found.machine.lock());
         let own = machine.stats(found.settings);
-        let is_longer = own.state == BreakerState::Open && own.retry_after >= Some(left);
-        if !left.is_zero() && !is_longer {
-            machine.open(found.settings.reset.saturating_sub(left));
+        let is_longer = own.state == BreakerState::Open && own.retry_after >= Some(remaining);
+        if !remaining.is_zero() && !is_longer {
+            machine.open(found.settings.reset.saturating_sub(remaining));
         }
     }
 
@@ -133,7 +133,8 @@ impl Circuits {
     /// Takes note that a circuit opened, for this long, or closed in this process.
     pub(super) fn changed(&self, service: &str, open: Option<Duration>) {
         // A time that cannot be represented is far enough in the future.
-        let till = open.and_then(|left| Instant::now().checked_add(left.min(CIRCUIT_TTL * 24 * 365)));
+        let till =
+            open.and_then(|remaining| Instant::now().checked_add(remaining.min(CIRCUIT_TTL * 24 * 365)));
         unpoisoned(self.seen.lock()).changes.insert(service.to_owned(), till);
         self.woken.notify_one();
     }
@@ -153,14 +154,14 @@ impl Circuits {
     /// Applies changes made elsewhere to the circuits here. Changes that were not passed on are passed on later.
     fn apply_changes(
         &self,
-        answer: Result<Vec<Row>, StoreError>,
-        told: Changes,
+        response: Result<Vec<Row>, StoreError>,
+        reported: Changes,
         breaker: &CircuitBreaker,
     ) -> bool {
         let mut seen = unpoisoned(self.seen.lock());
-        seen.answered = answer.is_ok();
-        let Ok(mut found) = answer else {
-            for (service, till) in told {
+        seen.answered = response.is_ok();
+        let Ok(mut found) = response else {
+            for (service, till) in reported {
                 seen.changes.entry(service).or_insert(till);
             }
             return false;
@@ -190,9 +191,9 @@ async fn follow(
     let mut known = BTreeMap::new();
     while breaker.strong_count() > 0 {
         let changes = std::mem::take(&mut unpoisoned(circuits.seen.lock()).changes);
-        let answer = exchange(&*store, &mut known, &changes).await;
+        let response = exchange(&*store, &mut known, &changes).await;
         let Some(breaker) = breaker.upgrade() else { return };
-        let answered = circuits.apply_changes(answer, changes, &breaker);
+        let answered = circuits.apply_changes(response, changes, &breaker);
         drop(breaker);
         // A change is passed on at once, but not again and again while the store is away.
         if answered {
@@ -210,12 +211,12 @@ async fn exchange(
     changes: &Changes,
 ) -> Result<Vec<Row>, StoreError> {
     for (service, till) in changes {
-        let (value, left) = match till {
+        let (value, remaining) = match till {
             Some(till) => (OPEN, till.saturating_duration_since(Instant::now())),
             None => (CLOSED, Duration::ZERO),
         };
         let stored =
-            store.put(TABLE, service, value, left.saturating_add(CIRCUIT_TTL), Expected::Any).await?;
+            store.put(TABLE, service, value, remaining.saturating_add(CIRCUIT_TTL), Expected::Any).await?;
         // What this process says itself is no news to it.
         known.extend(stored.map(|version| (service.clone(), version)));
     }

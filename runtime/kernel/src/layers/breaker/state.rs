@@ -166,7 +166,7 @@ impl Machine {
             Phase::HalfOpen { since: Some(since) } => (since, settings.trial_lock),
             Phase::Closed | Phase::HalfOpen { since: None } => return None,
         };
-        wait.checked_sub(now.duration_since(since)).filter(|left| !left.is_zero())
+        wait.checked_sub(now.duration_since(since)).filter(|remaining| !remaining.is_zero())
     }
 
     fn enter(&mut self, phase: Phase) {

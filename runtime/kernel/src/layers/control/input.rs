@@ -84,7 +84,7 @@ pub enum InputReply {
 impl fmt::Debug for InputReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InputReply::Given(answer) => f.debug_tuple("Given").field(&Redacted(answer)).finish(),
+            InputReply::Given(response) => f.debug_tuple("Given").field(&Redacted(response)).finish(),
             InputReply::Declined => f.write_str("Declined"),
             InputReply::Later => f.write_str("Later"),
         }

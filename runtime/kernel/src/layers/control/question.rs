@@ -124,10 +124,10 @@ impl<A: Answerer> EffectHandler for Questions<A> {
                 |key: &str| effect.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
             let question =
                 Question { question: text("question"), context: text("context"), urgency: text("urgency") };
-            let answer = self.0.answer(&question, ctx).await?;
-            let details = json!({ "question": question.question, "answer": answer });
-            let said = format!("Question: {}\nAnswer: {answer}", question.question);
-            Ok(ToolResult::text(said).with_details(details))
+            let output = self.0.answer(&question, ctx).await?;
+            let details = json!({ "question": question.question, "answer": output });
+            let message = format!("Question: {}\nAnswer: {output}", question.question);
+            Ok(ToolResult::text(message).with_details(details))
         })
     }
 }

@@ -32,7 +32,7 @@ impl Codes {
             Ok(result) => result.details.get("code").and_then(Value::as_str).unwrap_or_default(),
             Err(ToolError::Failed { code: Cow::Owned(code), .. }) => code,
             // As it stands in the program.
-            Err(why) => return Some(why.code()),
+            Err(error) => return Some(error.code()),
         };
         let code = codes::current(code);
         Some(if codes::is_own(code) || code == LOCKED || self.declare(code) { code } else { OTHER_CODE })

@@ -79,14 +79,14 @@ impl ReadResult {
         // At least one character, or reading would never end.
         let one = rest.chars().next().map_or(0, char::len_utf8);
         let end = begin + cut(rest, size).max(one);
-        let shown = text.get(begin..end).unwrap_or_default();
+        let displayed = text.get(begin..end).unwrap_or_default();
         hide_cut(&text, begin..end, ctx);
         let notice = if end == text.len() {
             format!("[End of the result: bytes {begin}-{end} of {end}.]")
         } else {
             go_on(handle, begin, end, text.len())
         };
-        let result = ToolResult::text(shown);
+        let result = ToolResult::text(displayed);
         let next = if end == text.len() { Value::Null } else { json!(end) };
         let details = json!({ "handle": handle, "offset": begin, "next_offset": next, "total": text.len() });
         Ok(result.with_content(crate::call::result::Content::Text(notice)).with_details(details))

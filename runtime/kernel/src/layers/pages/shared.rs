@@ -72,12 +72,12 @@ pub(super) async fn find(
     handle: &str,
 ) -> Result<Option<Page>, ToolError> {
     let found = store.get(TABLE, &owner.key(handle)).await;
-    found.and_then(|row| row.map(page).transpose()).map_err(|why| {
+    found.and_then(|row| row.map(page).transpose()).map_err(|error| {
         let text = format!(
             "Whether there is a result '{handle}' is not known, because the state that is shared with other processes \
              cannot be reached. Try again in a moment."
         );
-        ToolError::failed_with(RESULT_UNKNOWN, text).with_operator_detail(why.to_string())
+        ToolError::failed_with(RESULT_UNKNOWN, text).with_operator_detail(error.to_string())
     })
 }
 

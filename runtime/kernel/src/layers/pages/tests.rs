@@ -36,11 +36,11 @@ fn told(notice: &str) -> Option<Value> {
 /// All pages, read by following the notice of each.
 async fn pages_of(pages: &Pages, first: &ToolResult, ctx: &ToolContext) -> Vec<String> {
     let tool = pages.tool();
-    let (mut shown, mut result) = (Vec::new(), first.clone());
+    let (mut displayed, mut result) = (Vec::new(), first.clone());
     loop {
         let [.., page, notice] = &result.content[..] else { panic!("{result:?}") };
-        shown.push(text(page).to_owned());
-        let Some(arguments) = told(text(notice)) else { return shown };
+        displayed.push(text(page).to_owned());
+        let Some(arguments) = told(text(notice)) else { return displayed };
         result = call_in(&tool, arguments, ctx).await.unwrap();
     }
 }
@@ -68,13 +68,13 @@ proptest! {
         }
         // A first page of nothing is left out.
         let first = if cut.content.len() == 1 { ToolResult::text("").with_content(cut.content[0].clone()) } else { cut };
-        let shown = run(pages_of(&pages, &first, &ctx()));
-        prop_assert_eq!(shown.concat(), whole);
-        for page in &shown[1..] {
+        let displayed = run(pages_of(&pages, &first, &ctx()));
+        prop_assert_eq!(displayed.concat(), whole);
+        for page in &displayed[1..] {
             let one = page.chars().count() == 1;
             prop_assert!(!page.is_empty() && (page.len() as u64 <= limit || one), "{:?}", page);
         }
-        prop_assert!(shown[0].len() as u64 <= limit);
+        prop_assert!(displayed[0].len() as u64 <= limit);
     }
 
     #[test]
@@ -94,13 +94,13 @@ proptest! {
             prop_assert_eq!(cut, result);
             return Ok(());
         }
-        let (notice, shown) = cut.content[1..].split_last().unwrap();
-        let shown: Vec<&str> = shown.iter().map(text).collect();
+        let (notice, visible) = cut.content[1..].split_last().unwrap();
+        let displayed: Vec<&str> = visible.iter().map(text).collect();
         let arguments = told(text(notice)).unwrap();
         let offset = arguments["offset"].as_u64().unwrap() as usize;
         // What is shown is what comes before the offset, but for a break at the end of it.
-        let shown = shown.join("\n");
-        prop_assert_eq!(shown.trim_end_matches('\n'), whole[..offset].trim_end_matches('\n'));
+        let displayed = displayed.join("\n");
+        prop_assert_eq!(displayed.trim_end_matches('\n'), whole[..offset].trim_end_matches('\n'));
         prop_assert!(offset as u64 <= limit + 1);
         let rest = run(async {
             let next = call_in(&pages.tool(), arguments, &ctx()).await.unwrap();
@@ -135,12 +135,12 @@ async fn page_breaks_at_line_ends_and_explains_how_to_continue() {
 #[tokio::test]
 async fn tool_may_lower_the_limit_but_not_raise_it() {
     let pages = Pages::new(ResultLimit::bytes(8));
-    for (own, shown) in [(None, 8), (Some(4), 4), (Some(800), 8)] {
+    for (own, visible) in [(None, 8), (Some(4), 4), (Some(800), 8)] {
         let spec = ToolSpec { result_limit: own, ..spec() };
         let cut = pages.apply(ToolResult::text("x".repeat(50)), &spec, &ctx());
-        assert_eq!(text(&cut.content[0]).len(), shown);
+        assert_eq!(text(&cut.content[0]).len(), visible);
         let next = call_in(&pages.tool(), told(text(&cut.content[1])).unwrap(), &ctx()).await.unwrap();
-        assert_eq!(text(&next.content[0]).len(), shown);
+        assert_eq!(text(&next.content[0]).len(), visible);
         // A page passes as it is.
         assert_eq!(pages.apply(next.clone(), pages.tool().spec(), &ctx()), next);
     }
@@ -203,9 +203,9 @@ async fn stored_results_expire_and_are_bounded() {
     let cut = pages.apply(ToolResult::text("x".repeat(101)), &spec(), &ctx());
     let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to be kept; ask for less.]";
     assert_eq!(text(&cut.content[1]), expected);
-    let shown = format!("{pages:?}");
+    let displayed = format!("{pages:?}");
     let handle = large.unwrap()["handle"].as_str().unwrap().to_owned();
-    assert!(shown.contains("results: 2, bytes: 95") && !shown.contains(&handle), "{shown}");
+    assert!(displayed.contains("results: 2, bytes: 95") && !displayed.contains(&handle), "{displayed}");
 }
 
 #[tokio::test]

@@ -196,8 +196,9 @@ impl RulesBuilder {
     pub fn build(self) -> Result<PolicyRules, RulesError> {
         let mut problems = Vec::new();
         let mut read = |texts: Vec<Text>| -> Vec<Rule> {
-            let rules =
-                texts.into_iter().filter_map(|text| Rule::parse(text).map_err(|why| problems.push(why)).ok());
+            let rules = texts
+                .into_iter()
+                .filter_map(|text| Rule::parse(text).map_err(|error| problems.push(error)).ok());
             rules.collect()
         };
         let lists = Lists { include: self.include.map(&mut read), exclude: read(self.exclude) };

@@ -285,14 +285,14 @@ fn explanation_names_the_deciding_rule() {
     let policy = Policy::new(limits)
         .with_rules(rules(Some(&["*_file", "read*", "shell"]), &["effect:files_write effect:mutating"]));
     let specs = tools();
-    let told: Vec<String> = specs.iter().map(|spec| policy.explain(spec).to_string()).collect();
+    let messages: Vec<String> = specs.iter().map(|spec| policy.explain(spec).to_string()).collect();
     let excluded = "is excluded by the rule 'effect:files_write effect:mutating'";
-    assert_eq!(told[0], "tool 'read_file' is included by '*_file'");
-    assert_eq!(told[1], format!("Permission denied: tool 'write_file' {excluded}"));
+    assert_eq!(messages[0], "tool 'read_file' is included by '*_file'");
+    assert_eq!(messages[1], format!("Permission denied: tool 'write_file' {excluded}"));
     let both =
         "and it may do more than this context allows:\n- programs: it may start programs (allowed: none)";
     let worst = "Effects that a tool does not rule out are assumed, and this tool rules out none.";
-    assert_eq!(told[2], format!("Permission denied: tool 'shell' {excluded}, {both}\n{worst}"));
+    assert_eq!(messages[2], format!("Permission denied: tool 'shell' {excluded}, {both}\n{worst}"));
     let by_effect = Policy::new(EffectLimits::ANY).with_rules(rules(None, &["effect:destructive"]));
     let text = by_effect.explain(&specs[2]).to_string();
     assert_eq!(
@@ -301,9 +301,9 @@ fn explanation_names_the_deciding_rule() {
     );
     let by_name = Policy::new(EffectLimits::ANY).with_rules(rules(None, &["shell"]));
     assert!(!by_name.explain(&specs[2]).to_string().contains(worst));
-    assert_eq!(told[3], "Permission denied: tool 'web_fetch' is not included by any rule");
+    assert_eq!(messages[3], "Permission denied: tool 'web_fetch' is not included by any rule");
     let refused: Vec<String> = policy.refused(&specs).iter().map(ToString::to_string).collect();
-    assert_eq!(refused, told[1..]);
+    assert_eq!(refused, messages[1..]);
     assert_eq!(Policy::default().explain(&specs[2]).to_string(), "tool 'shell' is allowed");
 }
 

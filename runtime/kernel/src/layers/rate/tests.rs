@@ -81,13 +81,13 @@ proptest! {
     fn sliding_window_never_exceeds_its_limit(
         calls in calls(),
     ) {
-        let (per_tool, most, window) = (4, 6, 1000);
+        let (per_tool, max, window) = (4, 6, 1000);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         let outcome: Result<(), TestCaseError> = runtime.unwrap().block_on(async {
             let limit = WindowLimit::new()
                 .with_window(Duration::from_millis(window))
                 .with_per_tool(per_tool)
-                .with_per_principal(most);
+                .with_per_principal(max);
             let who = Principal::new("a");
             let (mut now, mut allowed) = (0, Vec::<(u64, usize)>::new());
             for (wait, which) in calls {
@@ -96,14 +96,14 @@ proptest! {
                 let since = |age: u64| {
                     let recent: Vec<_> = allowed.iter().filter(|(at, _)| at + age > now).collect();
                     let same = recent.iter().filter(|(_, tool)| *tool == which).count();
-                    (recent.len() as u32) < most && (same as u32) < per_tool
+                    (recent.len() as u32) < max && (same as u32) < per_tool
                 };
                 // The oracle keeps every call. It must agree but for the part that counts longer.
                 let (strict, lenient) = (since(window + 2 * window / PARTS + 1), since(window));
-                let answer = limit.admit(&who, &tool(["x", "y", "z"][which]));
-                prop_assert!(!answer || lenient, "too many at {}", now);
-                prop_assert!(answer || !strict, "refused for too long at {}", now);
-                if answer {
+                let response = limit.admit(&who, &tool(["x", "y", "z"][which]));
+                prop_assert!(!response || lenient, "too many at {}", now);
+                prop_assert!(response || !strict, "refused for too long at {}", now);
+                if response {
                     allowed.push((now, which));
                 }
             }
@@ -136,8 +136,8 @@ async fn panicking_limit_refuses() {
     let limits: [&dyn RateLimit; 2] = [&Early, &late];
     for limit in limits {
         let ctx = ToolContext::new("1", "unnamed");
-        let answer = check(limit, &Principal::new("a"), &ToolSpec::EMPTY, &ctx).await;
-        assert_eq!(answer, Err(exceeded("unnamed")));
+        let response = check(limit, &Principal::new("a"), &ToolSpec::EMPTY, &ctx).await;
+        assert_eq!(response, Err(exceeded("unnamed")));
     }
 }
 

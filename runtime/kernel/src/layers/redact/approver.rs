@@ -26,15 +26,15 @@ impl ToolRedactor {
         if !is_within(arguments, MAX_DEPTH) {
             return Err(format!("its arguments are nested more than {MAX_DEPTH} levels deep"));
         }
-        let mut shown = arguments.clone();
+        let mut visible = arguments.clone();
         if let Some(rules) = self.redactor.applied() {
             if let Some(input) = &self.input {
-                input.hide_leaves(&mut shown);
+                input.hide_leaves(&mut visible);
             }
-            rules.hide_texts(&mut shown);
+            rules.hide_texts(&mut visible);
         }
-        match shown.to_string().len() {
-            0..=MAX_JSON_BYTES => Ok(shown),
+        match visible.to_string().len() {
+            0..=MAX_JSON_BYTES => Ok(visible),
             length => Err(format!("its arguments are {length} bytes long, of at most {MAX_JSON_BYTES}")),
         }
     }
@@ -47,14 +47,14 @@ impl Redactor {
     /// # Errors
     ///
     /// The reason why that cannot be shown, as part of a sentence.
-    pub(crate) fn reason(&self, reason: &str, shown: &Value, secrets: &Secrets) -> Result<String, String> {
+    pub(crate) fn reason(&self, reason: &str, visible: &Value, secrets: &Secrets) -> Result<String, String> {
         let Some(rules) = self.applied() else { return Ok(reason.to_owned()) };
         if secrets.are_too_many() {
             return Err(
                 "its arguments hold too many secrets to keep all of them out of the reason".to_owned()
             );
         }
-        let without = secrets.unseen_in(shown).replace(reason);
+        let without = secrets.unseen_in(visible).replace(reason);
         let reason = without.as_deref().unwrap_or(reason);
         Ok(scan::issued_tokens(reason, &rules.prefixes).unwrap_or_else(|| reason.to_owned()))
     }

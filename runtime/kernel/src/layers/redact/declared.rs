@@ -50,9 +50,9 @@ struct Node {
 
 impl Node {
     fn leads_to(&self) -> impl Iterator<Item = usize> {
-        let named = self.fields.iter().map(|(_, node)| *node);
+        let by_name = self.fields.iter().map(|(_, node)| *node);
         let lists = [&self.also, &self.rest, &self.any, &self.first, &self.items];
-        lists.into_iter().flatten().copied().chain(named)
+        lists.into_iter().flatten().copied().chain(by_name)
     }
 }
 
@@ -246,10 +246,10 @@ impl Node {
     }
 
     fn of_key(&self, key: &str) -> impl Iterator<Item = usize> {
-        let named = self.fields.iter().filter(move |(name, _)| name == key).map(|(_, node)| *node);
+        let by_name = self.fields.iter().filter(move |(name, _)| name == key).map(|(_, node)| *node);
         let known = self.fields.iter().any(|(name, _)| name == key);
         let rest = if known { &[][..] } else { &self.rest[..] };
-        named.chain(rest.iter().chain(&self.any).copied())
+        by_name.chain(rest.iter().chain(&self.any).copied())
     }
 }
 

@@ -190,9 +190,9 @@ fn recursive_union_is_walked_in_bounded_time() {
         given = json!({"next": given});
     }
     let shape = object(json!({"n": {"$ref": "#/$defs/N"}}));
-    let (shown, spent) = cpu_time(|| hidden(&shape, &defs, json!({"n": given})));
+    let (visible, spent) = cpu_time(|| hidden(&shape, &defs, json!({"n": given})));
     assert!(spent.as_secs() < 2, "{spent:?}");
-    assert!(!shown.to_string().contains("\"v\""), "{shown}");
+    assert!(!visible.to_string().contains("\"v\""), "{visible}");
 }
 
 #[test]
@@ -250,10 +250,10 @@ fn deep_values_are_truncated() {
     for _ in 0..40 {
         value = json!([value]);
     }
-    let shown = Redactor::new().value(value.clone()).to_string();
-    assert!(shown.starts_with("[[[") && shown.contains("\"[MAX_DEPTH_EXCEEDED]\""), "{shown}");
-    let shown = Redactor::builder().max_depth(2).build().value(value).to_string();
-    assert_eq!(shown, "[[\"[MAX_DEPTH_EXCEEDED]\"]]");
+    let displayed = Redactor::new().value(value.clone()).to_string();
+    assert!(displayed.starts_with("[[[") && displayed.contains("\"[MAX_DEPTH_EXCEEDED]\""), "{displayed}");
+    let displayed = Redactor::builder().max_depth(2).build().value(value).to_string();
+    assert_eq!(displayed, "[[\"[MAX_DEPTH_EXCEEDED]\"]]");
 }
 
 #[test]
@@ -306,8 +306,8 @@ fn results_are_redacted_in_content_and_details() {
             "details": {"otp": "[REDACTED]", "echo": "[REDACTED]", "n": 1},
         })
     );
-    let why = ToolError::failed("login failed").with_operator_detail("sent hunter2");
-    assert_eq!(redactor.error(&why, &secrets), "sent [REDACTED]");
+    let reason = ToolError::failed("login failed").with_operator_detail("sent hunter2");
+    assert_eq!(redactor.error(&reason, &secrets), "sent [REDACTED]");
 }
 
 proptest! {
@@ -316,9 +316,9 @@ proptest! {
         prop_assume!(secret_text.trim().chars().count() >= 4);
         prop_assume!(!"[REDACTED]".contains(secret_text.trim()) && !around.contains(secret_text.trim()));
         let redactor = Redactor::new().for_tool(&tool(&object(json!({"pin": secret()})), &json!({})));
-        let (shown, secrets) = redactor.arguments(json!({"pin": secret_text, "x": format!("{around}{secret_text}")}));
+        let (visible, secrets) = redactor.arguments(json!({"pin": secret_text, "x": format!("{around}{secret_text}")}));
         let kept = secret_text.trim();
-        prop_assert!(!shown["x"].as_str().unwrap().contains(kept), "{}", shown);
+        prop_assert!(!visible["x"].as_str().unwrap().contains(kept), "{}", visible);
         let text = json!({"echo": secret_text, "around": around}).to_string();
         let clean = redactor.text(&text, &secrets);
         prop_assert!(!clean.contains(kept), "{}", clean);
@@ -376,15 +376,15 @@ fn messages_about_a_secret_argument_lose_only_values() {
         kind: crate::schema::shape::decode::ArgumentProblemKind::Missing,
         message: message.to_owned(),
     };
-    let why = ToolError::from_problems(vec![
+    let reason = ToolError::from_problems(vec![
         problem("/password", "missing: expected a text"),
         problem("/url", "expected a number, got the text \"https://x/?token=abcdef\""),
     ]);
     let redactor = Redactor::new().for_unknown();
-    let told = "Invalid arguments: /password: missing: expected a text\n\
+    let described = "Invalid arguments: /password: missing: expected a text\n\
                 /url: expected a number, got the text \"https://x/?token=[REDACTED]\"";
-    assert_eq!(redactor.error(&why, &Secrets::default()), told);
-    assert_eq!(redactor.message(&why, &Secrets::default()), told);
+    assert_eq!(redactor.error(&reason, &Secrets::default()), described);
+    assert_eq!(redactor.message(&reason, &Secrets::default()), described);
     // What a tool itself says is not known to hold no value.
     let own = ToolError::invalid_args("password: hunter22 is too short");
     assert_eq!(

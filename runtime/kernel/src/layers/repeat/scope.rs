@@ -127,8 +127,10 @@ impl<'a> Guard<'a> {
                 return None;
             }
             Err(
-                why @ (ToolError::Failed { .. } | ToolError::InvalidArgs { .. } | ToolError::Timeout { .. }),
-            ) => Some(why.to_string()),
+                reason @ (ToolError::Failed { .. }
+                | ToolError::InvalidArgs { .. }
+                | ToolError::Timeout { .. }),
+            ) => Some(reason.to_string()),
             Err(_) => return None,
         };
         // Later, when it is cut, nothing would recognise what is left of a secret.
@@ -175,8 +177,8 @@ impl Layer for Repeats {
             return None;
         }
         let mut counted = guard.counted(call.name(), arguments);
-        if let Err(why) = guard.rows.check_key(call.name(), counted.here) {
-            return Some(Box::pin(ready(Err(why))));
+        if let Err(error) = guard.rows.check_key(call.name(), counted.here) {
+            return Some(Box::pin(ready(Err(error))));
         }
         if counted.there.is_none() {
             call.keep(self, counted);

@@ -65,10 +65,10 @@ impl Failures {
         error: &str,
         memory: Duration,
     ) -> Result<(), StoreError> {
-        let (error, shown) = (sha256(error.as_bytes()), super::error_summary(error));
+        let (error, visible) = (sha256(error.as_bytes()), super::error_summary(error));
         for _ in 0..TRIES {
             let before = if known.error == error { known.count } else { 0 };
-            let value = json!({ "count": before.saturating_add(1), "error": error, "shown": shown });
+            let value = json!({ "count": before.saturating_add(1), "error": error, "shown": visible });
             let (value, expected) = (value.to_string(), Expected::known(known.version));
             if self.0.put(TABLE, call, value.as_bytes(), memory, expected).await?.is_some() {
                 break;

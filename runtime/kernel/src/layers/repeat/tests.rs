@@ -201,8 +201,8 @@ fn similar_values_of_different_types_are_distinct() {
 #[test]
 fn record_returns_true_only_for_the_failure_that_blocks() {
     let guard = RepeatGuard::new();
-    let told: Vec<bool> = (0..5).map(|_| guard.record("t", &make(), Some("no"))).collect();
-    assert_eq!(told, [false, false, true, false, false]);
+    let messages: Vec<bool> = (0..5).map(|_| guard.record("t", &make(), Some("no"))).collect();
+    assert_eq!(messages, [false, false, true, false, false]);
     assert!(!guard.record("t", &make(), None));
 }
 
@@ -312,7 +312,7 @@ fn concurrent_failures_are_all_counted() {
             std::thread::spawn(move || (0..100).filter(|_| guard.record("t", &make(), Some("no"))).count())
         })
         .collect();
-    let told: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    let reported: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     assert!(stops(&guard, "t", &make()));
-    assert_eq!(told, 1);
+    assert_eq!(reported, 1);
 }

@@ -60,7 +60,7 @@ impl TraceSpan {
         let code = match outcome {
             Ok(result) if !result.is_error() => None,
             Ok(result) => Some(result.details.get("code").and_then(Value::as_str).unwrap_or_default()),
-            Err(why) => Some(why.code()),
+            Err(error) => Some(error.code()),
         };
         let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
         let about =
@@ -77,8 +77,8 @@ impl TraceSpan {
                 }
             }
         }
-        if let (Some(shown), Ok(result)) = (&self.redactor, outcome) {
-            let result = shown.result(result, secrets);
+        if let (Some(visible), Ok(result)) = (&self.redactor, outcome) {
+            let result = visible.result(result, secrets);
             self.span.record("gen_ai.tool.call.result", result.to_string());
         }
     }
@@ -141,7 +141,7 @@ fn span(called: &Called<'_>, ctx: &ToolContext) -> Span {
 fn about_credential(outcome: &Outcome) -> Option<Cow<'_, str>> {
     match outcome {
         Ok(result) => result.operator_text().map(Cow::Borrowed),
-        Err(why) => codes::CREDENTIALS.contains(&why.code()).then(|| why.operator_text()),
+        Err(error) => codes::CREDENTIALS.contains(&error.code()).then(|| error.operator_text()),
     }
 }
 

@@ -20,11 +20,11 @@ pub fn signature(spec: &ToolSpec) -> String {
     let fields: Vec<&Field> = fields.filter(|field| field.access != Access::ReadOnly).collect();
     let (required, optional): (Vec<&Field>, Vec<&Field>) =
         fields.into_iter().partition(|field| field.required);
-    let named = required.iter().chain(optional.iter().take(MAX_OPTIONAL_SHOWN)).map(|field| {
+    let by_name = required.iter().chain(optional.iter().take(MAX_OPTIONAL_SHOWN)).map(|field| {
         let mark = if field.required { "" } else { "?" };
         format!("{}{mark}: {}", field.name, kind(&field.shape, &spec.defs, 2))
     });
-    let mut named: Vec<String> = named.collect();
+    let mut named: Vec<String> = by_name.collect();
     if optional.len() > MAX_OPTIONAL_SHOWN {
         named.push("…".to_owned());
     }
@@ -47,8 +47,8 @@ fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
         Kind::Array(rules) => format!("{}[]", kind(&rules.items, defs, below)),
         Kind::Enum(values) => {
             let more = (values.len() > MAX_VALUES_SHOWN).then(|| "…".to_owned());
-            let named = values.iter().take(MAX_VALUES_SHOWN).map(|value| value.to_json().to_string());
-            named.chain(more).collect::<Vec<_>>().join("|")
+            let by_name = values.iter().take(MAX_VALUES_SHOWN).map(|value| value.to_json().to_string());
+            by_name.chain(more).collect::<Vec<_>>().join("|")
         }
         Kind::Union(rules) => {
             let mut kinds: Vec<String> = Vec::new();
@@ -85,12 +85,14 @@ mod tests {
         let schema = json!({"type": "object", "properties": properties, "required": ["ids"]});
         let input = read(&schema, &mut Vec::new()).into();
         let spec = ToolSpec { name: ToolName::new("find"), input, ..ToolSpec::EMPTY };
-        let told = signature(&spec);
-        assert!(told.starts_with("find(ids: integer[], "), "{told}");
+        let message = signature(&spec);
+        assert!(message.starts_with("find(ids: integer[], "), "{message}");
         assert!(
-            told.contains(r#"mode?: "a"|"b""#) && told.contains("body?: object") && told.ends_with(", …)"),
-            "{told}"
+            message.contains(r#"mode?: "a"|"b""#)
+                && message.contains("body?: object")
+                && message.ends_with(", …)"),
+            "{message}"
         );
-        assert!(told.contains("either?: string|integer"), "{told}");
+        assert!(message.contains("either?: string|integer"), "{message}");
     }
 }

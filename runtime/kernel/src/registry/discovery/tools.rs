@@ -160,17 +160,17 @@ impl DescribeTool {
                 Some(spec) => entries.push(described(spec, ctx)),
                 None => {
                     let suggestion = closest_match(name, allowed.iter().map(|spec| spec.name.as_str()));
-                    let suggestion = suggestion.map(|meant| format!("; did you mean '{meant}'?"));
+                    let suggestion = suggestion.map(|closest| format!("; did you mean '{closest}'?"));
                     let name = shown_name(name);
-                    let why = format!("Tool '{name}' not found{}", suggestion.unwrap_or_default());
-                    entries.push(why.clone() + "\n");
-                    unknown.get_or_insert(why);
+                    let reason = format!("Tool '{name}' not found{}", suggestion.unwrap_or_default());
+                    entries.push(reason.clone() + "\n");
+                    unknown.get_or_insert(reason);
                 }
             }
         }
         match unknown {
             // Nothing to show beside the mistake.
-            Some(why) if entries.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", why)),
+            Some(reason) if entries.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", reason)),
             _ => Ok(ToolResult::text(entries.join("\n"))),
         }
     }
@@ -181,8 +181,8 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     let dialect = ctx.dialect();
     // A dialect that cannot express a schema still reads arguments of its plain form.
     let rendered = spec.schema(dialect).or_else(|_| spec.schema(&JSON_SCHEMA));
-    let (description, schema) = rendered.map_or((spec.description.to_string(), Value::Null), |told| {
-        (told.description.into_owned(), told.schema)
+    let (description, schema) = rendered.map_or((spec.description.to_string(), Value::Null), |message| {
+        (message.description.into_owned(), message.schema)
     });
     let mut out = format!("## {}\n{}\nArguments: {schema}\n", spec.name, description.trim());
     let mut line = |title: &str, text: &str| {

@@ -65,8 +65,8 @@ impl ToolboxBuilder {
         for set in &self.toolsets {
             discovery = discovery.group(set.clone());
         }
-        let discovered = discovery.open(&self.registry).map_err(|(name, why)| {
-            ToolboxError::Discovery(format!("'{name}' is not a name of a tool: {why}"))
+        let discovered = discovery.open(&self.registry).map_err(|(name, error)| {
+            ToolboxError::Discovery(format!("'{name}' is not a name of a tool: {error}"))
         })?;
         for tool in &discovered.tools {
             if self.registry.index(tool.name()).is_some() {

@@ -38,44 +38,44 @@ pub(super) trait Turn {
 /// Runs the calls of a turn in steps of `size`. Returns the answers in order, and whether the turn was interrupted.
 pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
-    let mut answers: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
+    let mut responses: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
     let mut interrupted = false;
     let mut begin = 0;
     while begin < count && !interrupted {
         let end = begin.saturating_add(size.get()).min(count);
-        step(&mut turn, begin, &mut answers[begin..end]).await;
+        step(&mut turn, begin, &mut responses[begin..end]).await;
         begin = end;
         interrupted = !turn.is_cancelled() && turn.is_interrupted();
     }
-    let rest = answers.iter_mut().enumerate().skip(begin);
-    for (index, answer) in rest {
+    let rest = responses.iter_mut().enumerate().skip(begin);
+    for (index, response) in rest {
         if let Some(refused) = turn.refuse(index, Refusal::Skipped) {
-            *answer = Some(refused.await);
+            *response = Some(refused.await);
         }
     }
-    (answers.into_iter().flatten().collect(), interrupted)
+    (responses.into_iter().flatten().collect(), interrupted)
 }
 
 /// Runs the calls from `begin` on, one for each place in `answers`.
-async fn step<T: Turn>(turn: &mut T, begin: usize, answers: &mut [Option<T::Answer>]) {
-    if let [answer] = answers {
+async fn step<T: Turn>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
+    if let [response] = responses {
         if let Some(answered) = start_run(turn, begin) {
-            *answer = Some(answered.await);
+            *response = Some(answered.await);
         }
         return;
     }
     let footprints: Vec<Footprint> =
-        (begin..begin + answers.len()).map(|index| turn.footprint(index)).collect();
+        (begin..begin + responses.len()).map(|index| turn.footprint(index)).collect();
     let mut order = Order::new(&footprints);
-    let mut running = Join::new(answers.len());
+    let mut running = Join::new(responses.len());
     loop {
         while let Some(at) = order.ready.pop_front() {
             if let Some(answered) = start_run(turn, begin + at) {
                 running.push(at, answered);
             }
         }
-        let Some((at, answer)) = running.next().await else { return };
-        answers[at] = Some(answer);
+        let Some((at, response)) = running.next().await else { return };
+        responses[at] = Some(response);
         order.answered(at);
     }
 }

@@ -74,7 +74,7 @@ pub fn main<E: fmt::Display>(
     let name = Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (text, status) = match run(&name, words, toolbox) {
         Ok((text, status)) => (text, status),
-        Err(answer) => (answer.json.to_string(), answer.status),
+        Err(response) => (response.json.to_string(), response.status),
     };
     match writeln!(io::stdout(), "{text}") {
         // A reader that leaves has enough.
@@ -92,13 +92,13 @@ fn run<E: fmt::Display>(
     words: impl Iterator<Item = OsString>,
     toolbox: impl FnOnce() -> Result<Toolbox, E>,
 ) -> Result<(String, u8), OneShotOutput> {
-    let asked = understood(name, words).map_err(|why| wrong("INVALID_INPUT", why))?;
-    let failed = |why: String| OneShotOutput::failed(&ToolError::failed(why));
+    let asked = understood(name, words).map_err(|error| wrong("INVALID_INPUT", error))?;
+    let failed = |reason: String| OneShotOutput::failed(&ToolError::failed(reason));
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|why| failed(format!("The program cannot run: {why}")))?;
+    let runtime = runtime.map_err(|error| failed(format!("The program cannot run: {error}")))?;
     let toolbox = {
         let _within = runtime.enter();
-        toolbox().map_err(|why| failed(why.to_string()))?
+        toolbox().map_err(|error| failed(error.to_string()))?
     };
     let tools = toolbox.list();
     let done = match asked {
@@ -110,12 +110,12 @@ fn run<E: fmt::Display>(
         Request::Schema(tool) => (chosen(tool, &tools)?.input_schema.to_string(), 0),
         Request::Call(tool) => {
             let tool = chosen(tool, &tools)?;
-            let input = input().map_err(|why| OneShotOutput::failed(&unreadable(&why)))?;
-            let answer = runtime.block_on(interruptible(&toolbox, &tool.name, &input));
-            if !answer.detail.is_empty() {
-                let _ = writeln!(io::stderr(), "{}", printable(&answer.detail));
+            let input = input().map_err(|error| OneShotOutput::failed(&unreadable(&error)))?;
+            let response = runtime.block_on(interruptible(&toolbox, &tool.name, &input));
+            if !response.detail.is_empty() {
+                let _ = writeln!(io::stderr(), "{}", printable(&response.detail));
             }
-            (answer.json.to_string(), answer.status)
+            (response.json.to_string(), response.status)
         }
     };
     end(runtime);
@@ -158,7 +158,7 @@ fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShot
         (None, _) => Err(wrong("TOOL_NOT_FOUND", format!("Name one of the tools: {}", all()))),
         (Some(name), _) => tools.iter().find(|tool| tool.name == *name).ok_or_else(|| {
             let hint = match closest_match(&name, names()) {
-                Some(meant) => format!("did you mean '{meant}'?"),
+                Some(suggestion) => format!("did you mean '{suggestion}'?"),
                 None => format!("there are {}", all()),
             };
             wrong("TOOL_NOT_FOUND", format!("Tool not found: {name}; {hint}"))
@@ -166,8 +166,8 @@ fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShot
     }
 }
 
-fn wrong(code: &'static str, why: String) -> OneShotOutput {
-    OneShotOutput { status: 2, ..OneShotOutput::failed(&ToolError::failed_with(code, why)) }
+fn wrong(code: &'static str, reason: String) -> OneShotOutput {
+    OneShotOutput { status: 2, ..OneShotOutput::failed(&ToolError::failed_with(code, reason)) }
 }
 
 /// Returns the standard input, or one byte more than is allowed.
@@ -177,8 +177,8 @@ fn input() -> Result<Vec<u8>, String> {
         let _ = writeln!(io::stderr(), "The arguments, as a JSON object; the end of the input sends them:");
     }
     let mut bytes = Vec::new();
-    let most = u64::try_from(MAX_INPUT_BYTES).unwrap_or(u64::MAX);
-    let read = stdin.lock().take(most.saturating_add(1)).read_to_end(&mut bytes);
+    let max = u64::try_from(MAX_INPUT_BYTES).unwrap_or(u64::MAX);
+    let read = stdin.lock().take(max.saturating_add(1)).read_to_end(&mut bytes);
     read.map(|_| bytes).map_err(|error| error.to_string())
 }
 
@@ -195,9 +195,9 @@ async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOu
     let turn = ToolContext::new("one-shot", "").with_cancel(cancel).with_on_progress(|line| {
         let _ = writeln!(io::stderr(), "{}", printable(&line));
     });
-    let answer = run_call(toolbox, tool, input, &turn).await;
+    let response = run_call(toolbox, tool, input, &turn).await;
     watch.abort();
-    answer
+    response
 }
 
 /// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on

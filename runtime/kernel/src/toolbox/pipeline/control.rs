@@ -60,12 +60,15 @@ impl Toolbox {
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
         // The questions asked before the call was resumed are unknown.
-        brings.inputs.iter().for_each(|answer| ctx.hide(&layers.redactor.secrets_in_answer(None, answer)));
+        brings
+            .inputs
+            .iter()
+            .for_each(|response| ctx.hide(&layers.redactor.secrets_in_answer(None, response)));
         // Boxed: few calls resume, and all would reserve the space for it.
         let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
         let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
-        let mut result = run.await.map_err(|why| nested_wait_error(why, call))?;
+        let mut result = run.await.map_err(|error| nested_wait_error(error, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
             match std::mem::take(&mut result.control) {
@@ -84,11 +87,11 @@ impl Toolbox {
                         inputs.clone_from(&brings.inputs);
                     }
                     let schema = request.schema.clone();
-                    let answer = match controls
+                    let response = match controls
                         .ask(request, inputs.len(), ctx, layers.callback_timeouts.people)
                         .await?
                     {
-                        InputOutcome::Answer(answer) => answer,
+                        InputOutcome::Answer(response) => response,
                         InputOutcome::Later(request) => {
                             return Err(layers.waits(
                                 (&**inner.registry.at(admitted.index), &inner.registry),
@@ -99,14 +102,14 @@ impl Toolbox {
                             ));
                         }
                     };
-                    ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &answer));
-                    inputs.push(answer);
+                    ctx.hide(&layers.redactor.secrets_in_answer(Some(&schema), &response));
+                    inputs.push(response);
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
                     result = layers
                         .execute((tool, seen), arguments.into(), &again, record, &[])
                         .await
-                        .map_err(|why| nested_wait_error(why, call))?;
+                        .map_err(|error| nested_wait_error(error, call))?;
                 }
             }
         }
@@ -128,7 +131,7 @@ impl Layers {
         let waiting = self.seals.waiting(call, call.name.clone(), call.arguments.clone(), inputs, ctx);
         let pending = PendingInputCall { call: waiting, request };
         let sealed = self.seals.seal(Waited::Input(Box::new(pending)), tool, registry);
-        sealed.map_or_else(|why| why, Waited::not_yet)
+        sealed.map_or_else(|error| error, Waited::not_yet)
     }
 }
 
@@ -182,17 +185,17 @@ impl Controls {
         for attempt in 1..=MAX_INPUT_ATTEMPTS {
             let question = InputQuestion { request: &request, attempt, problems: &problems };
             let asked = with_timeout(limit, async { handler.ask(question, ctx).await });
-            let said = match ctx.caller_token().run_until_cancelled(asked).await {
+            let reply = match ctx.caller_token().run_until_cancelled(asked).await {
                 None => return Err(ToolError::Cancelled),
                 Some(Err(CallbackFailure::Panicked)) => {
                     return Err(ToolError::failed("asking for input failed"));
                 }
                 Some(Err(CallbackFailure::Late)) => InputReply::Later,
-                Some(Ok(said)) => said?,
+                Some(Ok(reply)) => reply?,
             };
-            match said {
-                InputReply::Given(answer) => match fitted(&request, answer) {
-                    Ok(answer) => return Ok(InputOutcome::Answer(answer)),
+            match reply {
+                InputReply::Given(response) => match fitted(&request, response) {
+                    Ok(response) => return Ok(InputOutcome::Answer(response)),
                     Err(wrong) => problems = wrong,
                 },
                 InputReply::Declined => {
@@ -211,8 +214,8 @@ impl Controls {
 
 /// Turns the wait of another tool, which this tool called, into a failure: resuming the other call would not resume
 /// this one.
-fn nested_wait_error(why: ToolError, call: &ToolCall) -> ToolError {
-    match why {
+fn nested_wait_error(error: ToolError, call: &ToolCall) -> ToolError {
+    match error {
         ToolError::ApprovalRequired(request) if request.id != call.id => {
             let text = format!(
                 "The call was not finished: it calls '{name}', which needs an approval first. {} Call '{name}' itself, \
@@ -225,14 +228,14 @@ fn nested_wait_error(why: ToolError, call: &ToolCall) -> ToolError {
         ToolError::InputRequired(pending) if pending.id != call.id => {
             ToolError::failed_with("INPUT_REQUIRED", ToolError::InputRequired(pending).to_string())
         }
-        why => why,
+        error => error,
     }
 }
 
 /// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
-pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec<ArgumentProblem>> {
+pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
-    let Some(answer) = shallow(answer) else {
+    let Some(response) = shallow(response) else {
         let message = format!("the answer is nested more than {MAX_DEPTH} levels deep");
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
@@ -242,9 +245,9 @@ pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec
     };
     let read = |schema: &Value| read_document(schema, &mut Vec::new());
     let schema = &request.schema;
-    if schema.get("type").is_none_or(|kind| kind == "object") && answer.is_object() {
+    if schema.get("type").is_none_or(|kind| kind == "object") && response.is_object() {
         let (shape, defs) = read(schema);
-        return decode(&answer, &shape, &defs, &JSON_SCHEMA);
+        return decode(&response, &shape, &defs, &JSON_SCHEMA);
     }
     // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
     let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
@@ -254,7 +257,7 @@ pub(super) fn fitted(request: &InputRequest, answer: Value) -> Result<Value, Vec
         }
     }
     let (shape, defs) = read(&around);
-    let checked = decode(&json!({ KEY: answer }), &shape, &defs, &JSON_SCHEMA);
+    let checked = decode(&json!({ KEY: response }), &shape, &defs, &JSON_SCHEMA);
     let mut checked = checked.map_err(|mut problems| {
         for problem in &mut problems {
             let pointer = std::mem::take(&mut problem.pointer);

@@ -40,14 +40,14 @@ impl Arguments {
         let read = read(spec, sent);
         let sent = read.as_ref().unwrap_or(sent);
         let wire = decoded_for(spec, sent.clone(), ctx)?;
-        let shown = completed(sent, &spec.input, &spec.defs, ctx.dialect());
-        Ok(Arguments { redacted: shown.map_err(ToolError::from_problems)?, wire })
+        let visible = completed(sent, &spec.input, &spec.defs, ctx.dialect());
+        Ok(Arguments { redacted: visible.map_err(ToolError::from_problems)?, wire })
     }
 
     /// Returns the arguments of an approved call.
-    fn approved(spec: &ToolSpec, shown: Value) -> Result<Arguments, ToolError> {
-        let wire = under_wire_names(&shown, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
-        Ok(Arguments { redacted: shown, wire })
+    fn approved(spec: &ToolSpec, visible: Value) -> Result<Arguments, ToolError> {
+        let wire = under_wire_names(&visible, &spec.input, &spec.defs).map_err(ToolError::from_problems)?;
+        Ok(Arguments { redacted: visible, wire })
     }
 
     fn of(spec: &ToolSpec, call: &ToolCall, sent: Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
@@ -63,7 +63,7 @@ impl Arguments {
 fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
     redactor
         .map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments))
-        .map_err(|why| not_shown(&why))
+        .map_err(|error| not_shown(&error))
 }
 
 impl Layers {
@@ -103,7 +103,7 @@ impl Layers {
                         redactor.hide_secrets(&arguments.redacted, ctx);
                     }
                 }
-                MiddlewareDecision::Deny(why) => return Err(ToolError::denied(why)),
+                MiddlewareDecision::Deny(cause) => return Err(ToolError::denied(cause)),
                 MiddlewareDecision::NeedApproval(reason) => {
                     let reason = self.reason(&reason, redactor, &arguments.redacted, ctx)?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
@@ -116,9 +116,10 @@ impl Layers {
             return Ok((arguments.wire, None));
         }
         // Boxed: few calls come here, and all would reserve the space for it.
-        let shown = seen(redactor, &arguments.redacted)?;
+        let visible = seen(redactor, &arguments.redacted)?;
         let decision = record.decision();
-        let asked = self.approve((tool, registry), (arguments.redacted, shown, decision), reasons, call, ctx);
+        let asked =
+            self.approve((tool, registry), (arguments.redacted, visible, decision), reasons, call, ctx);
         let approved = Box::pin(asked).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))
@@ -133,7 +134,7 @@ impl Layers {
         ctx: &ToolContext,
     ) -> Result<String, ToolError> {
         let (seen, secrets) = (seen(redactor, arguments)?, ctx.secrets().unwrap_or_default());
-        self.redactor.reason(reason, &seen, &secrets).map_err(|why| not_shown(&why))
+        self.redactor.reason(reason, &seen, &secrets).map_err(|error| not_shown(&error))
     }
 
     async fn ask(
@@ -161,7 +162,7 @@ impl Layers {
     async fn approve(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
-        (arguments, shown, decision): (Value, Value, Option<Approval>),
+        (arguments, visible, decision): (Value, Value, Option<Approval>),
         reasons: Vec<String>,
         call: &ToolCall,
         ctx: &ToolContext,
@@ -171,25 +172,25 @@ impl Layers {
         let call = self.seals.waiting(call, name, arguments, before.inputs.clone(), ctx);
         let calls = callees(tool, registry);
         let request =
-            ApprovalRequest { call, redacted_arguments: shown, calls, reasons, approver: Text::EMPTY };
+            ApprovalRequest { call, redacted_arguments: visible, calls, reasons, approver: Text::EMPTY };
         let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
-        let said = match (decision, &self.approver) {
+        let text = match (decision, &self.approver) {
             // What was decided in the run that is replayed; the approver is not asked.
-            (Some(said), _) => said,
+            (Some(text), _) => text,
             (None, None) => Approval::Later,
             (None, Some(approver)) => {
                 let asked = with_timeout(self.callback_timeouts.people, async {
                     approver.approve(request, ctx).await
                 });
                 match ctx.caller_token().run_until_cancelled(asked).await.ok_or(ToolError::Cancelled)? {
-                    Ok(said) => said,
+                    Ok(text) => text,
                     Err(CallbackFailure::Late) => Approval::Later,
                     Err(CallbackFailure::Panicked) => return Err(ToolError::denied("the approval failed")),
                 }
             }
         };
-        let decision = match &said {
+        let decision = match &text {
             Approval::Approved | Approval::ApprovedBy(_) => "approved",
             Approval::Rejected(_) => "rejected",
             Approval::Later => "later",
@@ -198,10 +199,10 @@ impl Layers {
             "toolgen.approval.decided",
             &[("toolgen.approval.decision", Attribute::Text(decision))],
         );
-        let by = match said {
+        let by = match text {
             Approval::Approved => Text::EMPTY,
             Approval::ApprovedBy(who) => who,
-            Approval::Rejected(why) => return Err(ToolError::denied(why)),
+            Approval::Rejected(reason) => return Err(ToolError::denied(reason)),
             Approval::Later => {
                 // The new request replaces the old one.
                 self.seals.spend(&before.spends, self.callback_timeouts.callbacks).await?;

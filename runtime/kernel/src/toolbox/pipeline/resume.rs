@@ -121,7 +121,7 @@ impl Toolbox {
         &self,
         waited: Waited,
         by: &'static str,
-        why: ToolError,
+        error: ToolError,
         turn: &ToolContext,
     ) -> ToolResponse {
         let inner = self.inner();
@@ -130,7 +130,7 @@ impl Toolbox {
             Waited::Input(_) => None,
         };
         let call = ToolCall::resumed(waited, None);
-        let brings = Resumption { denied: Some(why.clone()), ..call.brings().clone() };
+        let brings = Resumption { denied: Some(error.clone()), ..call.brings().clone() };
         let call = call.resuming(brings);
         let Some(index) = inner.registry.index(&call.name) else { return self.call(call, turn).await };
         let ctx = turn.child_in(self.turn_context(turn), call.id.clone(), call.name.clone());
@@ -143,7 +143,7 @@ impl Toolbox {
                 return ToolResponse::new(&call, Err(used));
             }
             if let (Some(approvals), Some(id)) = (self.approvals(), queued) {
-                self.note_in_queue(async { approvals.withdraw(&id, by.into(), &why).await.map(|()| true) })
+                self.note_in_queue(async { approvals.withdraw(&id, by.into(), &error).await.map(|()| true) })
                     .await;
             }
         }
@@ -169,11 +169,11 @@ impl Toolbox {
     pub async fn resume_with_input(
         &self,
         pending: PendingInputCall,
-        answer: Value,
+        response: Value,
         turn: &ToolContext,
     ) -> Result<ToolResponse, ToolError> {
-        let answer = fitted(&pending.request, answer).map_err(ToolError::from_problems)?;
-        let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(answer));
+        let response = fitted(&pending.request, response).map_err(ToolError::from_problems)?;
+        let call = ToolCall::resumed(Waited::Input(Box::new(pending)), Some(response));
         Ok(self.call(call, turn).await)
     }
 }
@@ -185,6 +185,6 @@ fn code(response: &ToolResponse) -> Option<&str> {
     match &response.outcome {
         Ok(result) => result.is_error().then_some(OWN),
         Err(ToolError::Failed { code: Cow::Owned(code), .. }) if !is_refusal(code) => Some(OWN),
-        Err(why) => Some(why.code()),
+        Err(error) => Some(error.code()),
     }
 }

@@ -164,9 +164,9 @@ impl Observers {
                 let (content, _) = events.redact_result(result, &secrets);
                 EventKind::ToolResponse { content, is_error: result.is_error(), duration }
             }
-            Err(why) => {
-                let message = events.redactor.message(why, &secrets);
-                let code = secrets.code(why.code()).unwrap_or("EXECUTION_ERROR").to_owned();
+            Err(error) => {
+                let message = events.redactor.message(error, &secrets);
+                let code = secrets.code(error.code()).unwrap_or("EXECUTION_ERROR").to_owned();
                 EventKind::Error { message, code, duration }
             }
         });
@@ -227,8 +227,8 @@ impl Observers {
 impl Events {
     /// Returns the redacted content and details of a result.
     fn redact_result(&self, result: &ToolResult, secrets: &Secrets) -> (Value, Value) {
-        let mut shown = self.redactor.result(result, secrets);
-        (shown["content"].take(), shown["details"].take())
+        let mut visible = self.redactor.result(result, secrets);
+        (visible["content"].take(), visible["details"].take())
     }
 }
 

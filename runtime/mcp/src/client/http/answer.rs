@@ -38,15 +38,17 @@ pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
             "the server answered with `{other}`, and neither with JSON nor with a stream of events"
         )),
     };
-    if let Err(why) = outcome {
-        channel.inbox.lost(id, why);
+    if let Err(error) = outcome {
+        channel.inbox.lost(id, error);
     }
 }
 
 /// Reads a response that is one message.
 async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
     let mut body: Vec<u8> = Vec::new();
-    while let Some(bytes) = exchange.chunk().await.map_err(|why| format!("the answer broke off: {why}"))? {
+    while let Some(bytes) =
+        exchange.chunk().await.map_err(|error| format!("the answer broke off: {error}"))?
+    {
         let bytes = bytes.as_ref();
         if body.len() + bytes.len() > channel.max_message {
             channel.inbox.unread(id, format!("the answer has more than {} bytes", channel.max_message));
@@ -56,8 +58,8 @@ async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64)
     }
     let message = match reading::read(&body) {
         Ok(message) => message,
-        Err(why) => {
-            channel.inbox.unread(id, why);
+        Err(error) => {
+            channel.inbox.unread(id, error);
             return Ok(());
         }
     };
@@ -70,19 +72,19 @@ async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<()
     let mut reader = Reader::new(channel.max_message);
     let mut messages = Messages { channel, id: Some(id), odd: None };
     loop {
-        let why = match messages.follow(&mut reader, &mut exchange).await? {
+        let reason = match messages.follow(&mut reader, &mut exchange).await? {
             End::Answered => {
                 let rest = async { while let Ok(Some(_)) = exchange.chunk().await {} };
                 // A server that goes on loses the connection.
                 drop(timeout(STREAM_END_TIMEOUT, rest).await);
                 return Ok(());
             }
-            End::Ended { why, .. } => why,
+            End::Ended { why: reason, .. } => reason,
         };
         if channel.is_modern() || reader.last_id().is_none() {
-            return Err(why);
+            return Err(reason);
         }
-        exchange = resume(channel, &mut reader).await.map_err(|again| format!("{why}, and {again}"))?;
+        exchange = resume(channel, &mut reader).await.map_err(|again| format!("{reason}, and {again}"))?;
     }
 }
 
@@ -169,19 +171,22 @@ struct Messages<'c> {
 impl Messages<'_> {
     /// Reads events until the answer or the end of the connection.
     async fn follow(&mut self, reader: &mut Reader, exchange: &mut Exchange) -> Result<End, String> {
-        let (mut events, mut heard) = (Vec::new(), false);
+        let (mut events, mut received) = (Vec::new(), false);
         loop {
             let bytes = match exchange.chunk().await {
                 Ok(Some(bytes)) => bytes,
                 Ok(None) => {
-                    return Ok(End::Ended { why: self.without_answer("the stream"), had_events: heard });
+                    return Ok(End::Ended { why: self.without_answer("the stream"), had_events: received });
                 }
-                Err(why) => {
-                    return Ok(End::Ended { why: format!("the stream broke off: {why}"), had_events: heard });
+                Err(error) => {
+                    return Ok(End::Ended {
+                        why: format!("the stream broke off: {error}"),
+                        had_events: received,
+                    });
                 }
             };
             let pushed = reader.push(bytes.as_ref(), &mut events);
-            heard |= !events.is_empty();
+            received |= !events.is_empty();
             for event in events.drain(..) {
                 if self.event(&event) {
                     return Ok(End::Answered);
@@ -200,14 +205,14 @@ impl Messages<'_> {
         }
         match reading::read(&event.data) {
             Ok(message) => self.take(message),
-            Err(why) => {
+            Err(error) => {
                 let id = match Glance::at(&event.data) {
                     Glance::Answer(id) => id.as_u64().filter(|id| Some(*id) == self.id),
                     _ => None,
                 };
                 match id {
-                    Some(id) => self.channel.inbox.unread(id, why),
-                    None => self.odd = Some(format!("what cannot be read: {why}").into()),
+                    Some(id) => self.channel.inbox.unread(id, error),
+                    None => self.odd = Some(format!("what cannot be read: {error}").into()),
                 }
                 id.is_some()
             }
@@ -219,8 +224,8 @@ impl Messages<'_> {
         match message {
             Value::Array(messages) => {
                 // What comes after the answer counts, too.
-                let answers: Vec<bool> = messages.into_iter().map(|message| self.one(message)).collect();
-                answers.contains(&true)
+                let responses: Vec<bool> = messages.into_iter().map(|message| self.one(message)).collect();
+                responses.contains(&true)
             }
             message => self.one(message),
         }
@@ -236,12 +241,12 @@ impl Messages<'_> {
             (true, true) if self.channel.is_modern() => Some("a request of its own"),
             (true, _) => None,
         };
-        let answers = odd.is_none() && message.get("method").is_none();
+        let responses = odd.is_none() && message.get("method").is_none();
         match odd {
             None => self.channel.inbox.message(message),
             odd => self.odd = odd.map(Cow::Borrowed),
         }
-        answers
+        responses
     }
 
     fn without_answer(&self, what: &str) -> String {

@@ -155,8 +155,8 @@ impl Auth {
                     .to_owned()
             }
             Auth::Headers(headers) => {
-                let named = headers.iter().map(|(name, variable)| format!("{variable} (`{name}`)"));
-                let named: Vec<String> = named.collect();
+                let by_name = headers.iter().map(|(name, variable)| format!("{variable} (`{name}`)"));
+                let named: Vec<String> = by_name.collect();
                 format!("Put what it accepts into {}", named.join(" and "))
             }
             Auth::Variable(variable, _) => format!("Put a token that it accepts into {variable}"),

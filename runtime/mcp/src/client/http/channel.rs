@@ -62,8 +62,8 @@ pub(super) struct Exchange {
 }
 
 impl From<SendFailure> for Broken {
-    fn from(SendFailure { written, why }: SendFailure) -> Broken {
-        Broken { written, why }
+    fn from(SendFailure { written, why: reason }: SendFailure) -> Broken {
+        Broken { written, why: reason }
     }
 }
 
@@ -93,20 +93,20 @@ impl Exchange {
             body.extend_from_slice(bytes.as_ref());
         }
         let status = self.response.status();
-        let mut told = format!("{ANSWERED}{status}");
+        let mut message = format!("{ANSWERED}{status}");
         let after = self.header(&RETRY_AFTER);
         if !after.is_empty() {
-            told.push_str(&format!(" (retry after {after})"));
+            message.push_str(&format!(" (retry after {after})"));
         }
         // Of a credential that was cut, what is left would not be known for one.
         let text = self.request.redact(&String::from_utf8_lossy(&body));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-        let shown: String = words.join(" ").chars().take(MAX_ERROR_SHOWN).collect();
-        if !shown.trim().is_empty() {
-            told.push_str(&format!(": {}", shown.trim()));
+        let displayed: String = words.join(" ").chars().take(MAX_ERROR_SHOWN).collect();
+        if !displayed.trim().is_empty() {
+            message.push_str(&format!(": {}", displayed.trim()));
         }
         let error = serde_json::from_slice(&body).ok().filter(|body: &Value| body["error"].is_object());
-        (self.request.redact(&told), error)
+        (self.request.redact(&message), error)
     }
 }
 
@@ -179,7 +179,7 @@ impl Channel {
         plain: Vec<(String, String)>,
         text: Option<&str>,
     ) -> Result<Exchange, Broken> {
-        let unsent = |why| Broken { written: false, why };
+        let unsent = |reason| Broken { written: false, why: reason };
         let mut token = self.auth.token(None).await.map_err(unsent)?;
         let mut fresh = false;
         loop {
@@ -216,10 +216,10 @@ impl Channel {
         }
         let exchange = self.exchange("POST", plain, Some(&message.text)).await?;
         if exchange.response.status() == StatusCode::NOT_FOUND && exchange.in_session {
-            let why = "the server has ended the session";
+            let reason = "the server has ended the session";
             unpoisoned(self.state.lock()).session = None;
-            self.inbox.closed(why);
-            return Err(Broken { written: false, why: why.to_owned() });
+            self.inbox.closed(reason);
+            return Err(Broken { written: false, why: reason.to_owned() });
         }
         Ok(exchange)
     }
@@ -278,7 +278,7 @@ impl Channel {
     async fn refused(&self, exchange: Exchange, id: Option<u64>) -> Result<(), Broken> {
         let status = exchange.response.status();
         let challenge = exchange.request.redact(&exchange.header(&WWW_AUTHENTICATE));
-        let (mut why, error) = exchange.error().await;
+        let (mut reason, error) = exchange.error().await;
         let wants_token = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if let (Some(mut error), Some(id), false) = (error, id, wants_token) {
             // What could not be read has no ID.
@@ -288,21 +288,21 @@ impl Channel {
         }
         if wants_token {
             if !challenge.is_empty() {
-                why.push_str(&format!("; it asks for `{challenge}`"));
+                reason.push_str(&format!("; it asks for `{challenge}`"));
             }
-            why.push_str(&format!(". {}", self.auth.remedy()));
+            reason.push_str(&format!(". {}", self.auth.remedy()));
         } else if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
-            why.push_str(
+            reason.push_str(
                 ". Does the URL lead to streamable HTTP, and not to the older pair of HTTP and SSE?",
             );
         }
         match id {
             // A server that fails may have carried it out.
             Some(id) if status.is_client_error() => {
-                self.inbox.message(json!({ "id": id, "error": { "code": 0, "message": why } }));
+                self.inbox.message(json!({ "id": id, "error": { "code": 0, "message": reason } }));
                 Ok(())
             }
-            _ => Err(Broken { written: true, why }),
+            _ => Err(Broken { written: true, why: reason }),
         }
     }
 }

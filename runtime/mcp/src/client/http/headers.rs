@@ -85,9 +85,9 @@ fn is_marked(schema: &Value) -> bool {
 }
 
 fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<String, String> {
-    let place = path.join(".");
+    let location = path.join(".");
     let Some(name) = mark.as_str().filter(|name| is_token(name)) else {
-        return Err(format!("`{place}`: `{MARK}` is {mark}, which is not the name of a header"));
+        return Err(format!("`{location}`: `{MARK}` is {mark}, which is not the name of a header"));
     };
     let primitive = |kind: &Value| matches!(kind.as_str(), Some("string" | "integer" | "boolean"));
     let allowed = match schema.get("type") {
@@ -98,7 +98,7 @@ fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<
         kind => kind.is_some_and(primitive),
     };
     if path.is_empty() || !allowed {
-        return Err(format!("`{place}`: only a string, an integer or a boolean can be sent as a header"));
+        return Err(format!("`{location}`: only a string, an integer or a boolean can be sent as a header"));
     }
     Ok(format!("Mcp-Param-{name}"))
 }

@@ -230,7 +230,7 @@ impl McpOAuth {
         match manager.refresh_token().await {
             Ok(_) => Some(manager.get_access_token().await),
             // Nobody is asked because a network failed.
-            Err(why @ AuthError::TokenRefreshFailed(_)) => Some(Err(why)),
+            Err(error @ AuthError::TokenRefreshFailed(_)) => Some(Err(error)),
             Err(_) => None,
         }
     }
@@ -269,7 +269,8 @@ impl McpOAuth {
                 request.client_id.clone_from(&self.client_id);
                 request.client_secret = self.client_secret.as_ref().map(|secret| secret.expose().to_owned());
                 request.client_metadata_url.clone_from(&self.metadata_url);
-                let session = AuthorizationSession::new(manager, request).await.map_err(|(_, why)| why)?;
+                let session =
+                    AuthorizationSession::new(manager, request).await.map_err(|(_, error)| error)?;
                 let opened = open(session.get_authorization_url().to_owned());
                 let late = |_| {
                     AuthError::AuthorizationFailed(format!("nobody allowed it within {CONSENT_TIMEOUT:?}"))
@@ -309,7 +310,7 @@ impl McpOAuth {
             Ok(token) => Ok(Some(Secret::new(token))),
             // The server says what it wants when it refuses the request.
             Err(AuthError::AuthorizationRequired) if wanted.challenge.is_none() => Ok(None),
-            Err(why) => Err(why),
+            Err(error) => Err(error),
         }
     }
 }
@@ -317,12 +318,12 @@ impl McpOAuth {
 impl TokenSource for McpOAuth {
     fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
         Box::pin(async move {
-            let refused = |why: AuthError| {
-                let mut text = format!("no token for the MCP server `{}`: {why}", wanted.server);
-                let mut cause = std::error::Error::source(&why);
-                while let Some(why) = cause {
-                    text = format!("{text}: {why}");
-                    cause = why.source();
+            let refused = |reason: AuthError| {
+                let mut text = format!("no token for the MCP server `{}`: {reason}", wanted.server);
+                let mut cause = std::error::Error::source(&reason);
+                while let Some(reason) = cause {
+                    text = format!("{text}: {reason}");
+                    cause = reason.source();
                 }
                 text
             };
@@ -365,7 +366,7 @@ impl CredentialStore for StoredTokens {
     {
         Box::pin(async move {
             let text = serde_json::to_string(&credentials);
-            let text = text.map_err(|why| AuthError::CredentialStoreError(why.to_string()))?;
+            let text = text.map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
             self.0.save(Some(Secret::new(text))).await.map_err(AuthError::CredentialStoreError)
         })
     }

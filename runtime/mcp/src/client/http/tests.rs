@@ -42,9 +42,9 @@ fn open() -> McpOptions {
 
 impl Wire {
     async fn to(server: &McpServer, options: &McpOptions) -> Result<Wire, String> {
-        let (inbox, said) = Inbox::new();
+        let (inbox, text) = Inbox::new();
         let transport = start(server, options, &Credentials::default(), inbox.clone())?;
-        Ok(Wire { transport, inbox, said })
+        Ok(Wire { transport, inbox, said: text })
     }
 
     /// A wire whose both ends have agreed on a revision.
@@ -89,7 +89,7 @@ async fn result(ticket: Ticket) -> Value {
 
 async fn lost(ticket: Ticket) -> String {
     match reply(ticket).await {
-        Reply::Lost(why) | Reply::Unread(why) => why,
+        Reply::Lost(reason) | Reply::Unread(reason) => reason,
         other => panic!("{other:?}"),
     }
 }

@@ -62,8 +62,8 @@ impl Receipt {
 
 impl Drop for Receipt {
     fn drop(&mut self) {
-        let why = "the connection to the server has ended".to_owned();
-        self.tell(Err(Broken { written: self.started, why }));
+        let reason = "the connection to the server has ended".to_owned();
+        self.tell(Err(Broken { written: self.started, why: reason }));
     }
 }
 
@@ -96,8 +96,8 @@ impl Input {
         let Some(queue) = &*queue else { return };
         let waiting = self.queued.load(Ordering::Acquire);
         if waiting + bytes.len() > MAX_QUEUED_BYTES {
-            let why = "the server does not read what it is sent".to_owned();
-            return receipt.tell(Err(Broken { written: false, why }));
+            let reason = "the server does not read what it is sent".to_owned();
+            return receipt.tell(Err(Broken { written: false, why: reason }));
         }
         // A pipe has room most of the time: then no other task has to do it.
         if waiting == 0 && cfg!(unix) {
@@ -107,9 +107,9 @@ impl Input {
                     bytes.drain(..count);
                     receipt.started = true;
                 }
-                Poll::Ready(Err(why)) => {
+                Poll::Ready(Err(error)) => {
                     self.broken.cancel();
-                    return receipt.tell(Err(Broken { written: false, why: why.to_string() }));
+                    return receipt.tell(Err(Broken { written: false, why: error.to_string() }));
                 }
                 Poll::Pending => {}
             }
@@ -162,7 +162,7 @@ async fn write(
         for (start, mut receipt) in receipts.drain(..) {
             receipt.tell(match &outcome {
                 Ok(()) => Ok(()),
-                Err(why) => Err(Broken { written: start < written, why: why.to_string() }),
+                Err(error) => Err(Broken { written: start < written, why: error.to_string() }),
             });
         }
         outcome?;

@@ -43,7 +43,7 @@ pub(super) fn place(
     parts: &mut Parts,
     body: &[u8],
     owner: Option<&Text>,
-    (shares, most): (&Arc<Shares>, usize),
+    (shares, max): (&Arc<Shares>, usize),
 ) -> Result<Option<Place>, Response> {
     let id = match parts.method {
         Method::GET => None,
@@ -60,9 +60,9 @@ pub(super) fn place(
     }
     let session = || parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(Text::copy_of);
     let Some(caller) = owner.cloned().or_else(session) else { return Ok(None) };
-    let share = shares.take(caller, most).ok_or_else(|| {
+    let share = shares.take(caller, max).ok_or_else(|| {
         let text = format!(
-            "This caller has {most} requests that are being answered, and gets no more: end a stream, or try again \
+            "This caller has {max} requests that are being answered, and gets no more: end a stream, or try again \
              when one is answered."
         );
         (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY)], text).into_response()

@@ -31,9 +31,9 @@ async fn reading_pauses_while_many_messages_are_handled() {
     let mut streams = Streams::new(input, output, CancellationToken::new());
     streams.initialized = true;
     for id in 0..200 {
-        let told = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        let described = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-        ours.write_all(format!("{told}\n{ping}\n").as_bytes()).await.unwrap();
+        ours.write_all(format!("{described}\n{ping}\n").as_bytes()).await.unwrap();
     }
     let mut handled = VecDeque::new();
     read(&mut streams, &mut handled).await;

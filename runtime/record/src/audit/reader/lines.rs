@@ -114,7 +114,7 @@ impl AuditLog for Lines {
     }
 
     fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
-        let named = |why: AuditError| AuditError::new(format!("{}: {why}", self.path.display()));
+        let named = |error: AuditError| AuditError::new(format!("{}: {error}", self.path.display()));
         Ok(Box::new(Lines::open(&self.path).map_err(named)?))
     }
 
@@ -129,30 +129,30 @@ impl AuditLog for Lines {
 
 impl Line {
     fn read(text: &[u8]) -> Option<Line> {
-        let said: Value = serde_json::from_slice(text).ok()?;
-        let is_outcome = match said.get("event")?.as_str()? {
+        let message: Value = serde_json::from_slice(text).ok()?;
+        let is_outcome = match message.get("event")?.as_str()? {
             "intent" => false,
             "outcome" => true,
             _ => return None,
         };
-        Some(Line { id: said.get("call")?.as_str()?.to_owned(), is_outcome, json: said })
+        Some(Line { id: message.get("call")?.as_str()?.to_owned(), is_outcome, json: message })
     }
 
     /// Returns the record, given what is known of it from the other line of the call, usually the previous one.
     fn record(self, known: Option<AuditRecord>) -> Option<AuditRecord> {
-        let Line { id, is_outcome, json: mut said } = self;
+        let Line { id, is_outcome, json: mut text } = self;
         let outcome = match (is_outcome, known) {
             (true, Some(known)) => {
-                return Some(AuditRecord { outcome: Some(AuditOutcome::deserialize(said).ok()?), ..known });
+                return Some(AuditRecord { outcome: Some(AuditOutcome::deserialize(text).ok()?), ..known });
             }
-            (true, None) => Some(AuditOutcome::deserialize(&said).ok()?),
+            (true, None) => Some(AuditOutcome::deserialize(&text).ok()?),
             (false, known) => known.and_then(|known| known.outcome),
         };
-        let members = said.as_object_mut()?;
+        let members = text.as_object_mut()?;
         let parent = members.remove("parent").and_then(|parent| parent.as_str().map(str::to_owned));
         // An outcome without its intent has no arguments if the line with them is lost.
         members.entry("parameters").or_insert(Value::Null);
         let owner = id.rsplit_once('-').map_or("", |(owner, _)| owner).to_owned();
-        Some(AuditRecord { intent: AuditIntent::deserialize(said).ok()?, id, parent, owner, outcome })
+        Some(AuditRecord { intent: AuditIntent::deserialize(text).ok()?, id, parent, owner, outcome })
     }
 }

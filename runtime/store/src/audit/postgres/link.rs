@@ -31,8 +31,8 @@ pub(super) enum Problem {
 }
 
 impl From<tokio_postgres::Error> for Problem {
-    fn from(why: tokio_postgres::Error) -> Self {
-        Problem::Database(why)
+    fn from(error: tokio_postgres::Error) -> Self {
+        Problem::Database(error)
     }
 }
 
@@ -90,9 +90,9 @@ impl Link {
     async fn register(&self, setup: &Setup) -> Result<Writer, Problem> {
         if !setup.name.is_empty() && !self.client.query_one(NAME, &[&setup.name]).await?.get::<_, bool>(0) {
             // It may be one that has just ended. Its lock is free as soon as the server notices.
-            let (shown, name) = (&setup.target.shown, &setup.name);
+            let (displayed, name) = (&setup.target.shown, &setup.name);
             return Err(Problem::Busy(AuditError::new(format!(
-                "{shown}: another program writes its records as `{name}`: stop it, or give this one a name of its own"
+                "{displayed}: another program writes its records as `{name}`: stop it, or give this one a name of its own"
             ))));
         }
         let next = "SELECT nextval('tool_audit_numbers')::integer";
@@ -192,6 +192,6 @@ async fn close(client: &Client, which: &str, owner: &str) -> Result<u64, tokio_p
          changed = pg_current_xact_id()::text::bigint WHERE status = 'started' AND $2 = 'started' AND {which}"
     );
     let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
-    let why = "the program ended before the outcome was recorded";
-    client.execute(&text, &[&unknown, &started, &why, &owner]).await
+    let reason = "the program ended before the outcome was recorded";
+    client.execute(&text, &[&unknown, &started, &reason, &owner]).await
 }

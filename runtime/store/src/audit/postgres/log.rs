@@ -181,19 +181,19 @@ impl AuditLog for PostgresLog {
 /// Waits for an answer of the server, for a limited time.
 async fn answered<T>(
     target: &Target,
-    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    response: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, AuditError> {
-    within(target, CONNECT_TIMEOUT.1, answer).await
+    within(target, CONNECT_TIMEOUT.1, response).await
 }
 
 async fn within<T>(
     target: &Target,
     limit: Duration,
-    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    response: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, AuditError> {
-    match timeout(limit, answer).await {
+    match timeout(limit, response).await {
         Ok(Ok(done)) => Ok(done),
-        Ok(Err(why)) => Err(AuditError::new(target.error(&why))),
+        Ok(Err(reason)) => Err(AuditError::new(target.error(&reason))),
         Err(_) => Err(AuditError::new(format!(
             "{}: no answer within {limit:?}; look whether the server runs and is reached",
             target.shown
@@ -236,6 +236,6 @@ fn record(target: &Target, row: &Row) -> Result<AuditRecord, AuditError> {
         let parent = row.try_get::<_, Option<i64>>(1)?.map(|parent| parent.to_string());
         Ok((row.try_get::<_, i64>(0)?.to_string(), parent, row.try_get(2)?, members))
     };
-    let (id, parent, owner, members) = read().map_err(|why| AuditError::new(target.error(&why)))?;
+    let (id, parent, owner, members) = read().map_err(|reason| AuditError::new(target.error(&reason)))?;
     AuditRecord::read(id, parent, owner, members)
 }

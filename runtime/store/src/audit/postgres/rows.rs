@@ -79,9 +79,9 @@ fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
     if text.len() <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let (got, most) = (text.len() >> 20, MAX_TEXT_BYTES >> 20);
+    let (got, max) = (text.len() >> 20, MAX_TEXT_BYTES >> 20);
     Err(AuditError::new(format!(
-        "the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record"
+        "the {what} of a call of `{tool}` have {got} MiB, more than the {max} of a record"
     )))
 }
 

@@ -72,15 +72,15 @@ const LOCK_SQL: &str =
 
 /// Brings the tables to the newest version. Several programs may do so at once.
 pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
-    let said = |why: tokio_postgres::Error| AuditError::new(target.error(&why));
+    let message = |reason: tokio_postgres::Error| AuditError::new(target.error(&reason));
     let newest = i32::try_from(VERSIONS.len()).unwrap_or(i32::MAX);
     // Most programs find everything in place, and may lack the right to make it.
-    if version(client).await.map_err(said)? == newest {
+    if version(client).await.map_err(message)? == newest {
         return Ok(());
     }
-    let alone = client.transaction().await.map_err(said)?;
-    alone.batch_execute(LOCK_SQL).await.map_err(said)?;
-    let found = version(alone.client()).await.map_err(said)?;
+    let alone = client.transaction().await.map_err(message)?;
+    alone.batch_execute(LOCK_SQL).await.map_err(message)?;
+    let found = version(alone.client()).await.map_err(message)?;
     if found > newest {
         return Err(AuditError::new(format!(
             "{}: its tables have version {found}, and this program knows those up to {newest}: build it with a newer \
@@ -92,14 +92,14 @@ pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), 
     if known == 0 {
         let table = "CREATE TABLE IF NOT EXISTS tool_audit_versions (
             version INTEGER PRIMARY KEY, since TIMESTAMPTZ NOT NULL DEFAULT now())";
-        alone.batch_execute(table).await.map_err(said)?;
+        alone.batch_execute(table).await.map_err(message)?;
     }
     for (version, text) in (1_i32..).zip(VERSIONS).skip(known) {
-        alone.batch_execute(text).await.map_err(said)?;
+        alone.batch_execute(text).await.map_err(message)?;
         let note = "INSERT INTO tool_audit_versions (version) VALUES ($1)";
-        alone.execute(note, &[&version]).await.map_err(said)?;
+        alone.execute(note, &[&version]).await.map_err(message)?;
     }
-    alone.commit().await.map_err(said)
+    alone.commit().await.map_err(message)
 }
 
 /// Returns the version of the tables; 0 if there are none.

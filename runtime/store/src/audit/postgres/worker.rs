@@ -46,11 +46,11 @@ enum Job {
 
 impl Job {
     /// Answers a job that cannot be done now. A sink that is gone needs no answer.
-    fn refuse(self, why: AuditError) {
+    fn refuse(self, error: AuditError) {
         match self {
-            Job::Write(rows, _, answer) => drop(answer.send((rows, Err(why)))),
-            Job::Block(_, answer) => drop(answer.send(Err(why))),
-            Job::Recover(answer) => drop(answer.send(Err(why))),
+            Job::Write(rows, _, response) => drop(response.send((rows, Err(error)))),
+            Job::Block(_, response) => drop(response.send(Err(error))),
+            Job::Recover(response) => drop(response.send(Err(error))),
         }
     }
 }
@@ -90,8 +90,8 @@ impl Worker {
     }
 
     fn ask<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Option<T> {
-        let (answer, answered) = sync_channel(1);
-        self.jobs.as_ref()?.send(job(answer)).ok()?;
+        let (response, answered) = sync_channel(1);
+        self.jobs.as_ref()?.send(job(response)).ok()?;
         answered.recv().ok()
     }
 
@@ -102,12 +102,13 @@ impl Worker {
 
     /// Writes rows, and gives them back.
     pub(super) fn write(&self, rows: Vec<Row>, deadline: Instant) -> (Vec<Row>, Written) {
-        self.ask(|answer| Job::Write(rows, deadline, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
+        self.ask(|response| Job::Write(rows, deadline, response))
+            .unwrap_or_else(|| (Vec::new(), Err(ended())))
     }
 
     /// Returns the first of [`BLOCK`] ids that no other process has.
     pub(super) fn block(&self, deadline: Instant) -> Result<i64, AuditError> {
-        self.ask(|answer| Job::Block(deadline, answer)).unwrap_or_else(|| Err(ended()))
+        self.ask(|response| Job::Block(deadline, response)).unwrap_or_else(|| Err(ended()))
     }
 
     /// Closes the calls of writers that are gone.
@@ -172,21 +173,21 @@ impl State {
     }
 
     async fn serve(&mut self, job: Job) {
-        if let Some(why) = &self.down {
-            return job.refuse(why.clone());
+        if let Some(error) = &self.down {
+            return job.refuse(error.clone());
         }
         // A sink that is gone needs no answer.
         match job {
-            Job::Write(rows, deadline, answer) => {
+            Job::Write(rows, deadline, response) => {
                 let written = self.patiently(deadline, async |state| state.write(&rows).await).await;
-                let _ = answer.send((rows, written));
+                let _ = response.send((rows, written));
             }
-            Job::Block(deadline, answer) => {
-                let _ = answer.send(self.patiently(deadline, async |state| state.block().await).await);
+            Job::Block(deadline, response) => {
+                let _ = response.send(self.patiently(deadline, async |state| state.block().await).await);
             }
-            Job::Recover(answer) => {
+            Job::Recover(response) => {
                 let deadline = Instant::now() + self.setup.wait_timeout;
-                let _ = answer.send(self.patiently(deadline, async |state| state.recover().await).await);
+                let _ = response.send(self.patiently(deadline, async |state| state.recover().await).await);
             }
         }
     }
@@ -199,10 +200,10 @@ impl State {
         task: impl AsyncFnMut(&mut State) -> Result<T, Problem>,
     ) -> Result<T, AuditError> {
         let done = self.until(deadline, task).await;
-        if let Err(why) = &done
+        if let Err(error) = &done
             && self.is_broken()
         {
-            self.down = Some(why.clone());
+            self.down = Some(error.clone());
         }
         done
     }
@@ -216,17 +217,17 @@ impl State {
         loop {
             match timeout_at(deadline, task(self)).await {
                 Ok(Ok(done)) => return Ok(done),
-                Ok(Err(Problem::Final(why))) => return Err(why),
-                Ok(Err(Problem::Busy(why))) => last = Some(why),
-                Ok(Err(Problem::Database(why))) => {
-                    let said = AuditError::new(self.setup.target.error(&why));
-                    if breaks(&why) {
+                Ok(Err(Problem::Final(reason))) => return Err(reason),
+                Ok(Err(Problem::Busy(reason))) => last = Some(reason),
+                Ok(Err(Problem::Database(reason))) => {
+                    let text = AuditError::new(self.setup.target.error(&reason));
+                    if breaks(&reason) {
                         self.link = None;
                     }
-                    if !may_pass(&why) {
-                        return Err(said);
+                    if !may_pass(&reason) {
+                        return Err(text);
                     }
-                    last = Some(said);
+                    last = Some(text);
                 }
                 Err(_) => {
                     // Whether it was done is not known, and its answer would be taken for that of what comes next.
@@ -276,9 +277,9 @@ impl State {
                 if let Poll::Ready(tended) = tending.as_mut().poll(context) {
                     return Poll::Ready(Some(tended));
                 }
-                let Some(why) = &down else { return Poll::Pending };
+                let Some(error) = &down else { return Poll::Pending };
                 while let Some(job) = ready!(jobs.poll_recv(context)) {
-                    job.refuse(why.clone());
+                    job.refuse(error.clone());
                 }
                 // The sink is gone.
                 Poll::Ready(None)
@@ -288,10 +289,10 @@ impl State {
         match tended {
             Some(Ok(tended)) => self.tended(tended),
             Some(Err(_)) => {
-                let why = self.late();
+                let error = self.late();
                 self.link = None;
-                self.down = Some(why.clone());
-                self.tended(Err(Problem::Busy(why)));
+                self.down = Some(error.clone());
+                self.tended(Err(Problem::Busy(error)));
             }
             None => self.link = None,
         }
@@ -310,10 +311,10 @@ impl State {
     fn tended(&mut self, tended: Result<(), Problem>) {
         match tended {
             Ok(()) => self.down = None,
-            Err(Problem::Busy(why) | Problem::Final(why)) => log::neglected(&why),
-            Err(Problem::Database(why)) => {
-                log::neglected(&AuditError::new(self.setup.target.error(&why)));
-                if breaks(&why) {
+            Err(Problem::Busy(reason) | Problem::Final(reason)) => log::neglected(&reason),
+            Err(Problem::Database(reason)) => {
+                log::neglected(&AuditError::new(self.setup.target.error(&reason)));
+                if breaks(&reason) {
                     self.link = None;
                 }
             }
@@ -327,10 +328,10 @@ impl State {
         match link.maintain(&setup, today).await {
             Ok(()) => self.maintained = today.to_owned(),
             // A program that starts does not wait for readers of what nobody keeps.
-            Err(why) if why.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                log::neglected(&AuditError::new(setup.target.error(&why)));
+            Err(reason) if reason.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                log::neglected(&AuditError::new(setup.target.error(&reason)));
             }
-            Err(why) => return Err(why.into()),
+            Err(reason) => return Err(reason.into()),
         }
         Ok(())
     }
@@ -354,10 +355,10 @@ impl State {
     async fn write(&mut self, rows: &[Row]) -> Result<(usize, Option<AuditError>), Problem> {
         let target = self.setup.target.clone();
         let (link, writer) = self.link().await?;
-        let (mut lost, mut why, mut anew) = (0, None, true);
-        let mut left: Vec<Range<usize>> = rows::pieces(rows);
-        left.reverse();
-        while let Some(range) = left.pop() {
+        let (mut lost, mut reason, mut anew) = (0, None, true);
+        let mut remaining: Vec<Range<usize>> = rows::pieces(rows);
+        remaining.reverse();
+        while let Some(range) = remaining.pop() {
             let Some(some) = rows.get(range.clone()) else { continue };
             let written = link.write(&writer.owner, some).await;
             let Err(error) = written else { continue };
@@ -366,18 +367,18 @@ impl State {
                 // Somebody has dropped a partition.
                 anew = false;
                 link.days.clear();
-                left.push(range);
+                remaining.push(range);
             } else if !class(&error).is_some_and(|class| ["22", "23", "54"].contains(&class)) {
                 return Err(error.into());
             } else if some.len() > 1 {
                 let middle = range.start + some.len() / 2;
-                left.extend([middle..range.end, range.start..middle]);
+                remaining.extend([middle..range.end, range.start..middle]);
             } else {
                 lost += some.iter().map(|row| row.records).sum::<usize>();
-                why = Some(AuditError::new(target.error(&error)));
+                reason = Some(AuditError::new(target.error(&error)));
             }
         }
-        Ok((lost, why))
+        Ok((lost, reason))
     }
 }
 
@@ -385,9 +386,9 @@ impl State {
 mod log {
     use super::AuditError;
 
-    pub(super) fn neglected(why: &AuditError) {
+    pub(super) fn neglected(reason: &AuditError) {
         #[cfg(feature = "tracing")]
-        tracing::warn!(target: "toolgen::audit", error = %why, "The audit database could not be looked after");
-        let _ = why;
+        tracing::warn!(target: "toolgen::audit", error = %reason, "The audit database could not be looked after");
+        let _ = reason;
     }
 }

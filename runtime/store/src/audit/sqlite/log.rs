@@ -35,7 +35,7 @@ impl Log {
         if !stores(&connection, "tool_executions").map_err(failed)? {
             return Err(AuditError::new(lacking));
         }
-        connection.prepare(ONE).map_err(|why| AuditError::new(format!("{lacking}: {why}")))?;
+        connection.prepare(ONE).map_err(|error| AuditError::new(format!("{lacking}: {error}")))?;
         Ok(Log { path: path.to_owned(), connection, last: 0, running: BTreeSet::new() })
     }
 }

@@ -43,10 +43,10 @@ struct Victim {
 }
 
 impl Victim {
-    fn start(place: &Path) -> Victim {
+    fn start(path: &Path) -> Victim {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new("python3");
-        command.args(["-c", SCRIPT, "victim"]).arg(place).process_group(0);
+        command.args(["-c", SCRIPT, "victim"]).arg(path).process_group(0);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = process.stdin.take().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
@@ -85,7 +85,7 @@ async fn confined() -> Vec<(Sandbox, LocalExecutor, ExecOptions)> {
         let limits = ExecOptions::default().limits(ResourceLimits::default().pids(50));
         match run(&executor, &argv(&["true"]), &limits).await {
             Ok(_) => all.push((sandbox, executor, limits)),
-            Err(why) => skip(Need::ControlGroups, &why.to_string()),
+            Err(error) => skip(Need::ControlGroups, &error.to_string()),
         }
     }
     all
@@ -96,26 +96,26 @@ async fn program_cannot_affect_other_processes_of_the_user() {
     if Command::new("python3").arg("-V").output().is_err() {
         return skip(Need::Python, "`python3` is not installed");
     }
-    let place = tempdir("peers");
-    let mut victim = Victim::start(&place);
+    let path = tempdir("peers");
+    let mut victim = Victim::start(&path);
     let attack = argv(&["python3", "-c", SCRIPT, "attack", &victim.known]);
     let before = victim.state();
     for (sandbox, executor, options) in confined().await {
         for words in [attack.clone(), [argv(&["unshare", "--user"]), attack.clone()].concat()] {
-            let options = options.clone().work_dir(&place);
+            let options = options.clone().work_dir(&path);
             let output = run(&executor, &words, &options).await.unwrap();
             assert_eq!(victim.state(), before, "{sandbox:?}: {options:?} {output:?}");
             if sandbox == Sandbox::Landlock {
                 // A program that may write may also lock.
-                let told = output.stdout.replace("flock\nlease\n", "");
-                assert_eq!(told, "", "{options:?} {output:?}");
+                let message = output.stdout.replace("flock\nlease\n", "");
+                assert_eq!(message, "", "{options:?} {output:?}");
                 assert!(!options.read_only || output.stdout.is_empty(), "{output:?}");
             }
         }
     }
     victim.end();
     // All of it works where nothing confines a program: what it did is undone with the process.
-    let mut victim = Victim::start(&place);
+    let mut victim = Victim::start(&path);
     let before = victim.state();
     let attack = argv(&["python3", "-c", SCRIPT, "attack", &victim.known]);
     let output = Command::new("setsid").args(["-w"]).args(&attack).output().unwrap();
@@ -125,7 +125,7 @@ async fn program_cannot_affect_other_processes_of_the_user() {
     }
     assert_ne!(victim.state(), before);
     victim.end();
-    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(path).unwrap();
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn program_can_set_its_own_limits_and_priorities() {
         return skip(Need::UtilLinux, "`prlimit` is not installed");
     }
     for (sandbox, executor, options) in confined().await {
-        for (script, told) in [
+        for (script, message) in [
             ("prlimit --nofile=64:64 sh -c 'ulimit -n'", "64\n"),
             ("ulimit -c 0; ulimit -c", "0\n"),
             ("nice -n 5 nice", "5\n"),
@@ -144,7 +144,7 @@ async fn program_can_set_its_own_limits_and_priorities() {
             ("prlimit --pid $$ --nofile > /dev/null && echo read", "read\n"),
         ] {
             let output = run(&executor, &shell(script), &options).await.unwrap();
-            assert_eq!(output.stdout, told, "{sandbox:?} {options:?}: {script}: {output:?}");
+            assert_eq!(output.stdout, message, "{sandbox:?} {options:?}: {script}: {output:?}");
         }
     }
 }
@@ -169,8 +169,8 @@ async fn programs_of_a_process_with_inherited_files() {
         assert!(!output.stdout.contains("inherited"), "{sandbox:?} {options:?}: {output:?}");
     }
     // A program that takes the place of `docker`, and is asked to remove the container that outlives its time.
-    let place = tempdir("removed");
-    let docker = place.join("docker");
+    let path = tempdir("removed");
+    let docker = path.join("docker");
     let script =
         "#!/bin/sh\nls -l /proc/$$/fd > \"$0.$1\"; [ \"$1\" = run ] && exec sleep 60; echo removed\n";
     fs::write(&docker, script).unwrap();
@@ -180,16 +180,16 @@ async fn programs_of_a_process_with_inherited_files() {
     let outcome = run(&executor, &shell("true"), &brief).await;
     assert!(matches!(outcome, Err(ExecError::Timeout { .. })), "{outcome:?}");
     for word in ["run", "rm"] {
-        let open = fs::read_to_string(place.join(format!("docker.{word}"))).unwrap();
+        let open = fs::read_to_string(path.join(format!("docker.{word}"))).unwrap();
         assert!(open.contains("0 -> ") && !open.contains("inherited"), "{word}: {open}");
     }
-    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(path).unwrap();
 }
 
 #[test]
 fn programs_inherit_no_open_files() {
-    let place = tempdir("inherited");
-    let file = place.join("inherited");
+    let path = tempdir("inherited");
+    let file = path.join("inherited");
     fs::write(&file, "secret").unwrap();
     let this = std::env::current_exe().unwrap();
     let script = "exec 7>>\"$1\" 8<\"$1\" 9<>\"$1\"; shift; exec \"$@\"";
@@ -203,5 +203,5 @@ fn programs_inherit_no_open_files() {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(fs::read_to_string(&file).unwrap(), "secret");
-    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(path).unwrap();
 }

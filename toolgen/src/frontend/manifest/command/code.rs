@@ -54,7 +54,7 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
     }
     let chosen = started(texts).into_iter();
     let mut found: Vec<Code<'t>> = chosen
-        .map(|(place, program)| Code { place, program, help: STARTED, sure: true, is_started: true })
+        .map(|(index, program)| Code { place: index, program, help: STARTED, sure: true, is_started: true })
         .collect();
     // The program whose options the words are, as far as it is known.
     let (mut runs, mut reads) = (first, false);
@@ -67,8 +67,8 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
             let after = texts.get(at + 1..).unwrap_or_default();
             let places = places(takes, after);
             let done = !places.is_empty();
-            found.extend(places.into_iter().map(|(place, sure)| Code {
-                place: at + 1 + place,
+            found.extend(places.into_iter().map(|(index, sure)| Code {
+                place: at + 1 + index,
                 program: name,
                 help,
                 sure: sure && known,
@@ -81,8 +81,8 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
             (runs, reads) = (name, true);
         } else if at > 0 && !reads && is_option(text) {
             let joined = text.contains('{');
-            let place = if joined { at } else { at + 1 };
-            found.push(Code { place, program: runs, help: HELP, sure: false, is_started: false });
+            let index = if joined { at } else { at + 1 };
+            found.push(Code { place: index, program: runs, help: HELP, sure: false, is_started: false });
         }
     }
     found
@@ -116,7 +116,7 @@ mod tests {
                         .into_iter()
                         .map(|code| format!("{}{}", code.place, if code.sure { "" } else { "?" }))
                         .collect(),
-                    "started" => started(&words).into_iter().map(|(place, _)| place.to_string()).collect(),
+                    "started" => started(&words).into_iter().map(|(index, _)| index.to_string()).collect(),
                     other => panic!("there is no word `{other}`"),
                 };
                 places.sort();

@@ -112,17 +112,17 @@ impl<'a> Context<'a> {
         let mut variables = Vec::new();
         for (name, value) in self.object_members(node, "env", "texts") {
             self.check_variable(name, &value);
-            let (mut value, mut said) = (value, false);
+            let (mut value, mut stated) = (value, false);
             if let Value::Object(_) = value.value {
                 self.object(&value, &keys::VARIABLE);
-                said = self.flag(&value, "code").is_some();
+                stated = self.flag(&value, "code").is_some();
                 let help = "write `{arg: \"{name}\", code: false}`";
                 let Some(arg) = self.required(&value, "arg", "a variable", help) else { continue };
                 value = arg;
             }
             let Some(template) = self.scalar_template(&value, scope) else { continue };
             if !matches!(template, Template::Constant(_)) {
-                self.check_given(name, &value, node, said, scope);
+                self.check_given(name, &value, node, stated, scope);
             }
             variables.push((Text::from(name.to_owned()), template));
         }
@@ -135,7 +135,7 @@ impl<'a> Context<'a> {
         name: &str,
         value: &Node<'a>,
         command: &Node<'a>,
-        said: bool,
+        stated: bool,
         scope: &mut Scope,
     ) {
         if is_decisive(name) {
@@ -152,7 +152,7 @@ impl<'a> Context<'a> {
             TemplateSegment::Place(placeholder) => !self.is_fixed(placeholder, &value.pointer, scope),
             _ => false,
         });
-        if is_free && !is_data && !said && !is_mentioned {
+        if is_free && !is_data && !stated && !is_mentioned {
             let message = format!(
                 "an argument sets `{name}`, which the command does not mention: nothing says that it is only data to the program"
             );

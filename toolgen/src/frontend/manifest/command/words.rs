@@ -131,11 +131,11 @@ impl<'a> Context<'a> {
         let items = flat(items);
         let texts: Vec<&str> =
             items.iter().map(|(item, _)| item.value.as_str().unwrap_or_default()).collect();
-        for Code { place, program, help, sure, is_started } in code(&texts) {
-            let (Some((item, said)), Some(text)) = (items.get(place), texts.get(place)) else { continue };
+        for Code { place: index, program, help, sure, is_started } in code(&texts) {
+            let (Some((item, stated)), Some(text)) = (items.get(index), texts.get(index)) else { continue };
             let pieces = self.pieces(text, &item.pointer).unwrap_or_default();
             let is_whole = pieces.len() == 1;
-            if (*said == Some(true) && is_whole) || (*said == Some(false) && !sure) {
+            if (*stated == Some(true) && is_whole) || (*stated == Some(false) && !sure) {
                 continue;
             }
             for piece in &pieces {
@@ -145,7 +145,7 @@ impl<'a> Context<'a> {
                 }
                 let written =
                     if is_whole { (*text).to_owned() } else { format!("{{{}}}", placeholder.written()) };
-                let meant = format!("{{arg: \"{written}\", code: true}}");
+                let suggestion = format!("{{arg: \"{written}\", code: true}}");
                 let (message, help) = if !sure {
                     let message =
                         format!("`{written}` may be code: nothing says that `{program}` takes data there");
@@ -155,17 +155,17 @@ impl<'a> Context<'a> {
                     let message = format!(
                         "`{written}` says what `{program}` starts: a model, or a text that it read, could run anything"
                     );
-                    let meant = if is_whole {
-                        format!(". If the tool is for that, say so: `{meant}`")
+                    let suggestion = if is_whole {
+                        format!(". If the tool is for that, say so: `{suggestion}`")
                     } else {
                         String::new()
                     };
-                    (message, format!("{help}{meant}"))
+                    (message, format!("{help}{suggestion}"))
                 } else if is_whole {
                     let message = format!(
                         "`{program}` runs `{written}` as code: a model, or a text that it read, could run anything"
                     );
-                    (message, format!("{help}. If the tool is for that, say so: `{meant}`"))
+                    (message, format!("{help}. If the tool is for that, say so: `{suggestion}`"))
                 } else {
                     let message = format!(
                         "`{written}` stands in code that `{program}` runs: its value would be code, too"

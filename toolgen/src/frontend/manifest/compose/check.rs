@@ -60,30 +60,30 @@ impl Context<'_> {
             if path.is_empty() { format!("`{}`", call.tool) } else { format!("`{path}` of `{}`", call.tool) };
         for field in rules.fields.iter().filter(|field| field.required && field.shape.default.is_none()) {
             let value = members.iter().find(|(name, _)| *field.name == **name);
-            let (place, why) = match value {
+            let (pointer, reason) = match value {
                 None => (at.clone(), "is required, and the step does not give it"),
                 Some((name, Template::Value(reference))) if reference.optional => {
                     (at.child(name), "is required, and an optional placeholder may leave it out")
                 }
                 Some(_) => continue,
             };
-            let message = format!("`{}` of {of} {why}", field.name);
+            let message = format!("`{}` of {of} {reason}", field.name);
             let help = format!("write `{}: …` under `with`", field.name);
-            self.report(codes::STEP_ARGUMENT, &place, message, help);
+            self.report(codes::STEP_ARGUMENT, &pointer, message, help);
         }
         for (name, value) in &members {
-            let place = at.child(name);
+            let pointer = at.child(name);
             let Some(field) = rules.fields.iter().find(|field| *field.name == **name) else {
                 if is_unknown(rules) {
                     let names: Vec<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
                     let message = format!("{of} has no argument `{name}`");
-                    self.report(codes::STEP_ARGUMENT, &place, message, near(name, &names, &[]));
+                    self.report(codes::STEP_ARGUMENT, &pointer, message, near(name, &names, &[]));
                 }
                 continue;
             };
             let Step::To(member) = known.step(&field.name) else { continue };
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            self.check_value(value, field, &member, call, &path, &place);
+            self.check_value(value, field, &member, call, &path, &pointer);
         }
     }
 

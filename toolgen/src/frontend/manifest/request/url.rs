@@ -25,8 +25,8 @@ impl<'a> Context<'a> {
         const FORM: &str = "write `https://HOST/PATH`, with placeholders in the path and the query alone";
         let text = self.text_of(node)?.trim();
         let at = &node.pointer;
-        let refuse = |cx: &mut Self, why: &str| {
-            cx.report(codes::URL, at, format!("`{text}` {why}"), FORM);
+        let refuse = |cx: &mut Self, reason: &str| {
+            cx.report(codes::URL, at, format!("`{text}` {reason}"), FORM);
             None
         };
         let Some((scheme, rest)) = text.split_once("://") else {

@@ -41,9 +41,9 @@ impl Missing {
 
 impl Context<'_> {
     /// Reports a placeholder for a value that may be missing.
-    pub(super) fn may_miss(&mut self, one: &Placeholder, why: Missing, at: &Pointer) {
+    pub(super) fn may_miss(&mut self, one: &Placeholder, reason: Missing, at: &Pointer) {
         let (written, star) = (one.written(), if one.each { "*" } else { "" });
-        let (is, other) = why.explanation();
+        let (is, other) = reason.explanation();
         let message =
             format!("`{written}` {is}, so a call may come without a value for `{{{written}{star}}}`");
         let help = format!("write `{{{written}?{star}}}`, which leaves out what holds it; or {other}");

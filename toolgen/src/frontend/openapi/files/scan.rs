@@ -17,7 +17,7 @@ pub(in super::super) struct FileReferences {
 }
 
 /// Scans a tree, whose place is given.
-pub(in super::super) fn scan(root: &Value, place: &Pointer) -> FileReferences {
+pub(in super::super) fn scan(root: &Value, pointer: &Pointer) -> FileReferences {
     let mut found = FileReferences::default();
     let mut has_ids = false;
     let mut open = vec![root];
@@ -40,22 +40,22 @@ pub(in super::super) fn scan(root: &Value, place: &Pointer) -> FileReferences {
         }
     }
     if has_ids {
-        add_ids(root, place, &mut found.ids);
+        add_ids(root, pointer, &mut found.ids);
     }
     found
 }
 
 /// Adds the places of schemas with an `$id`, outer ones first.
-fn add_ids(value: &Value, place: &Pointer, ids: &mut Vec<(Pointer, String)>) {
+fn add_ids(value: &Value, pointer: &Pointer, ids: &mut Vec<(Pointer, String)>) {
     match value {
         Value::Object(object) => {
             if let Some(id) = object.get("$id").and_then(Value::as_str) {
-                ids.push((place.clone(), id.to_owned()));
+                ids.push((pointer.clone(), id.to_owned()));
             }
-            object.iter().for_each(|(key, value)| add_ids(value, &place.child(key), ids));
+            object.iter().for_each(|(key, value)| add_ids(value, &pointer.child(key), ids));
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| add_ids(item, &place.item(index), ids));
+            items.iter().enumerate().for_each(|(index, item)| add_ids(item, &pointer.item(index), ids));
         }
         _ => {}
     }

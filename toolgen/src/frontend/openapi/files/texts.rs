@@ -36,14 +36,14 @@ const NAMED: [&str; 10] = [
 
 impl Files<'_> {
     /// Returns the text of a number or a boolean at a place as its file writes it, if it prints otherwise.
-    pub(in super::super) fn written(&self, value: &Value, place: &Pointer) -> Option<&str> {
-        let (_, inner) = self.place(place)?;
-        self.all.get(self.index_of(place))?.written.at(value, &inner)
+    pub(in super::super) fn written(&self, value: &Value, pointer: &Pointer) -> Option<&str> {
+        let (_, inner) = self.place(pointer)?;
+        self.all.get(self.index_of(pointer))?.written.at(value, &inner)
     }
 
     /// Whether a place has such texts, or something below it.
-    pub(in super::super) fn has_written(&self, place: &Pointer) -> bool {
-        let found = self.place(place).zip(self.all.get(self.index_of(place)));
+    pub(in super::super) fn has_written(&self, pointer: &Pointer) -> bool {
+        let found = self.place(pointer).zip(self.all.get(self.index_of(pointer)));
         found.is_some_and(|((_, inner), file)| file.written.part(&inner).is_some())
     }
 }
@@ -52,12 +52,12 @@ impl Files<'_> {
 pub(super) fn named<'d>(mut root: Cow<'d, Value>, written: &Written) -> Cow<'d, Value> {
     let mut found = Vec::new();
     collect(&root, &Pointer::ROOT, false, &mut found);
-    for place in found {
-        let Some(text) = place.resolve(&root).and_then(|value| written.text_of(value, &place)) else {
+    for pointer in found {
+        let Some(text) = pointer.resolve(&root).and_then(|value| written.text_of(value, &pointer)) else {
             continue;
         };
         let text = Value::String(text.into_owned());
-        if let Some(value) = root.to_mut().pointer_mut(place.as_str()) {
+        if let Some(value) = root.to_mut().pointer_mut(pointer.as_str()) {
             *value = text;
         }
     }

@@ -32,12 +32,12 @@ pub(in super::super) fn joined(base: &str, text: &str) -> String {
     if text.starts_with('/') {
         return format!("{origin}{}", without_dots(text));
     }
-    let folder = match path.rfind('/') {
+    let dir = match path.rfind('/') {
         Some(end) => &path[..=end],
         None if origin.contains("//") => "/",
         None => "",
     };
-    format!("{origin}{}", without_dots(&format!("{folder}{text}")))
+    format!("{origin}{}", without_dots(&format!("{dir}{text}")))
 }
 
 /// Returns the part of a base before its path, and the path.

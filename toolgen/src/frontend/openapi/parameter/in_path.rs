@@ -35,13 +35,13 @@ impl<'a> Context<'a> {
     /// Settles what a query in the path and a declared parameter of the same name are both about: what the path says
     /// tells the operation from others, so a model has no choice.
     fn settle_query(&mut self, params: &mut Vec<Param>, operation: &Node<'a>, template: &mut Template) {
-        let named = |key: &str, param: &Param| param.location == Location::Query && param.name == key;
+        let is_named = |key: &str, param: &Param| param.location == Location::Query && param.name == key;
         // `?acl` alone says that there is a value, and a required parameter has it.
         template.query.retain(|(key, value)| {
-            !value.is_empty() || !params.iter().any(|param| named(key, param) && param.required)
+            !value.is_empty() || !params.iter().any(|param| is_named(key, param) && param.required)
         });
         for (key, value) in &template.query {
-            let Some(at) = params.iter().position(|param| named(key, param)) else { continue };
+            let Some(at) = params.iter().position(|param| is_named(key, param)) else { continue };
             let param = params.remove(at);
             let only = match &param.shape.kind {
                 Kind::Enum(values) => {

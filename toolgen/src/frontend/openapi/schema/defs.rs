@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
         };
         for index in 0..self.files.len() {
             let file = self.files.root(index);
-            let mut meant: Vec<&str> = Vec::new();
+            let mut suggestion: Vec<&str> = Vec::new();
             for text in reference_texts(file.value) {
                 if index == 0 && names_component(&text) {
                     continue;
@@ -63,10 +63,10 @@ impl<'a> Context<'a> {
                     rest.entry(node.pointer).or_insert(name);
                 }
                 if self.means_document(text, &file.pointer) {
-                    meant.push(text);
+                    suggestion.push(text);
                 }
             }
-            self.note_meant(&file, &meant);
+            self.note_meant(&file, &suggestion);
         }
         for (pointer, name) in rest {
             self.defs.claim(pointer, &name);
@@ -96,9 +96,9 @@ impl<'a> Context<'a> {
     }
 
     /// Reports references in a part that refer to the document itself.
-    fn note_meant(&mut self, file: &Node<'a>, meant: &[&str]) {
-        let Some(first) = meant.first() else { return };
-        let (others, are) = match meant.len() {
+    fn note_meant(&mut self, file: &Node<'a>, suggestion: &[&str]) {
+        let Some(first) = suggestion.first() else { return };
+        let (others, are) = match suggestion.len() {
             1 => (String::new(), "is"),
             2 => (" and another reference".to_owned(), "are"),
             many => (format!(" and {} other references", many - 1), "are"),
@@ -227,8 +227,8 @@ impl<'a> Context<'a> {
                 continue;
             };
             let pointer = self.def_pointer(&def.name);
-            for why in misfits {
-                let message = format!("{why}; it is left out");
+            for reason in misfits {
+                let message = format!("{reason}; it is left out");
                 self.report(codes::DEFAULT, &pointer, message, "correct the value or the schema");
             }
             fitting.push(Def { name: def.name.clone(), schema: shape.into() });

@@ -76,8 +76,8 @@ impl<'a> Context<'a> {
         let mapping: Map<String, Value> =
             mapping.into_iter().map(|(value, name)| (value, json!(format!("#/$defs/{name}")))).collect();
         let mut normal = json!({"propertyName": portable_key(property), "mapping": mapping});
-        if let (Some(told), Some(name)) = (normal.as_object_mut(), by_default) {
-            told.insert("defaultMapping".to_owned(), json!(format!("#/$defs/{name}")));
+        if let (Some(reported), Some(name)) = (normal.as_object_mut(), by_default) {
+            reported.insert("defaultMapping".to_owned(), json!(format!("#/$defs/{name}")));
         }
         Some(normal)
     }
@@ -107,9 +107,9 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a place is that of the named schema with a name.
-    fn is_component(&self, name: &str, place: &Pointer) -> bool {
+    fn is_component(&self, name: &str, pointer: &Pointer) -> bool {
         let schemas = Pointer::ROOT.child("components").child("schemas");
-        *place == schemas.child(name)
+        *pointer == schemas.child(name)
     }
 
     /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component. What leads

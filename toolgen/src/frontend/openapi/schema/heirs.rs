@@ -84,12 +84,12 @@ impl<'a> Context<'a> {
         }
         let is_found = |node: &Node<'a>| found.iter().any(|(_, heir)| heir.pointer == node.pointer);
         // Another name for one of them means that one.
-        let meant = |(value, node): (&'a str, Node<'a>)| match is_found(&node) {
+        let suggestion = |(value, node): (&'a str, Node<'a>)| match is_found(&node) {
             true => (value, node),
             false => (value, self.past_references(node.clone()).unwrap_or(node)),
         };
         let mapped: Vec<(&'a str, Node<'a>)> =
-            newer.iter().flat_map(|node| self.mapped(node)).map(meant).collect();
+            newer.iter().flat_map(|node| self.mapped(node)).map(suggestion).collect();
         let listed: Vec<_> = mapped.iter().filter(|(_, node)| is_found(node)).cloned().collect();
         let own = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
         let (own, mut found) = match listed.is_empty() {

@@ -15,8 +15,8 @@ use crate::names::portable_keys;
 impl<'a> Context<'a> {
     /// Returns the body that consists of these parameters.
     pub(in super::super) fn form_body(&mut self, given: &[Resolved<'a>], consumes: &[&'a str]) -> BodyDraft {
-        let named = |one: &&Resolved<'a>| one.node.text("name").is_some_and(|name| !name.is_empty());
-        for one in given.iter().filter(|one| !named(one)) {
+        let is_named = |one: &&Resolved<'a>| one.node.text("name").is_some_and(|name| !name.is_empty());
+        for one in given.iter().filter(|one| !is_named(one)) {
             self.report(
                 codes::PARAMETER,
                 &one.node.pointer,
@@ -24,7 +24,7 @@ impl<'a> Context<'a> {
                 "add `name` and `in`",
             );
         }
-        let given: Vec<&Resolved<'a>> = given.iter().filter(named).collect();
+        let given: Vec<&Resolved<'a>> = given.iter().filter(is_named).collect();
         let names = || given.iter().filter_map(|one| one.node.text("name"));
         let keys = portable_keys(names());
         let mut fields: Vec<Field> = Vec::with_capacity(given.len());

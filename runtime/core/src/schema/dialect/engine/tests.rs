@@ -52,9 +52,9 @@ fn grammar_compilers_get_simpler_patterns() {
             assert_eq!(dialect.pattern(pattern), None, "{pattern} in {}", dialect.name);
         }
     }
-    let told = |dialect: Dialect| dialect.pattern("^(?<y>a)$").map(Cow::into_owned);
-    assert_eq!(told(OPENAI_STRICT).as_deref(), Some("^(?P<y>a)$"));
-    assert_eq!(told(BEDROCK_STRICT).as_deref(), Some("^(a)$"));
-    assert_eq!(told(LLAMA_CPP).as_deref(), Some("^(a)$"));
+    let message = |dialect: Dialect| dialect.pattern("^(?<y>a)$").map(Cow::into_owned);
+    assert_eq!(message(OPENAI_STRICT).as_deref(), Some("^(?P<y>a)$"));
+    assert_eq!(message(BEDROCK_STRICT).as_deref(), Some("^(a)$"));
+    assert_eq!(message(LLAMA_CPP).as_deref(), Some("^(a)$"));
     assert_eq!(LLAMA_CPP.pattern("a"), None);
 }

@@ -93,13 +93,13 @@ impl Codec<'_> {
         match (self.form(shape, &[]), &shape.kind) {
             (Form::Plain, Kind::Object(rules)) if !self.dialect.open_objects => {
                 let members = self.members(rules);
-                let named = |key: &String| {
+                let is_named = |key: &String| {
                     members.iter().any(|member| match member.of {
                         MemberKind::Field(field) => *field.name == **key,
                         MemberKind::Others(_) => true,
                     })
                 };
-                given.keys().all(named)
+                given.keys().all(is_named)
             }
             _ => true,
         }

@@ -24,10 +24,10 @@ impl Codec<'_> {
     }
 
     fn clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
-        let Some(left) = self.compared.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH) else {
+        let Some(remaining) = self.compared.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH) else {
             return false;
         };
-        self.compared.set(left);
+        self.compared.set(remaining);
         match (&a.kind, &b.kind) {
             (Kind::Ref(name), _) => return self.clash(self.target(name), b, depth + 1),
             (_, Kind::Ref(name)) => return self.clash(a, self.target(name), depth + 1),

@@ -61,10 +61,10 @@ pub(in crate::schema::shape) fn read(
 impl DecodedArguments {
     /// Returns a problem at the place that the model wrote.
     pub(in crate::schema::shape) fn placed(&self, problem: ArgumentProblem) -> ArgumentProblem {
-        let below = |place: &str| {
-            problem.pointer.strip_prefix(place).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        let below = |location: &str| {
+            problem.pointer.strip_prefix(location).filter(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let nearest = self.places.iter().filter_map(|(place, written)| Some((below(place)?, written)));
+        let nearest = self.places.iter().filter_map(|(location, written)| Some((below(location)?, written)));
         match nearest.min_by_key(|(rest, _)| rest.len()) {
             Some((rest, written)) => ArgumentProblem { pointer: format!("{written}{rest}"), ..problem },
             None => problem,

@@ -27,8 +27,8 @@ fn too_deep_schema_is_split_into_named_parts() {
         deep = json!({"type": "object", "properties": {"a": deep}, "required": ["a"], "additionalProperties": false});
     }
     let (shape, defs) = read_document(&deep, &mut Vec::new());
-    let told = render_input(&shape, &defs, &OPENAI_STRICT).unwrap();
-    assert_eq!(told.schema["$defs"].as_object().unwrap().len(), 2);
+    let message = render_input(&shape, &defs, &OPENAI_STRICT).unwrap();
+    assert_eq!(message.schema["$defs"].as_object().unwrap().len(), 2);
     let mut value = json!("x");
     for _ in 0..25 {
         value = json!({ "a": value });

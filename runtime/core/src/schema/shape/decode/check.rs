@@ -54,8 +54,8 @@ impl ArgumentProblem {
     /// Returns the text of a problem with the result of a tool: the place in it, and what is wrong there.
     #[must_use]
     pub fn of_result(&self) -> String {
-        let place = if self.pointer.is_empty() { "the result" } else { &self.pointer };
-        format!("{place}: {}", self.message)
+        let location = if self.pointer.is_empty() { "the result" } else { &self.pointer };
+        format!("{location}: {}", self.message)
     }
 }
 
@@ -209,14 +209,14 @@ impl<'a> Checker<'a> {
 
     /// Takes the steps of reading a pattern, unless it is remembered. Returns whether there were enough.
     pub(super) fn reads(&mut self, pattern: &str) -> bool {
-        let place = (pattern.as_ptr().addr(), pattern.len());
-        if pattern.is_empty() || self.patterns.contains(&place) {
+        let index = (pattern.as_ptr().addr(), pattern.len());
+        if pattern.is_empty() || self.patterns.contains(&index) {
             return !self.is_spent();
         }
         if !self.room.take(pattern) {
             self.patterns.clear();
         }
-        self.patterns.insert(place);
+        self.patterns.insert(index);
         self.spend(pattern::reading(pattern))
     }
 
@@ -381,17 +381,17 @@ impl<'a> Checker<'a> {
     fn check_named(&mut self, value: &Value, name: &str) {
         // A name without a definition adds no rule.
         let Some(shape) = find_def(self.defs, name) else { return self.unsure = true };
-        let place = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
-        if self.open.contains(&place) {
+        let index = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
+        if self.open.contains(&index) {
             return self.unsure = true;
         }
-        let key = (place.0, place.1, self.exact);
+        let key = (index.0, index.1, self.exact);
         if let Some((problems, unsure)) = self.cache.get(&key).cloned() {
             self.unsure |= unsure;
             return self.add_all(problems);
         }
         let outer = std::mem::replace(&mut self.unsure, false);
-        self.open.push(place);
+        self.open.push(index);
         let problems = self.problems_of(value, shape);
         self.open.pop();
         self.cache.insert(key, (problems.clone(), self.unsure));
@@ -416,8 +416,9 @@ impl<'a> Checker<'a> {
             _ => None,
         });
         message.push_str(&self.advice(|checker| {
-            let meant = value.as_str().and_then(|given| checker.suggest(given, texts));
-            meant.map_or_else(String::new, |meant| format!("; did you mean {}?", Value::from(meant)))
+            let suggestion = value.as_str().and_then(|given| checker.suggest(given, texts));
+            suggestion
+                .map_or_else(String::new, |suggestion| format!("; did you mean {}?", Value::from(suggestion)))
         }));
         self.value(message);
     }

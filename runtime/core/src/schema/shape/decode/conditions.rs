@@ -41,9 +41,9 @@ impl Checker<'_> {
     fn is_hidden(&self, problem: &ArgumentProblem, parts: &[Shape]) -> bool {
         problem.kind == ArgumentProblemKind::Missing
             && self.objects(parts).flat_map(|rules| &rules.fields).any(|field| {
-                let mut place = self.path.clone();
-                pointer::push_given(&mut place, &field.name);
-                field.access == self.hidden && field.access != Access::Both && place == problem.pointer
+                let mut location = self.path.clone();
+                pointer::push_given(&mut location, &field.name);
+                field.access == self.hidden && field.access != Access::Both && location == problem.pointer
             })
     }
 
@@ -129,8 +129,8 @@ impl Checker<'_> {
                     self.consequence(value, shape, &asked);
                 }
             }
-            (Condition::Contains { item, min: least, max: most }, Value::Array(items)) => {
-                self.contains(items, item, *least, *most);
+            (Condition::Contains { item, min: least, max: limit }, Value::Array(items)) => {
+                self.contains(items, item, *least, *limit);
             }
             (Condition::Keys(shape), Value::Object(fields)) => self.keys(fields, shape),
             (Condition::Requires { key, others }, Value::Object(fields)) if fields.contains_key(key) => {
@@ -159,7 +159,7 @@ impl Checker<'_> {
         self.add_all(problems);
     }
 
-    fn contains(&mut self, items: &[Value], part: &Part, least: u64, most: Option<u64>) {
+    fn contains(&mut self, items: &[Value], part: &Part, least: u64, max: Option<u64>) {
         let (mut sure, mut possible) = (0, 0);
         for (index, item) in items.iter().enumerate() {
             let holds = self.at(&index.to_string(), |checker| checker.holds(item, &part.shape));
@@ -169,8 +169,8 @@ impl Checker<'_> {
         if possible < least {
             self.value(conditions::too_few(&part.schema, least, possible));
         }
-        if let Some(most) = most.filter(|most| sure > *most) {
-            self.value(conditions::too_many(&part.schema, most, sure));
+        if let Some(max) = max.filter(|max| sure > *max) {
+            self.value(conditions::too_many(&part.schema, max, sure));
         }
     }
 

@@ -191,14 +191,14 @@ fn takes<'s>(
             if let Some((_, known)) = seen.iter().find(|(known, _)| std::ptr::eq(*known, shape)) {
                 return *known;
             }
-            let place = seen.len();
+            let index = seen.len();
             seen.push((shape, matches!(shape.kind, Kind::All(_))));
             let taken = match &shape.kind {
                 Kind::Union(rules) => rules.variants.iter().any(|variant| takes(value, variant, defs, seen)),
                 Kind::All(parts) => parts.iter().all(|part| takes(value, part, defs, seen)),
                 _ => false,
             };
-            seen[place].1 = taken;
+            seen[index].1 = taken;
             taken
         }
     }

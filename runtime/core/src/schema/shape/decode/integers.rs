@@ -63,13 +63,13 @@ fn after_string(text: &str) -> &str {
 }
 
 /// Finds the place of a number.
-fn find(value: &Value, wanted: f64, place: &mut String) -> bool {
-    let length = place.len();
+fn find(value: &Value, wanted: f64, location: &mut String) -> bool {
+    let length = location.len();
     let mut inside = |token: &str, inner: &Value| {
-        pointer::push_given(place, token);
-        let found = find(inner, wanted, place);
+        pointer::push_given(location, token);
+        let found = find(inner, wanted, location);
         if !found {
-            place.truncate(length);
+            location.truncate(length);
         }
         found
     };

@@ -79,7 +79,7 @@ impl Checker<'_> {
             return say::QUOTED_JSON_HINT.to_owned();
         }
         match self.suggest(given, texts.iter().copied()) {
-            Some(meant) => format!("; did you mean {}?", Value::from(meant)),
+            Some(suggestion) => format!("; did you mean {}?", Value::from(suggestion)),
             None => String::new(),
         }
     }
@@ -125,13 +125,13 @@ impl Checker<'_> {
             Some(tag) if forms.iter().any(|form| form.lists(name, tag)) => return false,
             Some(_) => {}
             None => {
-                let mut place = self.path.clone();
-                pointer::push_given(&mut place, name);
-                let most = forms.iter().map(|form| form.count_known_keys(given)).max();
+                let mut location = self.path.clone();
+                pointer::push_given(&mut location, name);
+                let limit = forms.iter().map(|form| form.count_known_keys(given)).max();
                 let nearest: Vec<&Form<'_>> =
-                    forms.iter().filter(|form| Some(form.count_known_keys(given)) == most).collect();
+                    forms.iter().filter(|form| Some(form.count_known_keys(given)) == limit).collect();
                 let is_missing = |problem: &ArgumentProblem| {
-                    problem.kind == ArgumentProblemKind::Missing && problem.pointer == place
+                    problem.kind == ArgumentProblemKind::Missing && problem.pointer == location
                 };
                 if nearest.len() < 2 || !nearest.iter().all(|form| tried[form.variant].iter().any(is_missing))
                 {

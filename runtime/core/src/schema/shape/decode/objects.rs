@@ -37,7 +37,7 @@ impl Checker<'_> {
                 let before = self.problems.len();
                 self.at(key, |checker| checker.check(value, &field.shape));
                 let is_optional = !field.required && !self.is_result;
-                let said = match value {
+                let text = match value {
                     Value::Null if is_optional => "; leave it out instead".to_owned(),
                     // All that is missing in it must be there only if it is given.
                     Value::Object(given) if given.is_empty() && is_optional => {
@@ -45,7 +45,7 @@ impl Checker<'_> {
                     }
                     _ => String::new(),
                 };
-                self.problems[before..].iter_mut().for_each(|problem| problem.message.push_str(&said));
+                self.problems[before..].iter_mut().for_each(|problem| problem.message.push_str(&text));
             }
             self.patterns_and_extra(key, value, field, known);
         }
@@ -154,8 +154,8 @@ impl Checker<'_> {
                 self.unknown(key, &names);
                 if let (Some(outer), Some(problem)) = (self.holder(key, known), self.problems.get_mut(before))
                 {
-                    let told = format!("; it is a field of {0}: send it in {0}", say::names(&[outer]));
-                    problem.message.push_str(&told);
+                    let described = format!("; it is a field of {0}: send it in {0}", say::names(&[outer]));
+                    problem.message.push_str(&described);
                 }
             }
         }
@@ -179,8 +179,8 @@ impl Checker<'_> {
         let is_argument = self.path.is_empty() && !self.is_result;
         let what = if is_argument { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
-        if let Some(meant) = self.suggest(key, names.iter().copied()) {
-            message.push_str(&self.advice(|_| format!(" (did you mean `{meant}`?)")));
+        if let Some(suggestion) = self.suggest(key, names.iter().copied()) {
+            message.push_str(&self.advice(|_| format!(" (did you mean `{suggestion}`?)")));
         }
         message.push_str(&match names {
             [] => format!("; there are no {what}s"),

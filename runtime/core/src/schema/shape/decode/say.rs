@@ -121,20 +121,20 @@ pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
 
 /// Lists values: `one of "a", "b"`.
 pub(super) fn listed(values: &[Literal]) -> String {
-    let shown: Vec<String> = values.iter().take(MAX_LISTED).map(prose::value).collect();
+    let displayed: Vec<String> = values.iter().take(MAX_LISTED).map(prose::value).collect();
     let more = if values.len() > MAX_LISTED { ", …" } else { "" };
-    match shown.as_slice() {
+    match displayed.as_slice() {
         [only] => only.clone(),
-        _ => format!("one of {}{more}", shown.join(", ")),
+        _ => format!("one of {}{more}", displayed.join(", ")),
     }
 }
 
 /// Lists names in backquotes.
 pub(super) fn names(names: &[&str]) -> String {
-    let shown: Vec<String> =
+    let displayed: Vec<String> =
         names.iter().take(MAX_LISTED).map(|name| format!("`{}`", truncate::cut(name, MAX_GIVEN))).collect();
     let more = if names.len() > MAX_LISTED { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
+    format!("{}{more}", displayed.join(", "))
 }
 
 /// The longest texts that are compared, in bytes: distances of long texts cost their product.

@@ -14,8 +14,9 @@ fn decoded(schema: &Value, arguments: &Value, dialect: &Dialect) -> Result<Value
     let mut problems = Vec::new();
     let (shape, defs) = read_document(schema, &mut problems);
     assert_eq!(problems, []);
-    let told = |problem: super::ArgumentProblem| format!("{}: {}", problem.pointer, problem.message);
-    decode(arguments, &shape, &defs, dialect).map_err(|problems| problems.into_iter().map(told).collect())
+    let described = |problem: super::ArgumentProblem| format!("{}: {}", problem.pointer, problem.message);
+    decode(arguments, &shape, &defs, dialect)
+        .map_err(|problems| problems.into_iter().map(described).collect())
 }
 
 #[track_caller]
@@ -115,9 +116,9 @@ fn result_problems_give_the_model_no_advice() {
     let mut problems = Vec::new();
     let (shape, defs) = read_document(&schema, &mut problems);
     let problems = super::result_problems(&result, &shape, &defs);
-    let told: Vec<String> = problems.iter().map(super::ArgumentProblem::of_result).collect();
+    let messages: Vec<String> = problems.iter().map(super::ArgumentProblem::of_result).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "/count: expected an integer, got the text \"7\"",
             "/nmae: unknown field `nmae`; known: `count`, `name`, `note`, `sort`, `either`, `deep`",

@@ -74,18 +74,18 @@ impl Checker<'_> {
         match fitting.as_slice() {
             [] | [_] => fitting.first().copied(),
             several => several.iter().copied().min_by_key(|variant| {
-                let mut left = MAX_COMPARED;
-                self.strange(value, variant, 0, &mut left)
+                let mut remaining = MAX_COMPARED;
+                self.strange(value, variant, 0, &mut remaining)
             }),
         }
     }
 
     /// Counts the keys in a value that a shape has no field for, to a depth, and as far as the remaining comparisons
     /// reach.
-    fn strange(&self, value: &Value, shape: &Shape, depth: usize, left: &mut usize) -> usize {
-        let Some(less) = left.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return 0 };
-        *left = less;
-        let mut below = |value: &Value, shape: &Shape| self.strange(value, shape, depth + 1, left);
+    fn strange(&self, value: &Value, shape: &Shape, depth: usize, remaining: &mut usize) -> usize {
+        let Some(less) = remaining.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return 0 };
+        *remaining = less;
+        let mut below = |value: &Value, shape: &Shape| self.strange(value, shape, depth + 1, remaining);
         match (&shape.kind, value) {
             (Kind::Ref(name), _) => find_def(self.defs, name).map_or(0, |target| below(value, target)),
             (Kind::Union(rules), _) => {

@@ -30,11 +30,11 @@ struct Chars {
 
 impl Chars {
     fn of(sets: &[&Set]) -> Chars {
-        let named = sets.iter().flat_map(|set| &set.members).filter_map(|member| match member {
+        let by_name = sets.iter().flat_map(|set| &set.members).filter_map(|member| match member {
             Member::Property(name) => Some((name.clone(), regress::Regex::with_flags(name, "u").ok()?)),
             _ => None,
         });
-        let properties = named.collect();
+        let properties = by_name.collect();
         let sets = sets.iter().map(|set| (set.negated, set.members.clone())).collect();
         let mut chars = Chars { ascii: 0, sets, properties, cache: RefCell::default() };
         for code in 0..128_u8 {
@@ -268,16 +268,16 @@ impl Program {
     }
 
     /// Tries the program on a text, in at most this many steps.
-    pub(super) fn try_on(&self, text: &str, most: u64) -> Trial {
+    pub(super) fn try_on(&self, text: &str, max: u64) -> Trial {
         let steps = text.chars().count() as u64;
         let unknown = Trial { found: None, steps, bytes: 0 };
-        if steps > most {
+        if steps > max {
             return unknown;
         }
         let text: Vec<char> = text.chars().collect();
         let Some(seen) = Seen::new(self.groups > 0, self.steps.len(), text.len() + 1) else { return unknown };
         let held = seen.bytes() + size_of_val(text.as_slice());
-        let mut run = Run { program: self, text: &text, seen, steps, most, held, peak: held };
+        let mut run = Run { program: self, text: &text, seen, steps, most: max, held, peak: held };
         // A match may begin anywhere.
         let only_first = matches!(self.steps.first(), Some(Step::At(Anchor::Start)));
         let starts = if only_first { 1 } else { text.len() + 1 };
@@ -355,8 +355,8 @@ impl Run<'_> {
         let next = |at: usize| state.moved(step + 1, at);
         match self.program.steps.get(step) {
             None | Some(Step::Done) => return Ok(true),
-            Some(&Step::Take { set, least, most, ahead }) => {
-                let taken = self.run_of(set, at, most, ahead);
+            Some(&Step::Take { set, least, most: max, ahead }) => {
+                let taken = self.run_of(set, at, max, ahead);
                 self.steps += taken as u64;
                 open.extend(
                     (least as usize..=taken).map(|count| next(if ahead { at + count } else { at - count })),
@@ -396,15 +396,15 @@ impl Run<'_> {
     }
 
     /// Returns how many characters of a set follow, or precede, up to a limit.
-    fn run_of(&self, set: usize, at: usize, most: u32, ahead: bool) -> usize {
+    fn run_of(&self, set: usize, at: usize, max: u32, ahead: bool) -> usize {
         let Some(set) = self.program.sets.get(set) else { return 0 };
         let (before, after) = self.text.split_at(at);
         let takes = |char: &&char| set.takes(**char);
-        let most = most as usize;
+        let max = max as usize;
         if ahead {
-            after.iter().take(most).take_while(takes).count()
+            after.iter().take(max).take_while(takes).count()
         } else {
-            before.iter().rev().take(most).take_while(takes).count()
+            before.iter().rev().take(max).take_while(takes).count()
         }
     }
 

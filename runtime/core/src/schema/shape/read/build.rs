@@ -19,8 +19,8 @@ use crate::schema::shape::{
 type Object = Map<String, Value>;
 
 /// Builds the shape of a schema in normal form at this place.
-pub(super) fn shape(schema: &Value, place: String, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
-    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH, literal: false }.shape(schema, name)
+pub(super) fn shape(schema: &Value, location: String, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
+    Builder { problems, path: location, depth: 0, limit: MAX_DEPTH, literal: false }.shape(schema, name)
 }
 
 /// Builds the shape of canonical text. Its depth is not limited: the text's reader has done that.

@@ -30,8 +30,8 @@ const REMARKS: [&str; 6] = ["description", "default", "examples", "deprecated", 
 /// Returns a schema in normal form: JSON Schema 2020-12 whose keywords are known and well-formed, with references to
 /// `$defs`. Problems are reported to the source.
 #[must_use]
-pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: SchemaLocation, source: &mut S) -> Value {
-    let SchemaLocation { pointer: path, nesting } = place;
+pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, location: SchemaLocation, source: &mut S) -> Value {
+    let SchemaLocation { pointer: path, nesting } = location;
     let rules = source.rules();
     Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0, flagged: 0 }
         .schema(schema)

@@ -40,20 +40,20 @@ pub(super) fn check(schema: &Value, limits: &SchemaLimits, title: &str, refusals
 /// Names the schemas that are nested more deeply than a dialect takes: a named schema is counted on its own.
 pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
     let Some(limit) = dialect.limits.depth.filter(|_| dialect.accepts("$ref")) else { return };
-    let Some(Value::Object(mut named)) =
+    let Some(Value::Object(mut by_name)) =
         schema.as_object().map(|schema| schema.get("$defs").cloned().unwrap_or_else(|| json!({})))
     else {
         return;
     };
     let mut open: Vec<Value> = Vec::new();
-    let mut names: Vec<String> = named.keys().cloned().collect();
+    let mut names: Vec<String> = by_name.keys().cloned().collect();
     let known = names.len();
     if let Some(schema) = schema.as_object_mut() {
         schema.shift_remove("$defs");
     }
     let mut hoisted = Hoisted { limit, names: &mut names, found: &mut open };
     hoisted.within(schema, 1);
-    named.values_mut().for_each(|schema| hoisted.within(schema, 1));
+    by_name.values_mut().for_each(|schema| hoisted.within(schema, 1));
     let mut next = 0;
     while next < hoisted.found.len() {
         let mut inner = hoisted.found[next].take();
@@ -61,9 +61,9 @@ pub(super) fn hoist(schema: &mut Value, dialect: &Dialect) {
         hoisted.found[next] = inner;
         next += 1;
     }
-    named.extend(names.split_off(known).into_iter().zip(open));
-    if let (Value::Object(schema), false) = (schema, named.is_empty()) {
-        schema.insert("$defs".into(), Value::Object(named));
+    by_name.extend(names.split_off(known).into_iter().zip(open));
+    if let (Value::Object(schema), false) = (schema, by_name.is_empty()) {
+        schema.insert("$defs".into(), Value::Object(by_name));
     }
 }
 

@@ -62,11 +62,12 @@ impl<'d> Merger<'d> {
     }
 
     fn two(&mut self, a: &Shape, b: &Shape, depth: usize) -> Option<Shape> {
-        let Some(left) = self.remaining_merges.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.failed)
+        let Some(remaining) =
+            self.remaining_merges.checked_sub(1).filter(|_| depth <= MAX_DEPTH && !self.failed)
         else {
             return self.fail();
         };
-        self.remaining_merges = left;
+        self.remaining_merges = remaining;
         let (a, b) = (self.resolved(a, depth)?, self.resolved(b, depth)?);
         // Not `nullable` alone: a variant of a union may be what takes `null`.
         let takes_null = |shape: &Shape| decode::fits(&serde_json::Value::Null, shape, self.defs);

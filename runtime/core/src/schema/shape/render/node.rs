@@ -251,17 +251,17 @@ impl Renderer<'_> {
 
     /// Writes the rules that the dialect accepts, and states the others in prose.
     pub(super) fn rules(&mut self, rules: Vec<Stated>, node: &mut Node) {
-        for Stated { keyword, value, dialect_form: shown, written, prose: told } in rules {
-            if told.is_empty() {
+        for Stated { keyword, value, dialect_form: visible, written, prose: message } in rules {
+            if message.is_empty() {
                 continue;
             }
-            let (keyword, value) = shown.unwrap_or((keyword, value));
+            let (keyword, value) = visible.unwrap_or((keyword, value));
             match written(self.dialect, &value) {
-                Some(value) => self.keyword(node, keyword, value, || told),
-                None if !self.dialect.accepts(keyword) => self.keyword(node, keyword, value, || told),
+                Some(value) => self.keyword(node, keyword, value, || message),
+                None if !self.dialect.accepts(keyword) => self.keyword(node, keyword, value, || message),
                 None => {
                     self.lose(keyword, true, NOT_THIS_VALUE);
-                    node.notes.push(told);
+                    node.notes.push(message);
                 }
             }
         }
@@ -289,8 +289,8 @@ impl Renderer<'_> {
                 shape.default.as_ref().filter(|plain| adds_nulls(&plain.to_json(), &default.to_json()));
             let default = plain.filter(|_| !self.dialect.accepts("default")).cloned().unwrap_or(default);
             self.keyword(node, "default", default.to_json(), || {
-                let said = prose::states_default(&shape.description, &default);
-                if said { String::new() } else { format!("default: {}", prose::value(&default)) }
+                let stated = prose::states_default(&shape.description, &default);
+                if stated { String::new() } else { format!("default: {}", prose::value(&default)) }
             });
         }
         if !examples.is_empty() {
@@ -298,8 +298,8 @@ impl Renderer<'_> {
             self.keyword(node, "examples", values.into(), || prose::examples(&examples));
         }
         if shape.deprecated {
-            let said = || prose::states_deprecated(&shape.description);
-            let note = || if said() { String::new() } else { "deprecated".to_owned() };
+            let stated = || prose::states_deprecated(&shape.description);
+            let note = || if stated() { String::new() } else { "deprecated".to_owned() };
             self.keyword(node, "deprecated", true.into(), note);
         }
     }

@@ -42,15 +42,15 @@ impl Renderer<'_> {
         }
         if self.dialect.open_objects {
             // Where patterns are only told, whatever they allow must not be forbidden.
-            let told = self.patterns(rules, node);
-            let extra = if told { &Extra::Open } else { &rules.extra };
+            let reported = self.patterns(rules, node);
+            let extra = if reported { &Extra::Open } else { &rules.extra };
             self.extra(extra, members.is_empty(), node);
         } else {
             let has_extra_pairs = members.iter().any(|member| matches!(member.of, MemberKind::Others(_)));
             // That an object with fields says nothing of other keys, which leaves it open, asks for none of them.
-            let named = !members.is_empty() && rules.patterns.is_empty() && rules.extra == Extra::Open;
+            let is_named = !members.is_empty() && rules.patterns.is_empty() && rules.extra == Extra::Open;
             let keyed = !rules.patterns.is_empty() || rules.extra != Extra::Closed;
-            if !named && keyed && (!has_extra_pairs || rules.extra == Extra::Open) {
+            if !is_named && keyed && (!has_extra_pairs || rules.extra == Extra::Open) {
                 self.lose("additionalProperties", false, NO_OTHER_KEYS);
             }
             node.map.insert("additionalProperties".into(), false.into());
@@ -79,8 +79,8 @@ impl Renderer<'_> {
         self.extra(&rules.extra, true, &mut inside);
         node.notes.extend(inside.notes);
         if let Some(value) = inside.map.get("additionalProperties").filter(|value| value.is_object()) {
-            let told = prose::schema(value);
-            node.notes.push(format!("any keys, each with {} {told}", article(&told)));
+            let message = prose::schema(value);
+            node.notes.push(format!("any keys, each with {} {message}", article(&message)));
         }
         node.notes.extend(rules.stated().into_iter().map(|rule| rule.prose).filter(|note| !note.is_empty()));
     }
@@ -119,24 +119,24 @@ impl Renderer<'_> {
 
     /// Renders what other keys match. Returns whether some of it is only told.
     fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) -> bool {
-        let (mut patterns, mut told) = (Object::new(), Vec::new());
+        let (mut patterns, mut messages) = (Object::new(), Vec::new());
         let is_taken = self.dialect.accepts("patternProperties");
         for PatternField { pattern, shape } in &rules.patterns {
             let value = self.at(&["patternProperties", pattern], |renderer| renderer.node(shape, false));
             match self.dialect.pattern(pattern).filter(|_| is_taken) {
                 Some(pattern) => drop(patterns.insert(pattern.into_owned(), value)),
-                None => told.push(format!("{pattern} ({})", prose::schema(&value))),
+                None => messages.push(format!("{pattern} ({})", prose::schema(&value))),
             }
         }
         if !patterns.is_empty() {
             node.map.insert("patternProperties".into(), Value::Object(patterns));
         }
-        if !told.is_empty() {
+        if !messages.is_empty() {
             let reason = if is_taken { NOT_THIS_VALUE } else { "the dialect does not take the keyword" };
             self.lose("patternProperties", true, reason);
-            node.notes.push(format!("keys may also match {}", told.join(", ")));
+            node.notes.push(format!("keys may also match {}", messages.join(", ")));
         }
-        !told.is_empty()
+        !messages.is_empty()
     }
 
     fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {
@@ -180,14 +180,14 @@ impl Renderer<'_> {
             let only: Object = [(String::from("$ref"), reference)].into_iter().collect();
             map.insert("anyOf".into(), vec![Value::Object(only)].into());
         }
-        let mut place = 0;
+        let mut index = 0;
         for first in ["type", "$ref"] {
-            if move_to(&mut map, first, place) {
-                place += 1;
+            if move_to(&mut map, first, index) {
+                index += 1;
             }
         }
-        if !description.is_empty() && !move_to(&mut map, "description", place) {
-            map.shift_insert(place, "description".into(), description.into());
+        if !description.is_empty() && !move_to(&mut map, "description", index) {
+            map.shift_insert(index, "description".into(), description.into());
         }
         Value::Object(map)
     }
@@ -259,13 +259,13 @@ impl Renderer<'_> {
 }
 
 /// Moves a keyword to a place, if it is present.
-fn move_to(map: &mut Object, keyword: &str, place: usize) -> bool {
+fn move_to(map: &mut Object, keyword: &str, index: usize) -> bool {
     // Most schemas have few keywords, and the one looked for is first: that is found sooner than by its hash.
     let Some(found) = map.keys().position(|known| known == keyword) else { return false };
-    if found != place
+    if found != index
         && let Some((keyword, value)) = map.shift_remove_entry(keyword)
     {
-        map.shift_insert(place, keyword, value);
+        map.shift_insert(index, keyword, value);
     }
     true
 }

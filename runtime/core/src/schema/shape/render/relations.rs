@@ -26,12 +26,13 @@ impl Renderer<'_> {
             self.lose(relations::KEYWORD, true, "no keywords say the rules between fields here");
             return;
         }
-        let mut said: Vec<Value> = rules.relations.iter().map(|rule| self.relation(rule, rules)).collect();
-        match (said.pop(), said.is_empty()) {
+        let mut messages: Vec<Value> =
+            rules.relations.iter().map(|rule| self.relation(rule, rules)).collect();
+        match (messages.pop(), messages.is_empty()) {
             (Some(Value::Object(only)), true) => node.map.extend(only),
             (Some(last), _) => {
-                said.push(last);
-                node.map.insert("allOf".into(), said.into());
+                messages.push(last);
+                node.map.insert("allOf".into(), messages.into());
             }
             (None, _) => {}
         }

@@ -110,8 +110,8 @@ impl Renderer<'_> {
             }
             values.extend(listed.iter().cloned());
             if !variant.description.is_empty() {
-                let shown: Vec<String> = listed.iter().map(prose::value).collect();
-                notes.push(format!("{}: {}", shown.join(" or "), variant.description));
+                let displayed: Vec<String> = listed.iter().map(prose::value).collect();
+                notes.push(format!("{}: {}", displayed.join(" or "), variant.description));
             }
         }
         Some((values.into(), notes))

@@ -134,7 +134,7 @@ pub const fn tuple_copied(rules: &TupleRules) -> TupleRules {
 fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
     let limits = [("minItems", min_items), ("maxItems", max_items)];
     let written: fn(&Dialect, &Value) -> Option<Value> = |dialect, limit| {
-        let taken = dialect.min_items.is_none_or(|most| limit.as_u64().is_some_and(|limit| limit <= most));
+        let taken = dialect.min_items.is_none_or(|max| limit.as_u64().is_some_and(|limit| limit <= max));
         taken.then(|| limit.clone())
     };
     limits.into_iter().filter_map(move |(keyword, limit)| {

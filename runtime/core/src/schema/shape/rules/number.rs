@@ -140,8 +140,8 @@ impl NumberRules {
 
     /// Returns what is wrong with a number.
     pub(crate) fn problem(&self, value: Number) -> Option<String> {
-        let range = integers_of(&self.format).filter(|(least, most)| {
-            compare(value, Number::Int(*least)) == Less || compare(value, Number::Int(*most)) == Greater
+        let range = integers_of(&self.format).filter(|(least, max)| {
+            compare(value, Number::Int(*least)) == Less || compare(value, Number::Int(*max)) == Greater
         });
         // Most numbers are right, and nothing is told of them.
         if range.is_none() && self.bounds().all(|rule| rule.is_met(value)) {
@@ -150,7 +150,7 @@ impl NumberRules {
         let missed = self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.prose());
         let missed = match range {
             None => missed.collect::<Vec<_>>(),
-            Some((least, most)) => vec![format!("from {least} to {most}")],
+            Some((least, max)) => vec![format!("from {least} to {max}")],
         };
         Some(format!("must be {}, got {}", missed.join(" and "), value.to_json()))
     }

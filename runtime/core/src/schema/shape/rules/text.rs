@@ -200,7 +200,7 @@ pub(crate) struct Checked {
 fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
     let StringRules { deny, deny_message, .. } = rules;
     let tried = trial(deny, text);
-    let told = match tried.found {
+    let message = match tried.found {
         _ if deny.is_empty() => None,
         // A text that cannot be matched counts as a match.
         _ if !is_pattern(deny) => Some(format!("cannot be held against {deny}, which is not a pattern")),
@@ -210,11 +210,11 @@ fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
         Some(false) => None,
         Some(true) if deny_message.is_empty() => Some(format!("must not match the pattern {deny}")),
         Some(true) => Some(match below::fault(text).filter(|_| *deny == *below::LEADS_OUT) {
-            Some(why) => format!("{deny_message}: {why}"),
+            Some(reason) => format!("{deny_message}: {reason}"),
             None => deny_message.to_string(),
         }),
     };
-    (tried, told)
+    (tried, message)
 }
 
 #[cfg(test)]
@@ -236,8 +236,8 @@ mod tests {
             (r"^(a+)(a+)(a+)\1\2\3b", "a".repeat(3_000), "takes too many steps"),
             ("(", "a".to_owned(), "which is not a pattern"),
         ];
-        for (deny, text, told) in cases {
-            assert!(refused(deny, &text).is_some_and(|why| why.contains(told)), "{deny}");
+        for (deny, text, message) in cases {
+            assert!(refused(deny, &text).is_some_and(|reason| reason.contains(message)), "{deny}");
         }
     }
 

@@ -147,14 +147,14 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
     match &target.kind {
         Kind::Object(_) if level > 1 => "object".to_owned(),
         Kind::Object(rules) => {
-            let mut shown: Vec<&Field> =
+            let mut visible: Vec<&Field> =
                 rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect();
-            shown.sort_by_key(|field| !field.required);
+            visible.sort_by_key(|field| !field.required);
             let outline_field = |field: &&Field| {
                 let mark = if field.required { "" } else { "?" };
                 format!("{}{mark}: {}", field.name, named(&field.shape))
             };
-            let mut lines: Vec<String> = shown.iter().map(outline_field).collect();
+            let mut lines: Vec<String> = visible.iter().map(outline_field).collect();
             if let Extra::Of(shape) = &rules.extra {
                 lines.push(format!("[key]: {}", named(shape)));
             }

@@ -45,13 +45,13 @@ impl Opened<'_> {
 
     /// Returns the fields of an object that are not spelled out.
     pub(super) fn hidden<'f>(self, rules: &'f ObjectRules, path: &str) -> Vec<&'f Field> {
-        let shown = self.groups(path);
+        let visible = self.groups(path);
         // What is no place of its own is spelled out with what is around it.
-        if self.places.ranks.get(path).is_none_or(|ranks| ranks.len() == shown) {
+        if self.places.ranks.get(path).is_none_or(|ranks| ranks.len() == visible) {
             return Vec::new();
         }
         let fields = rules.fields.iter().zip(groups(rules));
-        fields.filter(|(_, group)| *group >= shown).map(|(field, _)| field).collect()
+        fields.filter(|(_, group)| *group >= visible).map(|(field, _)| field).collect()
     }
 }
 

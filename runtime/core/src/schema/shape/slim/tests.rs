@@ -45,8 +45,8 @@ fn slim_options_round_trip_as_text() {
     assert_eq!(Slim::DEFAULT.to_string(), "default");
     assert_eq!(Slim::NONE.to_string(), "ceiling=off");
     for wrong in ["tiny", "depth=0", "depth", "nested=long", "examples=on", "size=4"] {
-        let told = wrong.parse::<Slim>().unwrap_err().to_string();
-        assert!(told.contains("write") || told.contains("there are"), "{told}");
+        let message = wrong.parse::<Slim>().unwrap_err().to_string();
+        assert!(message.contains("write") || message.contains("there are"), "{message}");
     }
 }
 
@@ -95,8 +95,8 @@ proptest! {
         values in prop::collection::vec(arbitrary::json(), 8),
     ) {
         let names = ["a", "b", "c"];
-        let named = names.iter().zip(named).map(|(name, shape)| ((*name).to_owned(), shape));
-        let mut shapes: BTreeMap<String, Shape> = named.collect();
+        let by_name = names.iter().zip(named).map(|(name, shape)| ((*name).to_owned(), shape));
+        let mut shapes: BTreeMap<String, Shape> = by_name.collect();
         let _ = crate::schema::shape::cycles::cut(&mut shapes);
         let defs: List<Def> =
             shapes.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect();
@@ -105,8 +105,8 @@ proptest! {
         let (Some(full), Some(small)) = (validator(&shape, &defs), validator(&slimmed.shape, &slimmed.defs)) else {
             return Ok(());
         };
-        let told = shape.examples.iter().chain(&shape.default).map(|literal| literal.to_json());
-        for value in values.into_iter().chain(told.collect::<Vec<_>>()) {
+        let reported = shape.examples.iter().chain(&shape.default).map(|literal| literal.to_json());
+        for value in values.into_iter().chain(reported.collect::<Vec<_>>()) {
             let value = json!({ "v": value });
             prop_assert!(!full.is_valid(&value) || small.is_valid(&value), "{} {:?}", value, slimmed);
         }
@@ -120,10 +120,10 @@ fn inlining_of_named_shapes_is_limited_in_depth() {
     let choice = |to: usize| json!({"anyOf": [link(to), {"type": "integer"}]});
     let name = |to: usize| json!({"$ref": format!("#/$defs/N{to}"), "description": "Another name."});
     for next in [&field as &dyn Fn(usize) -> Value, &choice, &name] {
-        let mut named: serde_json::Map<String, Value> =
+        let mut by_name: serde_json::Map<String, Value> =
             (0..5_000).map(|number| (format!("N{number}"), next(number + 1))).collect();
-        named.insert("N5000".to_owned(), json!({"type": "string"}));
-        let (left, _) = trimmed(&field(0), &Value::Object(named), "inline=on");
+        by_name.insert("N5000".to_owned(), json!({"type": "string"}));
+        let (left, _) = trimmed(&field(0), &Value::Object(by_name), "inline=on");
         let kept = left["$defs"].as_object().map_or(0, serde_json::Map::len);
         assert!(kept < 100, "{kept}");
     }

@@ -62,7 +62,7 @@ impl Trim {
     pub fn summed(trims: &[Trim]) -> String {
         let mut counts: BTreeMap<TrimKind, usize> = BTreeMap::new();
         trims.iter().for_each(|trim| *counts.entry(trim.lever).or_default() += 1);
-        let told = |(lever, count): (TrimKind, usize)| {
+        let reported = |(lever, count): (TrimKind, usize)| {
             let (one, several) = match lever {
                 TrimKind::Description => ("description shortened", "descriptions shortened"),
                 TrimKind::Examples => ("place without its examples", "places without their examples"),
@@ -74,14 +74,14 @@ impl Trim {
             };
             format!("{count} {}", if count == 1 { one } else { several })
         };
-        let told: Vec<String> = counts.into_iter().map(told).collect();
-        if told.is_empty() { "nothing trimmed".to_owned() } else { told.join(", ") }
+        let messages: Vec<String> = counts.into_iter().map(reported).collect();
+        if messages.is_empty() { "nothing trimmed".to_owned() } else { messages.join(", ") }
     }
 }
 
 impl fmt::Display for Trim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the tool" } else { &self.pointer };
-        write!(f, "{place}: {} ({})", self.what, self.lever)
+        let location = if self.pointer.is_empty() { "the tool" } else { &self.pointer };
+        write!(f, "{location}: {} ({})", self.what, self.lever)
     }
 }

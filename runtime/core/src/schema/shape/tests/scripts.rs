@@ -57,15 +57,15 @@ impl About {
     /// How arguments are written, and what is odd about that: the schema should accept it, and the same be read again.
     fn encode(&self, arguments: &Value) -> Vec<String> {
         let written = encode(arguments, &self.shape, &self.defs, self.dialect);
-        let mut told = vec![written.to_string()];
+        let mut messages = vec![written.to_string()];
         let schema = render_input(&self.shape, &self.defs, self.dialect).unwrap().schema;
         if !jsonschema::is_valid(&schema, &written) {
-            told.push(format!("which is not as its schema says: {schema}"));
+            messages.push(format!("which is not as its schema says: {schema}"));
         }
         if decode(&written, &self.shape, &self.defs, self.dialect).as_ref() != Ok(arguments) {
-            told.extend(self.decode(&written).iter().map(|read| format!("which is read as {read}")));
+            messages.extend(self.decode(&written).iter().map(|read| format!("which is read as {read}")));
         }
-        told
+        messages
     }
 
     /// The schema that levers leave, and what they tell of that.
@@ -92,13 +92,13 @@ impl About {
 
 /// A text as a model reads it, and again if that is not the same.
 fn plainly(text: &str) -> Vec<String> {
-    let shown = plain_markdown(text);
-    if shown == text {
+    let displayed = plain_markdown(text);
+    if displayed == text {
         return vec!["as it is".to_owned()];
     }
-    let again = plain_markdown(&shown);
-    let again = (again != shown).then(|| format!("again {again:?}"));
-    std::iter::once(format!("{shown:?}")).chain(again).collect()
+    let again = plain_markdown(&displayed);
+    let again = (again != displayed).then(|| format!("again {again:?}"));
+    std::iter::once(format!("{displayed:?}")).chain(again).collect()
 }
 
 /// The canonical form of a schema, which says everything about it, and is read as the same again.
@@ -109,10 +109,10 @@ fn reading(schema: &Value) -> Vec<String> {
     assert_eq!(read_canonical(&serde_json::from_str(&text).unwrap()), shape, "{text}");
     let written = schema.to_string();
     let text = if text == written { "as it is written".to_owned() } else { text };
-    let told = |problem: crate::schema::shape::read::ReadProblem| {
+    let described = |problem: crate::schema::shape::read::ReadProblem| {
         format!("{:?} at {}: {}", problem.kind, problem.pointer, problem.message)
     };
-    std::iter::once(text).chain(problems.into_iter().map(told)).collect()
+    std::iter::once(text).chain(problems.into_iter().map(described)).collect()
 }
 
 fn replay(name: &str) {

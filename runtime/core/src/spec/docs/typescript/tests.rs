@@ -49,8 +49,8 @@ fn every_kind_has_a_typescript_type() {
         assert_eq!(types(&schema, &none), expected, "{schema}");
     }
     let many: Vec<String> = (0..60).map(|index| format!("v{index}")).collect();
-    let told = types(&json!({"enum": many}), &none);
-    assert!(told.ends_with("\"v49\" | string /* one of 60 */"), "{told}");
+    let message = types(&json!({"enum": many}), &none);
+    assert!(message.ends_with("\"v49\" | string /* one of 60 */"), "{message}");
 }
 
 #[test]

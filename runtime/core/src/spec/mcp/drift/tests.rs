@@ -30,15 +30,15 @@ fn every_change_has_its_class() {
 fn added_and_removed_tools_are_reported() {
     let tool = json!({"name": "find", "inputSchema": {}, "description": "Finds orders."});
     let other = json!({"name": "other", "inputSchema": {}, "description": "<important>"});
-    let told = |old: &[&Value], new: &[&Value]| {
+    let messages = |old: &[&Value], new: &[&Value]| {
         let [old, new] = [old, new].map(|tools| tools.iter().map(|tool| (*tool).clone()).collect::<Vec<_>>());
         let changes = drift(&old, &new, &[]);
         changes.iter().map(|change| format!("{} {}", change.tool, change.class)).collect::<Vec<_>>()
     };
-    assert_eq!(told(&[&tool], &[&other, &tool]), ["other added", "other security"]);
-    assert_eq!(told(&[&tool, &other], &[&tool]), ["other breaking"]);
-    assert_eq!(told(&[&tool], &[&tool, &tool]), ["find breaking"]);
-    assert_eq!(told(&[&tool, &other], &[&other, &tool]), Vec::<String>::new());
+    assert_eq!(messages(&[&tool], &[&other, &tool]), ["other added", "other security"]);
+    assert_eq!(messages(&[&tool, &other], &[&tool]), ["other breaking"]);
+    assert_eq!(messages(&[&tool], &[&tool, &tool]), ["find breaking"]);
+    assert_eq!(messages(&[&tool, &other], &[&other, &tool]), Vec::<String>::new());
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn an_output_schema_may_be_added() {
     let after = json!({"name": "find", "inputSchema": {}, "outputSchema": {"type": "object"}});
     let changes = drift(&[before], &[after], &[]);
     let [change] = changes.as_slice() else { panic!("{changes:?}") };
-    let told = "compatible: `find` at /outputSchema: the tool now says what its results are";
-    assert_eq!((change.class, change.to_string().as_str()), (ChangeClass::Compatible, told));
+    let message = "compatible: `find` at /outputSchema: the tool now says what its results are";
+    assert_eq!((change.class, change.to_string().as_str()), (ChangeClass::Compatible, message));
 }
 
 #[test]

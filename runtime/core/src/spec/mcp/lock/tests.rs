@@ -69,7 +69,7 @@ fn lock_ignores_tool_order_and_variable_values() {
 #[test]
 fn edited_lock_is_rejected() {
     let text = lock(program()).text();
-    for (from, to, place) in [
+    for (from, to, location) in [
         ("\"z\": 1.5", "\"z\": 2", "/tools/0/digest"),
         ("shop__a_b", "shop__delete", "/tools/0/name"),
         ("\"name\": \"b\"", "\"name\": \"c\"", "/tools/1/digest"),
@@ -82,6 +82,6 @@ fn edited_lock_is_rejected() {
     ] {
         assert!(text.contains(from), "{from}");
         let problems = read(&text.replacen(from, to, 1)).unwrap_err();
-        assert!(problems.iter().any(|problem| problem.pointer == place), "{place}: {problems:?}");
+        assert!(problems.iter().any(|problem| problem.pointer == location), "{location}: {problems:?}");
     }
 }

@@ -24,10 +24,10 @@ pub(super) async fn path() -> Result<PathBuf, String> {
 
 async fn tried() -> Result<PathBuf, String> {
     let path = find_program("bwrap").ok_or("Bubblewrap (`bwrap`) is not installed")?;
-    let failed = |why: String| format!("Bubblewrap (`bwrap`) does not work here: {}", why.trim());
+    let failed = |reason: String| format!("Bubblewrap (`bwrap`) does not work here: {}", reason.trim());
     let options = ExecOptions::default().read_only().without_network();
     let mut argv = arguments(&path, &mut Vec::new(), Path::new("/"), &path, &options)
-        .map_err(|why| failed(why.to_string()))?;
+        .map_err(|error| failed(error.to_string()))?;
     argv.extend([path.to_string_lossy().into_owned(), "--version".to_owned()]);
     let job = Job {
         argv: &argv,
@@ -42,7 +42,7 @@ async fn tried() -> Result<PathBuf, String> {
     match run(job, &CancellationToken::new()).await {
         Ok(output) if output.success() => Ok(path),
         Ok(output) => Err(failed(output.stderr)),
-        Err(why) => Err(failed(why.to_string())),
+        Err(error) => Err(failed(error.to_string())),
     }
 }
 

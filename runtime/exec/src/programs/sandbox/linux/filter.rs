@@ -105,7 +105,7 @@ pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     rules(denied)
         .and_then(|rules| SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into())
-        .map_err(|why| format!("no filter of system calls: {why}"))
+        .map_err(|error| format!("no filter of system calls: {error}"))
 }
 
 type Error = seccompiler::BackendError;

@@ -63,8 +63,8 @@ impl ControlGroup {
     ///
     /// Why this process may not.
     pub(super) fn create(limits: &ResourceLimits, more: u32) -> Result<ControlGroup, String> {
-        let own =
-            fs::read_to_string("/proc/self/cgroup").map_err(|why| format!("no control groups ({why})"))?;
+        let own = fs::read_to_string("/proc/self/cgroup")
+            .map_err(|error| format!("no control groups ({error})"))?;
         let name = unique_name();
         let settings = settings(limits, more);
         let mut group = ControlGroup { dirs: Vec::new() };
@@ -74,7 +74,7 @@ impl ControlGroup {
             for (dir, files) in dirs.iter().zip(settings.iter().map(|setting| &setting.v1)) {
                 group
                     .add(dir.join(&name), files)
-                    .map_err(|why| format!("no control group in {} ({why})", dir.display()))?;
+                    .map_err(|error| format!("no control group in {} ({error})", dir.display()))?;
             }
             return Ok(group);
         }
@@ -84,7 +84,7 @@ impl ControlGroup {
         for dir in version_2(Path::new(ROOT), &own, &wanted) {
             match group.add(dir.join(&name), &files) {
                 Ok(()) => return Ok(group),
-                Err(why) => reason = format!("no control group in {} ({why})", dir.display()),
+                Err(error) => reason = format!("no control group in {} ({error})", dir.display()),
             }
         }
         Err(reason)
@@ -167,17 +167,17 @@ mod tests {
     #[test]
     fn cgroup_v1_and_v2_get_the_same_limits() {
         let limits = ResourceLimits::default().cpus(1.5).memory(1 << 20).pids(7);
-        let told: Vec<_> = settings(&limits, 2).into_iter().flat_map(|setting| setting.v2).collect();
+        let messages: Vec<_> = settings(&limits, 2).into_iter().flat_map(|setting| setting.v2).collect();
         let expected = [
             ("cpu.max", "150000 100000"),
             ("memory.max", "1048576"),
             ("memory.swap.max", "0"),
             ("pids.max", "9"),
         ];
-        assert_eq!(told, expected.map(|(file, value)| (file, value.to_owned())));
-        let told: Vec<_> = settings(&limits, 0).into_iter().flat_map(|setting| setting.v1).collect();
-        assert_eq!(told[1], ("cpu.cfs_quota_us", "150000".to_owned()));
-        assert_eq!(told[3], ("memory.memsw.limit_in_bytes", "1048576".to_owned()));
+        assert_eq!(messages, expected.map(|(file, value)| (file, value.to_owned())));
+        let messages: Vec<_> = settings(&limits, 0).into_iter().flat_map(|setting| setting.v1).collect();
+        assert_eq!(messages[1], ("cpu.cfs_quota_us", "150000".to_owned()));
+        assert_eq!(messages[3], ("memory.memsw.limit_in_bytes", "1048576".to_owned()));
     }
 
     #[test]

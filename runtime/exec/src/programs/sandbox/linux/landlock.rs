@@ -29,7 +29,7 @@ pub(super) fn check() -> Result<(), String> {
     ruleset()
         .and_then(Ruleset::create)
         .map(drop)
-        .map_err(|why| format!("no Landlock of Linux 6.2 or newer ({why})"))
+        .map_err(|error| format!("no Landlock of Linux 6.2 or newer ({error})"))
 }
 
 fn ruleset() -> Result<Ruleset, RulesetError> {
@@ -43,19 +43,19 @@ fn ruleset() -> Result<Ruleset, RulesetError> {
 
 /// Confines this thread. It keeps no capabilities: root is then a user like any other.
 pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
-    let describe = |why: &dyn std::fmt::Display| format!("Landlock: {why}");
-    let mut rules = ruleset().and_then(Ruleset::create).map_err(|why| describe(&why))?;
+    let describe = |reason: &dyn std::fmt::Display| format!("Landlock: {reason}");
+    let mut rules = ruleset().and_then(Ruleset::create).map_err(|error| describe(&error))?;
     let everything = AccessFs::from_write(WANTED);
-    for path in writable.paths().map_err(|why| describe(&why))? {
+    for path in writable.paths().map_err(|error| describe(&error))? {
         // What is gone meanwhile needs no rule.
         let Ok(fd) = PathFd::new(&path) else { continue };
         let access = if path.is_dir() { everything } else { everything & AccessFs::from_file(WANTED) };
-        rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|why| describe(&why))?;
+        rules = rules.add_rule(PathBeneath::new(fd, access)).map_err(|error| describe(&error))?;
     }
-    rules.restrict_self().map_err(|why| describe(&why))?;
+    rules.restrict_self().map_err(|error| describe(&error))?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-        .map_err(|why| format!("capabilities: {why}"))
+        .map_err(|error| format!("capabilities: {error}"))
 }
 
 impl Writable {

@@ -64,7 +64,7 @@ impl<'v, U> Best<'v, U> {
     pub fn or<T: FromJson + ToJson>(mut self, variant: fn(T) -> U) -> Self {
         if let Ok(read) = T::from_json(self.value.clone()) {
             let kept = matching_members(self.value, &read.to_json());
-            if self.found.as_ref().is_none_or(|(most, _)| kept > *most) {
+            if self.found.as_ref().is_none_or(|(max, _)| kept > *max) {
                 self.found = Some((kept, variant(read)));
             }
         }
@@ -252,5 +252,5 @@ pub fn parse<T: std::str::FromStr>(value: Value) -> Result<T, JsonError>
 where
     T::Err: std::fmt::Display,
 {
-    String::from_json(value)?.parse().map_err(|why: T::Err| JsonError::new(why.to_string()))
+    String::from_json(value)?.parse().map_err(|error: T::Err| JsonError::new(error.to_string()))
 }

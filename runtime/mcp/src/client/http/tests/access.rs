@@ -31,16 +31,16 @@ async fn invalid_header_is_reported_before_sending() {
         (&[("Mcp-Session-Id", SET)], "", "`Mcp-Session-Id` is set by the client itself"),
         (&[("accept", SET)], "", "`accept` is set by the client itself"),
     ] {
-        let why = unstarted(&with(&server.url, headers, bearer), &open()).await;
-        assert!(why.contains(expected), "{why}");
+        let reason = unstarted(&with(&server.url, headers, bearer), &open()).await;
+        assert!(reason.contains(expected), "{reason}");
     }
     for (url, expected) in [
         ("nowhere", "this is not a URL"),
         ("file:///etc/passwd", "this is not an http or https URL"),
         ("http://user:secret@127.0.0.1/", "must not hold a user name or a password"),
     ] {
-        let why = unstarted(&server_at(url), &open()).await;
-        assert!(why.contains(expected) && !why.contains("secret"), "{why}");
+        let reason = unstarted(&server_at(url), &open()).await;
+        assert!(reason.contains(expected) && !reason.contains("secret"), "{reason}");
     }
     assert!(server.is_left_alone().await);
 }
@@ -58,18 +58,18 @@ async fn environment_credentials_are_sent_and_never_shown() {
     let challenge = format!("www-authenticate: Bearer error=\"invalid_token\", token=\"{secret}\"\r\n");
     asked.respond("401 Unauthorized", &challenge, &format!("not {secret}")).await;
     sending.await.unwrap();
-    let why = refused(ticket).await;
+    let reason = refused(ticket).await;
     let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
                     error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
-    assert_eq!(why, expected);
+    assert_eq!(reason, expected);
     // Nor a part of one, where the text is cut.
     for before in 285..300 {
         let (ticket, sending) = wire.ask("initialize");
         let asked = server.next().await;
         asked.respond("400 Bad Request", "", &format!("{} {secret}", "x".repeat(before))).await;
         let _ = sending.await;
-        let why = refused(ticket).await;
-        assert!(why.contains("xxx") && !why.contains(&secret[..4]), "{before}: {why}");
+        let reason = refused(ticket).await;
+        assert!(reason.contains("xxx") && !reason.contains(&secret[..4]), "{before}: {reason}");
     }
 }
 
@@ -179,7 +179,7 @@ async fn rejected_token_is_replaced_once() {
     for _ in 0..2 {
         server.next().await.respond("401 Unauthorized", challenge, "no token-3").await;
     }
-    let why = refused(ticket).await;
-    assert!(why.contains("no ****") && why.contains("It refused the token of its source"), "{why}");
+    let reason = refused(ticket).await;
+    assert!(reason.contains("no ****") && reason.contains("It refused the token of its source"), "{reason}");
     assert!(server.is_left_alone().await);
 }

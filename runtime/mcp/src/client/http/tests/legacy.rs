@@ -22,14 +22,14 @@ const IN_SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 
 /// Ends the handshake; the server has a stream of its own if `listened`. Returns the request for it.
 async fn ready(server: &mut Server, wire: &Wire) -> Asked {
-    let told = wire.tell("notifications/initialized");
+    let message = wire.tell("notifications/initialized");
     let accepted = async {
         let asked = server.next().await;
         assert_eq!(asked.body["method"], "notifications/initialized");
         asked.respond("202 Accepted", "", "").await;
     };
-    let (told, ()) = tokio::join!(told, accepted);
-    told.unwrap();
+    let (message, ()) = tokio::join!(message, accepted);
+    message.unwrap();
     let asked = server.next().await;
     assert_eq!((asked.method.as_str(), asked.header("accept")), ("GET", Some("text/event-stream")));
     asked
@@ -87,8 +87,8 @@ async fn status_404_without_a_session_fails_only_its_request() {
     let (ticket, sending) = wire.ask("initialize");
     server.next().await.respond("404 Not Found", "", "").await;
     sending.await.unwrap();
-    let why = refused(ticket).await;
-    assert!(why.contains("Does the URL lead to streamable HTTP"), "{why}");
+    let reason = refused(ticket).await;
+    assert!(reason.contains("Does the URL lead to streamable HTTP"), "{reason}");
     assert_eq!(wire.inbox.ended(), None);
 }
 
@@ -175,11 +175,11 @@ async fn cancel_sends_a_notification() {
     let asked = server.next().await.stream().await;
     sending.await.unwrap();
     wire.transport.cancel(ticket.id);
-    let told = server.next().await;
-    assert_eq!(told.body["method"], "notifications/cancelled");
-    assert_eq!(told.body["params"]["requestId"], ticket.id);
-    assert_eq!(told.header("mcp-session-id"), Some("s-1"));
-    told.respond("202 Accepted", "", "").await;
+    let message = server.next().await;
+    assert_eq!(message.body["method"], "notifications/cancelled");
+    assert_eq!(message.body["params"]["requestId"], ticket.id);
+    assert_eq!(message.header("mcp-session-id"), Some("s-1"));
+    message.respond("202 Accepted", "", "").await;
     asked.closed().await;
 }
 
@@ -188,8 +188,8 @@ async fn rejected_notification_is_an_error() {
     let mut server = Server::start().await;
     let wire = shaken(&mut server, "").await;
     let refuse = async { server.next().await.respond("400 Bad Request", "", "no").await };
-    let (told, ()) = tokio::join!(wire.tell("notifications/initialized"), refuse);
-    assert!(told.unwrap_err().why.contains("status 400 Bad Request: no"));
+    let (message, ()) = tokio::join!(wire.tell("notifications/initialized"), refuse);
+    assert!(message.unwrap_err().why.contains("status 400 Bad Request: no"));
     // Nothing is listened to.
     assert!(server.is_left_alone().await);
 }

@@ -67,8 +67,11 @@ async fn response_is_accepted_on_its_own_stream_only() {
     at_third.event(&answer(first.id, "wrong")).await;
     at_third.event(&json!({"id": first.id, "error": {"code": 1, "message": "wrong"}})).await;
     drop(at_third);
-    let why = lost(second).await;
-    assert_eq!(why, "the response ended without the answer; there was the answer to another request on it");
+    let reason = lost(second).await;
+    assert_eq!(
+        reason,
+        "the response ended without the answer; there was the answer to another request on it"
+    );
     assert!(lost(third).await.contains("the answer to another request"));
     at_first.event(&answer(first.id, "right")).await;
     assert_eq!(result(first).await, "right");
@@ -109,14 +112,14 @@ async fn invalid_response_error_describes_it() {
     ] {
         let (ticket, sending) = wire.ask("tools/list");
         server.next().await.respond(status, headers, body).await;
-        let why = match sending.await {
+        let reason = match sending.await {
             Ok(()) => lost(ticket).await,
-            Err(Broken { written, why }) => {
+            Err(Broken { written, why: reason }) => {
                 assert!(written);
-                why
+                reason
             }
         };
-        assert!(why.contains(expected), "{why}");
+        assert!(reason.contains(expected), "{reason}");
     }
 }
 

@@ -275,12 +275,12 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
         let (mut server, mut authority) = (Server::start().await, Authority::default());
         let wire = wire_with(&server, tokens).await;
         let (_ticket, sending) = wire.ask("tools/call");
-        let why = tokio::select! {
+        let reason = tokio::select! {
             sent = sending => sent.unwrap_err().why,
             () = authority.serve(&mut server) => panic!("it was let in"),
         };
-        assert!(why.contains(expected), "{why}");
-        assert!(authority.grants.is_empty() && !why.contains("robot-secret"), "{why}");
+        assert!(reason.contains(expected), "{reason}");
+        assert!(authority.grants.is_empty() && !reason.contains("robot-secret"), "{reason}");
     }
 }
 
@@ -291,11 +291,14 @@ async fn failed_consent_fails_the_request() {
         McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("nobody is there".to_owned()) });
     let wire = wire_with(&server, nobody).await;
     let (_ticket, sending) = wire.ask("tools/call");
-    let why = tokio::select! {
+    let reason = tokio::select! {
         sent = sending => sent.unwrap_err().why,
         () = authority.serve(&mut server) => panic!("it was let in"),
     };
-    assert!(why.contains("no token for the MCP server `docs`") && why.contains("nobody is there"), "{why}");
+    assert!(
+        reason.contains("no token for the MCP server `docs`") && reason.contains("nobody is there"),
+        "{reason}"
+    );
 }
 
 #[tokio::test]
@@ -307,10 +310,10 @@ async fn guard_applies_to_token_endpoints() {
         Authority { issuer: Some(format!("http://localhost:{port}")), ..Authority::default() };
     let wire = wire_with(&server, authority.person()).await;
     let (_ticket, sending) = wire.ask("tools/call");
-    let why = tokio::select! {
+    let reason = tokio::select! {
         sent = sending => sent.unwrap_err().why,
         () = authority.serve(&mut server) => panic!("it was let in"),
     };
-    assert!(why.contains("The host `localhost` may not be reached"), "{why}");
+    assert!(reason.contains("The host `localhost` may not be reached"), "{reason}");
     assert!(closed.is_left_alone().await);
 }

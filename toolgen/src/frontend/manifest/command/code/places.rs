@@ -82,11 +82,11 @@ fn options(letters: &str, long: &[&str], words: &[&str], anywhere: bool) -> Vec<
             found.push((at - 1, sure));
         } else if is_long || constant.is_some_and(|constant| constant.ends_with(|c| letters.contains(c))) {
             // `sh -c -- CODE`
-            let place = at + usize::from(words.get(at) == Some(&"--"));
-            let Some(code) = words.get(place) else { break };
-            found.push((place, sure));
+            let index = at + usize::from(words.get(at) == Some(&"--"));
+            let Some(code) = words.get(index) else { break };
+            found.push((index, sure));
             if !code.starts_with('-') {
-                at = place + 1;
+                at = index + 1;
                 after_option = false;
             }
         }

@@ -214,7 +214,7 @@ pub(super) fn started<'t>(texts: &[&'t str]) -> Vec<(usize, &'t str)> {
     let mut at = 0;
     while let Some((name, next)) = texts.get(at).and_then(|text| {
         let name = base(text);
-        Some((name, at + 1 + place(name, texts.get(at + 1..)?, |place| found.push((at + 1 + place, name)))?))
+        Some((name, at + 1 + place(name, texts.get(at + 1..)?, |index| found.push((at + 1 + index, name)))?))
     }) {
         if texts.get(next).is_some_and(|text| text.contains('{')) {
             found.push((next, name));

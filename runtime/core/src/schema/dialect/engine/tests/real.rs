@@ -32,7 +32,7 @@ fn compiled<'p>(
     patterns: &(impl Iterator<Item = &'p str> + Clone),
     engines: &[Engine],
 ) -> BTreeMap<&'static str, usize> {
-    let mut told = BTreeMap::new();
+    let mut reported = BTreeMap::new();
     for engine in engines {
         let dialects = Dialect::ALL.iter().filter(|dialect| dialect.engine == *engine);
         let mut written: Vec<_> = dialects
@@ -57,15 +57,16 @@ fn compiled<'p>(
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", output.status);
         assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{engine:?}");
-        told.insert(need.name(), written.len());
+        reported.insert(need.name(), written.len());
     }
-    told
+    reported
 }
 
 #[test]
 fn real_engines_compile_the_converted_patterns() {
-    let told = compiled(&CASES.iter().map(|(pattern, ..)| *pattern), &[Engine::Python, Engine::EcmaScript]);
-    assert!(told.values().all(|told| *told > 15), "{told:?}");
+    let reported =
+        compiled(&CASES.iter().map(|(pattern, ..)| *pattern), &[Engine::Python, Engine::EcmaScript]);
+    assert!(reported.values().all(|count| *count > 15), "{reported:?}");
 }
 
 #[test]
@@ -73,6 +74,6 @@ fn real_engines_compile_the_converted_patterns() {
 fn patterns_of_the_corpus_compile_in_real_engines() {
     let patterns = corpus::patterns();
     let patterns = patterns.iter().map(String::as_str).chain(CASES.iter().map(|(pattern, ..)| *pattern));
-    let told = compiled(&patterns, &[Engine::Python, Engine::EcmaScript, Engine::Re2]);
-    println!("{told:?}");
+    let reported = compiled(&patterns, &[Engine::Python, Engine::EcmaScript, Engine::Re2]);
+    println!("{reported:?}");
 }

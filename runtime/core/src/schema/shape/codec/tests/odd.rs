@@ -18,8 +18,8 @@ use toolgen_test_support::cpu_time;
 fn deny_pattern_does_not_exclude_null() {
     let rules = StringRules { deny: "^b".into(), ..StringRules::ANY };
     let text = Shape { nullable: true, ..Shape::of(Kind::String(rules)) };
-    let told = render_input(&arguments(text), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
-    assert_eq!(told["properties"]["v"]["not"], json!({"pattern": "^b", "type": "string"}), "{told}");
+    let message = render_input(&arguments(text), &List::EMPTY, &JSON_SCHEMA).unwrap().schema;
+    assert_eq!(message["properties"]["v"]["not"], json!({"pattern": "^b", "type": "string"}), "{message}");
 }
 
 /// Unions of unions, `deep` levels of them, each in three ways.

@@ -83,22 +83,22 @@ proptest! {
                     continue;
                 }
                 let written = encode(&given, &shape, &defs, dialect);
-                let told = || format!("{} {given} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
+                let message = || format!("{} {given} as {written} for {} {:?}", dialect.name, rendered.schema, rendered.losses);
                 // What the dialect cannot hold is told.
                 // What a strict schema does not ask for: keys that no schema names.
                 let unnamed = !dialect.open_objects && !fits(&given, &named(&shape), &defs);
                 let is_lost = |loss: &Loss| !loss.in_prose || loss.keyword == "nullable";
                 let told_lost = unnamed || rendered.losses.iter().any(is_lost);
-                prop_assert!(validator.is_valid(&written) || told_lost || dialect.nulls == Nulls::Keyword, "{}", told());
+                prop_assert!(validator.is_valid(&written) || told_lost || dialect.nulls == Nulls::Keyword, "{}", message());
                 let read = decode(&written, &shape, &defs, dialect);
                 if told_lost {
                     continue;
                 }
-                prop_assert!(read.is_ok(), "{} {:?}", told(), read);
+                prop_assert!(read.is_ok(), "{} {:?}", message(), read);
                 let read = read.unwrap_or_default();
                 prop_assert_eq!(
                     plain(&read, dialect), plain(&given, dialect),
-                    "{}", told()
+                    "{}", message()
                 );
             }
         }

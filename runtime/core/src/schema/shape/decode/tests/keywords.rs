@@ -96,7 +96,7 @@ fn every_keyword_agrees_with_a_validator() {
             render_input(&shape, &defs, &JSON_SCHEMA).unwrap()
         };
         assert_eq!(published.losses, [], "{keyword}");
-        let told = jsonschema::draft202012::new(&published.schema).unwrap();
+        let message = jsonschema::draft202012::new(&published.schema).unwrap();
         for (values, fits) in [(right, true), (wrong, false)] {
             for value in values.as_array().unwrap() {
                 let arguments = json!({ "v": value });
@@ -106,7 +106,7 @@ fn every_keyword_agrees_with_a_validator() {
                 if keyword != "dependencies" {
                     assert_eq!(validator.is_valid(&arguments), fits, "{keyword}: {arguments}");
                     assert_eq!(
-                        told.is_valid(&arguments),
+                        message.is_valid(&arguments),
                         fits,
                         "{keyword}: {arguments} {}",
                         published.schema

@@ -33,10 +33,10 @@ fn long_strings_are_matched_or_accepted() {
     }));
     let long = "a".repeat(5_000);
     let refused = |given: Value| decoded(&schema, &given, &JSON_SCHEMA).unwrap_err().remove(0);
-    let said = refused(json!({"slug": format!("../x; DROP {long}")}));
-    assert!(said.starts_with("/slug: must match the pattern"), "{said}");
-    let said = refused(json!({"url": format!("http://evil.example/{long}")}));
-    assert!(said.starts_with("/url: must match the pattern"), "{said}");
+    let message = refused(json!({"slug": format!("../x; DROP {long}")}));
+    assert!(message.starts_with("/slug: must match the pattern"), "{message}");
+    let message = refused(json!({"url": format!("http://evil.example/{long}")}));
+    assert!(message.starts_with("/url: must match the pattern"), "{message}");
     for fine in [json!({"slug": long}), json!({"url": format!("https://a.corp.example/{long}")})] {
         taken(&schema, &fine, &fine);
     }
@@ -60,25 +60,25 @@ fn long_strings_are_matched_or_accepted() {
     let keys = json!({"type": "object", "patternProperties": {thrice: {"type": "integer"}}, "additionalProperties": false});
     let given = json!({"a".repeat(5_000): "no integer"});
     taken(&keys, &given, &given);
-    let told = passed(&keys, &given);
+    let messages = passed(&keys, &given);
     let wanted =
         format!("…\" passed without being held against the pattern {thrice}: that takes too many steps");
     assert!(
-        told.len() == 1 && told[0].starts_with(": the key \"aaa") && told[0].ends_with(&wanted),
-        "{told:?}"
+        messages.len() == 1 && messages[0].starts_with(": the key \"aaa") && messages[0].ends_with(&wanted),
+        "{messages:?}"
     );
     // One that no text is tried on, and one that is no pattern at all: both were told when the schema was read.
     let schema = object(
         &json!({"a": {"pattern": "((((a{1,9}b){99}){99}){99}){99}"}, "b": {"type": "string", "pattern": "["}}),
     );
-    let told = passed(&schema, &json!({"a": "b", "b": "b"}));
-    assert!(told.len() == 1 && told[0].starts_with("/a: passed"), "{told:?}");
+    let messages = passed(&schema, &json!({"a": "b", "b": "b"}));
+    assert!(messages.len() == 1 && messages[0].starts_with("/a: passed"), "{messages:?}");
     // A text in a list, and in a choice, in the form in which a provider has it written.
     let schema = object(&json!({"a": {"type": "object", "additionalProperties": {"anyOf": [
         {"type": "string", "pattern": thrice}, {"type": "integer"}
     ]}}}));
-    let told = passed(&schema, &json!({"a": {"x": "a".repeat(5_000), "y": 1}}));
-    assert!(told.len() == 1 && told[0].starts_with("/a/x: passed"), "{told:?}");
+    let messages = passed(&schema, &json!({"a": {"x": "a".repeat(5_000), "y": 1}}));
+    assert!(messages.len() == 1 && messages[0].starts_with("/a/x: passed"), "{messages:?}");
 }
 
 /// Returns what passes without being held against its pattern.

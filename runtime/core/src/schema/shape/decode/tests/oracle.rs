@@ -106,7 +106,7 @@ fn condition(inner: BoxedStrategy<Shape>) -> BoxedStrategy<Kind> {
         3 => (schema.clone(), schema.clone(), schema.clone())
             .prop_map(|(when, then, other)| json!({"if": when, "then": then, "else": other})),
         2 => (schema.clone(), 0u64..3, 0u64..3)
-            .prop_map(|(item, least, most)| json!({"contains": item, "minContains": least, "maxContains": most})),
+            .prop_map(|(item, least, max)| json!({"contains": item, "minContains": least, "maxContains": max})),
         1 => schema.clone().prop_map(|names| json!({ "propertyNames": names })),
         1 => ("[a-d]", schema).prop_map(|(key, schema)| json!({ "dependentSchemas": { key: schema } })),
         1 => ("[a-d]", keys()).prop_map(|(key, others)| json!({ "dependentRequired": { key: others } })),

@@ -48,9 +48,9 @@ fn hostile_strings_take_linear_steps() {
         "^(([a-z])+.)+[A-Z]([a-z])+$",
     ] {
         let program = Program::of(&Syntax::of(pattern).unwrap()).unwrap();
-        for (length, most) in [(500, 500_000), (4_000, 4_000_000)] {
+        for (length, max) in [(500, 500_000), (4_000, 4_000_000)] {
             let text = "a".repeat(length) + "!";
-            let trial = program.try_on(&text, most);
+            let trial = program.try_on(&text, max);
             assert_eq!(trial.found, Some(false), "{pattern}: {}", trial.steps);
         }
     }
@@ -89,12 +89,12 @@ fn hostile_patterns_take_bounded_steps_and_memory() {
     ] {
         let program = Program::of(&Syntax::of(&pattern).unwrap()).unwrap();
         let trial = program.try_on(&text, 12 << 20);
-        let shown: String = pattern.chars().take(40).collect();
+        let displayed: String = pattern.chars().take(40).collect();
         assert!(
             trial.steps <= (12 << 20) + (64 << 20) && trial.bytes <= MOST_BYTES + (1 << 20),
-            "{shown}: {trial:?}"
+            "{displayed}: {trial:?}"
         );
-        println!("{shown}: {trial:?}, {} steps, {} sets", program.len(), program.sets.len());
+        println!("{displayed}: {trial:?}, {} steps, {} sets", program.len(), program.sets.len());
     }
     // A repetition does not keep its sets once for each round.
     let program = Program::of(&Syntax::of(r"^(\p{L}[0-9]){9000}$").unwrap()).unwrap();

@@ -52,7 +52,7 @@ impl Writer {
                 Some(sets) => self.take(&sets, 1, 1)?,
                 None => self.choice(nodes)?,
             },
-            Node::Repeat { node, least, most, .. } => self.repeat(node, *least, *most)?,
+            Node::Repeat { node, least, most: max, .. } => self.repeat(node, *least, *max)?,
             Node::Group { node, capture: Some(capture) } if self.remembers => {
                 let slot = 2 * (capture.index - 1);
                 self.push(Step::Save(slot))?;
@@ -73,13 +73,13 @@ impl Writer {
         Some(())
     }
 
-    fn take(&mut self, sets: &[&Set], least: u32, most: u32) -> Option<()> {
+    fn take(&mut self, sets: &[&Set], least: u32, max: u32) -> Option<()> {
         let addresses = sets.iter().map(|set| std::ptr::from_ref(*set).addr()).collect();
         let set = *self.known.entry(addresses).or_insert_with(|| {
             self.sets.push(Chars::of(sets));
             self.sets.len() - 1
         });
-        self.push(Step::Take { set, least, most, ahead: self.ahead }).map(drop)
+        self.push(Step::Take { set, least, most: max, ahead: self.ahead }).map(drop)
     }
 
     fn choice(&mut self, nodes: &[Node]) -> Option<()> {
@@ -98,10 +98,10 @@ impl Writer {
         Some(())
     }
 
-    fn repeat(&mut self, node: &Node, least: u32, most: Option<u32>) -> Option<()> {
+    fn repeat(&mut self, node: &Node, least: u32, max: Option<u32>) -> Option<()> {
         let single = if self.remembers { None } else { sets(node) };
-        if let (Some(sets), Some(most)) = (&single, most) {
-            return self.take(sets, least, most);
+        if let (Some(sets), Some(max)) = (&single, max) {
+            return self.take(sets, least, max);
         }
         if let (Some(sets), true) = (&single, least > 1) {
             self.take(sets, least, least)?;
@@ -115,7 +115,7 @@ impl Writer {
                 }
             }
         }
-        let Some(most) = most else {
+        let Some(max) = max else {
             let split = self.push(Step::Split(0, 0))?;
             self.round(node)?;
             self.push(Step::Jump(split))?;
@@ -123,7 +123,7 @@ impl Writer {
             return Some(());
         };
         let mut splits = Vec::new();
-        for _ in least..most {
+        for _ in least..max {
             splits.push(self.push(Step::Split(0, 0))?);
             self.round(node)?;
         }

@@ -94,7 +94,7 @@ impl<'p> Reader<'p> {
 
     fn quantified(&mut self, node: Node) -> Option<Node> {
         let whole = self.rest;
-        let (least, most, length) = match self.rest.as_bytes().first() {
+        let (least, max, length) = match self.rest.as_bytes().first() {
             Some(b'*') => (0, None, 1),
             Some(b'+') => (1, None, 1),
             Some(b'?') => (0, Some(1), 1),
@@ -109,15 +109,15 @@ impl<'p> Reader<'p> {
         // Whether few or many are tried first does not matter where no more is asked than whether there is a match.
         self.skip("?");
         let source = self.since(whole);
-        Some(Node::Repeat { node: Box::new(node), least, most, source })
+        Some(Node::Repeat { node: Box::new(node), least, most: max, source })
     }
 
     /// Reads what follows the backslash of `\1` and `\k<name>`, if it refers to a group.
     fn reference(&mut self, whole: &'p str) -> Option<Option<Node>> {
         let (group, rest) = if let Some(rest) = self.rest.strip_prefix("k<") {
             let (name, rest) = rest.split_once('>')?;
-            let mut named = self.names.iter().enumerate().filter(|(_, known)| **known == name);
-            match (named.next(), named.next()) {
+            let mut is_named = self.names.iter().enumerate().filter(|(_, known)| **known == name);
+            match (is_named.next(), is_named.next()) {
                 (Some((at, _)), None) => (at + 1, rest),
                 (None, _) => return Some(None),
                 // Which of several groups is meant depends on the branch.
@@ -305,9 +305,9 @@ fn counts(text: &str) -> Option<(u32, Option<u32>, usize)> {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         digits.then(|| text.parse().unwrap_or(u32::MAX))
     };
-    let most = match most {
+    let max = match most {
         Some(most) => Some(number(most)?),
         None => None,
     };
-    Some((number(least)?, most, inner.len() + 2))
+    Some((number(least)?, max, inner.len() + 2))
 }

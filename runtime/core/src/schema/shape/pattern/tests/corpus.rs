@@ -74,8 +74,8 @@ fn grow(node: &Node, text: &mut String) {
             });
             *text = grown.max_by_key(String::len).unwrap_or_default();
         }
-        Node::Repeat { node, least, most, .. } => {
-            for round in 0..most.unwrap_or(u32::MAX) {
+        Node::Repeat { node, least, most: max, .. } => {
+            for round in 0..max.unwrap_or(u32::MAX) {
                 let before = text.len();
                 if round >= *least && text.chars().count() >= LONGEST {
                     break;

@@ -139,9 +139,9 @@ fn of_types(mut rules: Object, taken: &[&'static str]) -> Value {
 pub fn types_taken(
     schema: &Value,
     target: &dyn Fn(&str) -> Option<Vec<&'static str>>,
-    left: &Cell<usize>,
+    remaining: &Cell<usize>,
 ) -> Option<Vec<&'static str>> {
-    left.set(left.get().checked_sub(1)?);
+    remaining.set(remaining.get().checked_sub(1)?);
     let schema = match schema {
         Value::Bool(false) => return Some(Types::new()),
         Value::Object(schema) => schema,
@@ -150,7 +150,7 @@ pub fn types_taken(
     let named = |name: &Value| {
         TYPES.into_iter().find(|known| name == known || (name == "integer" && *known == "number"))
     };
-    let mut parts = of_parts(schema, None, target, left);
+    let mut parts = of_parts(schema, None, target, remaining);
     match (schema.get("type"), schema.get("const"), schema.get("enum")) {
         (Some(Value::Array(names)), ..) => parts.push(names.iter().map(named).collect()),
         (Some(name), ..) => parts.push(named(name).map(|name| vec![name])),
@@ -171,9 +171,9 @@ fn of_parts(
     schema: &Object,
     but: Option<usize>,
     target: &dyn Fn(&str) -> Option<Types>,
-    left: &Cell<usize>,
+    remaining: &Cell<usize>,
 ) -> Vec<Option<Types>> {
-    let below = |part: &Value| types_taken(part, target, left);
+    let below = |part: &Value| types_taken(part, target, remaining);
     let listed = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
     let mut parts: Vec<Option<Types>> = Vec::new();
     parts.extend(schema.get("$ref").and_then(Value::as_str).map(target));

@@ -23,14 +23,14 @@ type Texts = Vec<String>;
 pub fn name_values<'a, S: Source<'a>>(
     schema: &mut Value,
     beside: &'a Value,
-    place: SchemaLocation,
+    location: SchemaLocation,
     source: &mut S,
 ) {
     let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
     if schema.contains_key(CHOICES) {
         return;
     }
-    let SchemaLocation { pointer: path, nesting } = place;
+    let SchemaLocation { pointer: path, nesting } = location;
     let rules = source.rules();
     Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0, flagged: 0 }
         .name_values(schema, beside);
@@ -93,8 +93,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let texts = texts.and_then(|texts| if names { distinct(texts) } else { Ok(texts) });
         match texts {
             Ok(texts) => Some(if names { texts } else { described(&texts) }),
-            Err(why) => {
-                self.at(keyword, |reader| reader.unusable(&why));
+            Err(error) => {
+                self.at(keyword, |reader| reader.unusable(&error));
                 None
             }
         }
@@ -114,12 +114,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 |key: &str| member.get(key).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
             (names[at], meanings[at]) = (text("name"), text("description"));
         }
-        let names = distinct(names).map_err(|why| self.unusable(&why)).ok();
+        let names = distinct(names).map_err(|error| self.unusable(&error)).ok();
         Some((names, described(&meanings)))
     }
 
-    fn unusable(&mut self, why: &str) {
-        self.problem(ReadProblemKind::Names, format!("{why}; it is left out"));
+    fn unusable(&mut self, reason: &str) {
+        self.problem(ReadProblemKind::Names, format!("{reason}; it is left out"));
     }
 }
 

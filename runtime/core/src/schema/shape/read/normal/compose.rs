@@ -128,8 +128,8 @@ pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
 /// Keeps the title of a schema under a key of its own, where it is not taken for a description. `null` needs
 /// none, and targets of references have names.
 pub(super) fn entitle(schema: &mut Object, source: &Object) {
-    let named = schema.contains_key("$ref") || schema.get("type").is_some_and(|of| of == "null");
-    if let Some(title) = source.get("title").and_then(Value::as_str).filter(|_| !named) {
+    let is_named = schema.contains_key("$ref") || schema.get("type").is_some_and(|of| of == "null");
+    if let Some(title) = source.get("title").and_then(Value::as_str).filter(|_| !is_named) {
         schema.insert(TITLE.to_owned(), Value::from(title));
     }
 }

@@ -63,26 +63,26 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     fn required(&mut self, object: &'a Object) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         let mut seen = HashSet::new();
-        let mut told = None;
+        let mut message = None;
         if let Some(flag) = flag(object) {
             // That of a parameter, or of a property; `false` is harmless.
             let is_known = self.rules.is_openapi() || self.flagged == std::ptr::from_ref(object).addr();
-            told = (flag && !is_known).then(|| "must be a list of keys; it is ignored".to_owned());
+            message = (flag && !is_known).then(|| "must be a list of keys; it is ignored".to_owned());
         }
         match object.get("required").filter(|_| flag(object).is_none()) {
             None | Some(Value::Null) => {}
             Some(Value::String(name)) if self.rules.is_openapi() => {
-                told = Some(format!("must be a list of keys; `{name}` is read as the only one"));
+                message = Some(format!("must be a list of keys; `{name}` is read as the only one"));
                 names.push(name);
             }
             Some(Value::Array(listed)) => {
                 let other = listed.iter().find(|key| !key.is_string());
-                told = other.map(|key| format!("lists {key}, which is no key; it is left out"));
+                message = other.map(|key| format!("lists {key}, which is no key; it is left out"));
                 names.extend(listed.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name)));
             }
-            Some(_) => told = Some("must be a list of keys; it is ignored".to_owned()),
+            Some(_) => message = Some("must be a list of keys; it is ignored".to_owned()),
         }
-        if let Some(what) = told {
+        if let Some(what) = message {
             self.at("required", |reader| reader.malformed(format!("`required` {what}")));
         }
         names

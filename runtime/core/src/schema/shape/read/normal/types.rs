@@ -131,16 +131,16 @@ pub(super) fn allow_null(object: &mut Object) {
         *name = json!([name.take()]);
     }
     let several = SEVERAL.iter().any(|keyword| object.contains_key(*keyword));
-    let mut said = false;
+    let mut stated = false;
     for (keyword, null) in [("type", json!("null")), ("enum", Value::Null)] {
         if let Some(Value::Array(values)) = object.get_mut(keyword).filter(|_| !several) {
-            said = true;
+            stated = true;
             if !values.contains(&null) {
                 values.push(null);
             }
         }
     }
-    if several || (!said && !implied(object).is_empty()) {
+    if several || (!stated && !implied(object).is_empty()) {
         object.insert("nullable".to_owned(), Value::Bool(true));
     }
 }

@@ -69,8 +69,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 continue;
             }
             let is_listed = self.path.ends_with("/enum");
-            let place = if is_listed { format!("{}/{index}", self.path) } else { self.path.clone() };
-            let written = self.as_text(value, &place, types);
+            let location = if is_listed { format!("{}/{index}", self.path) } else { self.path.clone() };
+            let written = self.as_text(value, &location, types);
             let fitting = fitting(&written, types).unwrap_or(written);
             changed |= fitting != *value;
             kept.push(fitting);
@@ -115,9 +115,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if misfit(value, shape).is_some() {
             let written = self.as_written(value, pointer);
             if written != *value {
-                let meant = coerce_example(&written, types, shape);
-                if misfit(&meant, shape).is_none() {
-                    return meant;
+                let suggestion = coerce_example(&written, types, shape);
+                if misfit(&suggestion, shape).is_none() {
+                    return suggestion;
                 }
             }
         }
@@ -179,17 +179,18 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             }
             let mut kept = Vec::new();
             for (index, value) in given {
-                let place = match keyword {
+                let location = match keyword {
                     "examples" => format!("{}/{index}", reader.path),
                     _ => reader.path.clone(),
                 };
-                let value = if openapi { reader.meant(value, &place, types, shape) } else { value.clone() };
+                let value =
+                    if openapi { reader.meant(value, &location, types, shape) } else { value.clone() };
                 if reader.too_deep(&value) {
                     continue;
                 }
                 match misfit(&value, shape) {
                     None => kept.push(value),
-                    Some(why) => reader.left_out("example", &value, &why),
+                    Some(reason) => reader.left_out("example", &value, &reason),
                 }
             }
             kept.truncate(if openapi { MAX_EXAMPLES } else { usize::MAX });
@@ -217,22 +218,22 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let fits = nullable || !openapi && misfit(value, shape).is_none();
             return fits.then_some(Value::Null);
         }
-        let meant = match self.rules.is_openapi() {
+        let suggestion = match self.rules.is_openapi() {
             true => self.meant(value, &self.path, types, shape),
             false => value.clone(),
         };
-        match misfit(&meant, shape) {
-            None => Some(meant),
-            Some(why) => {
-                self.left_out("default", value, &why);
+        match misfit(&suggestion, shape) {
+            None => Some(suggestion),
+            Some(reason) => {
+                self.left_out("default", value, &reason);
                 None
             }
         }
     }
 
-    fn left_out(&mut self, what: &str, value: &Value, why: &str) {
+    fn left_out(&mut self, what: &str, value: &Value, reason: &str) {
         let value = prose::value(&Literal::of(value));
-        let message = format!("the {what} {value} does not fit: {why}; it is left out");
+        let message = format!("the {what} {value} does not fit: {reason}; it is left out");
         self.problem(ReadProblemKind::Default, message);
     }
 
@@ -324,9 +325,9 @@ fn tell_default(value: &Value, out: &mut Object) {
         Value::Number(_) | Value::Bool(_) => &value.to_string(),
         _ => return,
     };
-    let said = out.get("description").and_then(Value::as_str).unwrap_or_default();
-    if shown_default.len() <= MAX_DEFAULT_NOTE_BYTES && !said.contains(shown_default) {
-        let description = prose::describe(said, &[format!("the default of the service: {shown_default}")]);
+    let message = out.get("description").and_then(Value::as_str).unwrap_or_default();
+    if shown_default.len() <= MAX_DEFAULT_NOTE_BYTES && !message.contains(shown_default) {
+        let description = prose::describe(message, &[format!("the default of the service: {shown_default}")]);
         out.insert("description".to_owned(), description.into());
     }
 }
@@ -365,7 +366,9 @@ pub fn examples(object: &Object) -> Vec<&Value> {
     let mut found: Vec<&Value> = object.get("example").into_iter().collect();
     match object.get("examples") {
         Some(Value::Array(values)) => found.extend(values),
-        Some(Value::Object(named)) => found.extend(named.values().filter_map(|example| example.get("value"))),
+        Some(Value::Object(by_name)) => {
+            found.extend(by_name.values().filter_map(|example| example.get("value")))
+        }
         _ => {}
     }
     found

@@ -244,8 +244,8 @@ impl<'t> Writer<'t> {
             }
             "td" | "th" if !closing => self.cell(),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "summary" => {
-                let said = self.out.get(self.item_start..).unwrap_or_default().trim().to_ascii_lowercase();
-                if tag.name == "summary" && closing && OPENERS.contains(&said.as_str()) {
+                let text = self.out.get(self.item_start..).unwrap_or_default().trim().to_ascii_lowercase();
+                if tag.name == "summary" && closing && OPENERS.contains(&text.as_str()) {
                     self.out.truncate(self.item_start);
                 }
                 self.paragraph();
@@ -332,13 +332,13 @@ impl<'t> Writer<'t> {
     fn end_link(&mut self) {
         let Some((target, start)) = self.link.take() else { return };
         let text = self.out.split_off(start.min(self.out.len()));
-        let shown = text.trim();
-        if shown.is_empty() || shown == target {
+        let displayed = text.trim();
+        if displayed.is_empty() || displayed == target {
             self.out.push_str(&target);
         } else {
-            self.out.push_str(&format!("[{shown}]({target})"));
+            self.out.push_str(&format!("[{displayed}]({target})"));
         }
-        if text.ends_with(' ') && !shown.is_empty() {
+        if text.ends_with(' ') && !displayed.is_empty() {
             self.out.push(' ');
         }
     }

@@ -9,9 +9,9 @@ proptest! {
 
     #[test]
     fn any_text_can_be_converted_to_plain_text(text in "([<>/&;`\\- \n\ta-c\u{200b}é]|</?(p|b|ul|ol|li|pre|a|code|td|br|note|table)>|&#[0-9]{1,3};){0,40}") {
-        let shown = plain_markdown(&text);
-        prop_assert!(!shown.chars().any(|char| char == '\u{200b}'), "{shown:?}");
-        prop_assert_eq!(shown.trim(), shown.as_ref());
+        let displayed = plain_markdown(&text);
+        prop_assert!(!displayed.chars().any(|char| char == '\u{200b}'), "{displayed:?}");
+        prop_assert_eq!(displayed.trim(), displayed.as_ref());
     }
 
     #[test]

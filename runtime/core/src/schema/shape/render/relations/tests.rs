@@ -90,10 +90,10 @@ fn rule(kind: RelationKind) -> Relation {
 #[test]
 fn relations_render_in_their_simplest_form() {
     let exactly = schema_of(rule(RelationKind::ExactlyOne), false);
-    let told = "(give exactly one of `a`, `b`)";
+    let message = "(give exactly one of `a`, `b`)";
     assert_eq!(
         exactly,
-        json!({ "oneOf": [{ "required": ["a"] }, { "required": ["b"] }], "description": told })
+        json!({ "oneOf": [{ "required": ["a"] }, { "required": ["b"] }], "description": message })
     );
     let most = schema_of(rule(RelationKind::AtMostOne), false);
     assert_eq!(most["not"], json!({ "required": ["a", "b"] }));

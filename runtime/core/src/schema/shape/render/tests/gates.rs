@@ -13,20 +13,20 @@ use crate::schema::shape::{
 };
 
 /// Calls `see` with every schema in a schema, and its place.
-fn each(schema: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
-    see(schema, place);
+fn each(schema: &Value, location: &str, see: &mut dyn FnMut(&Value, &str)) {
+    see(schema, location);
     let Value::Object(fields) = schema else { return };
     for (keyword, value) in fields {
         match (keyword.as_str(), value) {
             ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
                 schemas
                     .iter()
-                    .for_each(|(name, schema)| each(schema, &format!("{place}/{keyword}/{name}"), see));
+                    .for_each(|(name, schema)| each(schema, &format!("{location}/{keyword}/{name}"), see));
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| each(schema, &format!("{place}/{keyword}"), see));
+                schemas.iter().for_each(|schema| each(schema, &format!("{location}/{keyword}"), see));
             }
-            ("items" | "additionalProperties", schema) => each(schema, &format!("{place}/{keyword}"), see),
+            ("items" | "additionalProperties", schema) => each(schema, &format!("{location}/{keyword}"), see),
             _ => {}
         }
     }
@@ -35,12 +35,12 @@ fn each(schema: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
 /// The complaint of OpenAI in its own words, if a list does not say what is in it.
 fn arrays_have_items(schema: &Value) -> Result<(), String> {
     let mut missing = Ok(());
-    each(schema, "", &mut |schema, place| {
+    each(schema, "", &mut |schema, location| {
         let types = &schema["type"];
         let array =
             *types == "array" || types.as_array().is_some_and(|types| types.contains(&json!("array")));
         if array && schema.get("items").is_none() {
-            missing = Err(format!("In context={place}, array schema missing items."));
+            missing = Err(format!("In context={location}, array schema missing items."));
         }
     });
     missing
@@ -58,13 +58,13 @@ fn root_is_an_object(schema: &Value, composition: bool) -> Result<(), String> {
 /// Whether a schema has only these keywords, which blanks divide.
 fn only(schema: &Value, keywords: &str) -> Result<(), String> {
     let mut found = Ok(());
-    each(schema, "", &mut |schema, place| match schema {
+    each(schema, "", &mut |schema, location| match schema {
         Value::Object(fields) => {
             for keyword in fields.keys().filter(|one| !keywords.split(' ').any(|keyword| keyword == **one)) {
-                found = Err(format!("{keyword} at {place}"));
+                found = Err(format!("{keyword} at {location}"));
             }
         }
-        other => found = Err(format!("{other} at {place}")),
+        other => found = Err(format!("{other} at {location}")),
     });
     found
 }
@@ -82,27 +82,27 @@ fn strict(schema: &Value) -> Result<(), String> {
         }
     })?;
     let mut wrong = Ok(());
-    each(schema, "", &mut |schema, place| {
+    each(schema, "", &mut |schema, location| {
         if schema.get("$ref").is_some() && schema.as_object().is_some_and(|fields| fields.len() > 1) {
-            wrong = Err(format!("$ref has siblings at {place}"));
+            wrong = Err(format!("$ref has siblings at {location}"));
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             let names: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
             let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             if names != required || schema["additionalProperties"] != false {
-                wrong = Err(format!("open or optional at {place}: {schema}"));
+                wrong = Err(format!("open or optional at {location}: {schema}"));
             }
         }
         let formats = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
         if let Some(Value::String(format)) = schema.get("format")
             && !formats.contains(&format.as_str())
         {
-            wrong = Err(format!("format {format} at {place}"));
+            wrong = Err(format!("format {format} at {location}"));
         }
         let says =
             ["type", "anyOf", "$ref", "enum", "const"].iter().any(|keyword| schema.get(keyword).is_some());
         if !says && !schema.is_boolean() {
-            wrong = Err(format!("no type at {place}: {schema}"));
+            wrong = Err(format!("no type at {location}: {schema}"));
         }
     });
     wrong
@@ -114,30 +114,30 @@ fn gemini(schema: &Value) -> Result<(), String> {
         minProperties maxProperties minLength maxLength minimum maximum pattern anyOf";
     only(schema, keywords)?;
     let mut wrong = Ok(());
-    each(schema, "", &mut |schema, place| {
+    each(schema, "", &mut |schema, location| {
         let Some(fields) = schema.as_object() else { return };
         match (fields.get("type"), fields.get("anyOf")) {
             (Some(Value::String(_)), None) => {}
             (None, Some(_)) if fields.len() == 1 => {}
-            _ => wrong = Err(format!("not one type, not anyOf alone at {place}: {schema}")),
+            _ => wrong = Err(format!("not one type, not anyOf alone at {location}: {schema}")),
         }
         if let Some(values) = fields.get("enum").and_then(Value::as_array)
             && (fields["type"] != "string" || !values.iter().all(Value::is_string))
         {
-            wrong = Err(format!("enum of other than texts at {place}"));
+            wrong = Err(format!("enum of other than texts at {location}"));
         }
         if fields.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&"".into())) {
-            wrong = Err(format!("an empty text in enum at {place}"));
+            wrong = Err(format!("an empty text in enum at {location}"));
         }
         if fields.get("type") == Some(&"object".into())
             && fields.get("properties").and_then(Value::as_object).is_none_or(|p| p.is_empty())
-            && !place.is_empty()
+            && !location.is_empty()
         {
-            wrong = Err(format!("no properties at {place}"));
+            wrong = Err(format!("no properties at {location}"));
         }
         for name in fields.get("properties").and_then(Value::as_object).into_iter().flat_map(|p| p.keys()) {
             if !GEMINI.keys.accepts(name) {
-                wrong = Err(format!("key {name} at {place}"));
+                wrong = Err(format!("key {name} at {location}"));
             }
         }
     });
@@ -148,9 +148,9 @@ fn gemini(schema: &Value) -> Result<(), String> {
 fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
     let always = "type description properties required items enum anyOf $ref $defs nullable";
     let mut wrong = Ok(());
-    each(schema, "", &mut |schema, place| {
+    each(schema, "", &mut |schema, location| {
         let Value::Object(fields) = schema else { return };
-        let mut refuse = |what: &str| wrong = Err(format!("{what} at {place}: {schema}"));
+        let mut refuse = |what: &str| wrong = Err(format!("{what} at {location}: {schema}"));
         let has = |keyword: &str| fields.contains_key(keyword);
         if let Some(other) =
             fields.keys().find(|key| !always.split(' ').any(|one| one == *key) && !dialect.accepts(key))
@@ -171,7 +171,7 @@ fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
         if !dialect.optional_fields && required != keys.len() {
             refuse("optional");
         }
-        if !dialect.empty_objects && is_object && keys.is_empty() && !place.is_empty() {
+        if !dialect.empty_objects && is_object && keys.is_empty() && !location.is_empty() {
             refuse("empty");
         }
         if keys.iter().any(|key| !dialect.keys.accepts(key)) {
@@ -195,7 +195,7 @@ fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
             refuse("format");
         }
         let least = fields.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-        if dialect.min_items.is_some_and(|most| least > most) {
+        if dialect.min_items.is_some_and(|max| least > max) {
             refuse("minItems");
         }
         if dialect.nulls == Nulls::AnyOf
@@ -209,7 +209,7 @@ fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
 }
 
 fn no_circle(schema: &Value) -> Result<(), String> {
-    let named = schema.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
+    let by_name = schema.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
     let targets = |schema: &Value| {
         let mut found = Vec::new();
         each(schema, "", &mut |schema, _| {
@@ -222,15 +222,15 @@ fn no_circle(schema: &Value) -> Result<(), String> {
         });
         found
     };
-    for start in named.keys() {
+    for start in by_name.keys() {
         let mut seen: Vec<String> = Vec::new();
-        let mut open = targets(&named[start]);
+        let mut open = targets(&by_name[start]);
         while let Some(name) = open.pop() {
             if name == *start {
                 return Err(format!("{start} leads to itself: {schema}"));
             }
             if !seen.contains(&name) {
-                open.extend(named.get(&name).map(targets).unwrap_or_default());
+                open.extend(by_name.get(&name).map(targets).unwrap_or_default());
                 seen.push(name);
             }
         }
