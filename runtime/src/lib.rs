@@ -47,7 +47,7 @@
 //! | [`store`] | share state between processes | [`MemoryStore`](store::MemoryStore), `SqliteStore`, `PostgresStore`, `RedisStore` |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`toolbox`] | offer tools to an agent | [`Toolbox`], [`ToolboxBuilder`], [`ToolFactory`](toolbox::ToolFactory), [`one_shot`](toolbox::one_shot) |
-//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), `trace`, `otel`, `audit`, `replay`, `cassette` |
+//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`dependencies`](layers::dependencies), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), `trace`, `otel`, `audit`, `replay`, `cassette` |
 //! | [`wire`] | talk to a model's vendor | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |

@@ -5,7 +5,7 @@ use syn::{Expr, LitStr};
 
 use crate::attr::{self, Key, TakenAttr, Value};
 use crate::errors::{Errors, at};
-use crate::habits;
+use crate::foreign_keys;
 use crate::rules::{self, ArgumentRules};
 
 /// The keys of `#[arg(…)]`, apart from those of rules.
@@ -51,7 +51,7 @@ pub(crate) fn read(taken: Option<TakenAttr>, errors: &mut Errors) -> ArgAttr {
     let mut arg = ArgAttr::default();
     let Some(TakenAttr { tokens, .. }) = taken else { return arg };
     let known: Vec<&str> = KEYS.iter().copied().chain(rules::keys()).collect();
-    for key in habits::argument_keys(tokens, "`#[arg]`", &known, errors) {
+    for key in foreign_keys::argument_keys(tokens, "`#[arg]`", &known, errors) {
         take(&mut arg, key, errors);
     }
     arg.rules.check(errors);

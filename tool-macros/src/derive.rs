@@ -18,7 +18,7 @@ use crate::dialects;
 use crate::docs::{self, Description};
 use crate::errors::{Errors, at};
 use crate::foreign::Foreign;
-use crate::form;
+use crate::parameter_type;
 use crate::runtime_path;
 use cases::Case;
 use serde_attr::{ContainerAttr, FieldAttr, VariantAttr};
@@ -233,7 +233,7 @@ fn payload(
         };
         let span = syn::spanned::Spanned::span(&field.ty);
         let ty = field.ty.to_token_stream();
-        let text = attr::display_tokens(form::pointee(&field.ty));
+        let text = attr::display_tokens(parameter_type::pointee(&field.ty));
         // What is skipped is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));

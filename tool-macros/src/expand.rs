@@ -10,9 +10,9 @@ use crate::argument;
 use crate::dialects;
 use crate::docs::{self, Description, Docs};
 use crate::errors::{Errors, at};
-use crate::form;
 use crate::names;
 use crate::param::{self, Param, Source};
+use crate::parameter_type;
 use crate::runtime_path;
 use crate::signature;
 use crate::stub;
@@ -249,8 +249,8 @@ impl Tool {
     /// Returns the returned type, if it can be named in a constant.
     fn known_output(&self) -> Option<TokenStream> {
         let output = self.output.as_ref()?;
-        let tokens = form::fixed(output);
-        (!form::has_word(&tokens, "impl")).then_some(tokens)
+        let tokens = parameter_type::fixed(output);
+        (!parameter_type::has_word(&tokens, "impl")).then_some(tokens)
     }
 
     /// Returns the expression of the `Function`. `call` names what is called; a method is called on `receiver`.

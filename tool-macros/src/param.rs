@@ -9,7 +9,7 @@ use crate::arg_attr::{self, ArgAttr};
 use crate::attr;
 use crate::docs::{self, Description};
 use crate::errors::Errors;
-use crate::form::{self, Form};
+use crate::parameter_type::{self, Form};
 
 /// A parameter.
 pub(crate) struct Param {
@@ -61,7 +61,7 @@ pub(crate) fn read(input: &mut FnArg, errors: &mut Errors) -> Option<Param> {
     if let (Some(arg), Some(_)) = (&arg, &inject) {
         errors.push(syn::Error::new(arg.span, "a parameter is either an argument or injected, not both"));
     }
-    let injected = inject.is_some() || (arg.is_none() && form::is_injected(&input.ty));
+    let injected = inject.is_some() || (arg.is_none() && parameter_type::is_injected(&input.ty));
     let source = if injected {
         let elided = Ident::new("_", Span::call_site());
         Source::Context(attr::with_lifetimes(quote::ToTokens::to_token_stream(&input.ty), &elided))
@@ -83,7 +83,7 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
             return None;
         }
     };
-    let form = errors.ok(form::form(&input.ty))?;
+    let form = errors.ok(parameter_type::form(&input.ty))?;
     let name = match &attr.rename {
         Some(name) => name.value(),
         None => ident.unraw().to_string(),
@@ -92,8 +92,8 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
         Some(expr) => Some(Description::Expr(quote::quote!(#expr))),
         None => documented.description,
     };
-    let shared = form::shared(&input.ty).map(attr::display_tokens);
-    let ty = attr::display_tokens(form::pointee(&input.ty));
+    let shared = parameter_type::shared(&input.ty).map(attr::display_tokens);
+    let ty = attr::display_tokens(parameter_type::pointee(&input.ty));
     Some(Argument { name, ident, form, ty, shared, description, attr })
 }
 

@@ -7,7 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, RangeLimits, UnOp};
 
 use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::{Errors, at};
-use crate::habits;
+use crate::foreign_keys;
 use crate::pattern;
 
 /// Reads a rule.
@@ -181,7 +181,7 @@ impl ArgumentRules {
         };
         let mut rules = ArgumentRules::default();
         let known: Vec<&str> = keys().collect();
-        for key in habits::argument_keys(tokens, "`items`", &known, errors) {
+        for key in foreign_keys::argument_keys(tokens, "`items`", &known, errors) {
             rules.take(key, errors);
         }
         rules.check(errors);

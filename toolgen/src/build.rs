@@ -30,9 +30,9 @@ use crate::contract;
 use crate::emit::{self, ModuleStyle};
 use crate::frontend;
 use crate::lint::lint;
-use crate::losses;
 use crate::options::Options;
 use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
+use crate::schema_losses;
 use crate::size;
 use crate::source::Document;
 use crate::tool::Program;
@@ -150,7 +150,7 @@ impl Build {
         }
         let complete = !programs.is_empty() && programs.len() == self.documents.len();
         let in_budget = size::check_budget(&programs, &self.options, &mut problems);
-        let lossless = losses::check(&programs, &self.options, &mut problems);
+        let lossless = schema_losses::check(&programs, &self.options, &mut problems);
         let empty = programs.iter().all(Program::is_empty) && problems.selected_no_tools();
         let contract = contract::check(&programs.iter().collect::<Vec<_>>(), &self.options);
         let kept = !contract.has_errors();

@@ -3,7 +3,7 @@
 use crate::frontend;
 use crate::problem::Code;
 use crate::problem::codes::{choice, overlay, size, source, text};
-use crate::select::suggestion;
+use crate::selector::suggestion;
 
 /// Returns all codes, in the order of their numbers.
 #[must_use]

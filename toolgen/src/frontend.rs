@@ -17,15 +17,15 @@ use serde_json::Value;
 use toolgen_core::internal::article;
 use toolgen_core::{Effects, InvisibleChar};
 
-use crate::choice::check_credentials;
-use crate::fixed::fix;
+use crate::argument_rules::fix;
 use crate::options::Options;
 use crate::overlay::{Overlaid, overlaid};
 use crate::pagination::paginate;
 use crate::problem::{Code, Problems, codes};
+use crate::selection::check_credentials;
 use crate::source::{Document, Pointer, Source};
 use crate::tool::Program;
-use crate::{losses, size};
+use crate::{schema_losses, size};
 
 /// All front ends.
 static FRONT_ENDS: &[&dyn Frontend] =
@@ -94,7 +94,7 @@ fn compile_by(
     fix(&mut program, options, problems);
     paginate(&mut program, options, problems);
     size::trim(&mut program, options, problems);
-    losses::mark_exact(&mut program, options, problems);
+    schema_losses::mark_exact(&mut program, options, problems);
     Some(program)
 }
 

@@ -15,24 +15,24 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod argument_rules;
 mod build;
 pub mod catalogue;
-mod choice;
 pub mod contract;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 pub mod emit;
-mod fixed;
 pub mod frontend;
 mod lint;
-pub mod losses;
 pub mod names;
 pub mod options;
 mod overlay;
 mod pagination;
 pub mod problem;
-pub mod select;
-mod shapes;
+pub mod schema_losses;
+mod selection;
+pub mod selector;
+mod shape_walk;
 pub mod size;
 pub mod source;
 #[cfg(feature = "tokens")]
@@ -46,6 +46,6 @@ pub use frontend::{Frontend, compile};
 pub use lint::{apply_levels, lint};
 pub use options::{ArgumentRule, Options};
 pub use problem::{Code, Problem, Problems, Severity};
-pub use select::Selector;
+pub use selector::Selector;
 pub use source::{Bundle, Document, Pointer, Position, Source};
 pub use tool::{About, McpSource, Origin, Part, Program, Success, TokenBudget, Tool, with_callees};

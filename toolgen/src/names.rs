@@ -3,15 +3,15 @@
 //! A name depends on what it names and never on its place in the document, so that reordering a document changes no
 //! tool.
 
+mod operators;
 mod shorten;
-mod signs;
 
 use std::collections::BTreeMap;
 
 use toolgen_core::internal::sha256::sha256;
 use toolgen_core::spec::MAX_NAME;
 
-pub(crate) use signs::{sign, spelled, worded};
+pub(crate) use operators::{sign, spelled, worded};
 
 /// What a tool is named after.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use toolgen_core::spec::template::text_of;
 
 use crate::emit::{Modules, TextType};
 use crate::problem::{Level, Levels};
-use crate::select::Selector;
+use crate::selector::Selector;
 use crate::tool::TokenBudget;
 
 /// How a document is compiled.

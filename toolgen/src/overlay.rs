@@ -3,8 +3,8 @@
 //! The actions of an overlay apply one after the other, each to what the previous ones left. An action that is wrong
 //! changes nothing and is an error; one that finds nothing is a warning, because it is usually a typo.
 
-mod given;
 mod json_path;
+mod sources;
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::given::{Overlaid, overlaid};
 use self::json_path::JsonPath;
+pub(crate) use self::sources::{Overlaid, overlaid};
 use crate::problem::Problems;
 use crate::problem::codes::{Code, overlay as codes};
-use crate::select::suggestion;
+use crate::selector::suggestion;
 use crate::source::{Document, MAX_DEPTH, Pointer};
 
 /// How many values an overlay adds at most; a long text counts as several.

@@ -1,18 +1,18 @@
 //! Lists that come in pages: recognises them by what documents say about parameters and answers, and applies what the
 //! user says about them.
 
-mod answer;
 mod names;
 mod recognise;
+mod response_shape;
 
 use toolgen_core::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules};
 use toolgen_core::spec::plan::{NextPage, Pagination};
 use toolgen_core::{Call, Shape, ToolSpec};
 
-use crate::choice::selects;
 use crate::options::Options;
 use crate::problem::{Problems, codes};
-use crate::select::Selector;
+use crate::selection::selects;
+use crate::selector::Selector;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 

@@ -9,10 +9,10 @@ use toolgen_core::schema::shape::slim::Trim;
 use toolgen_core::schema::shape::{Kind, Slim};
 use toolgen_core::{Text, ToolSpec};
 
-use crate::losses::there_are;
 use crate::options::Options;
 use crate::problem::{Problems, codes};
-use crate::select::suggestion;
+use crate::schema_losses::there_are;
+use crate::selector::suggestion;
 use crate::source::Pointer;
 use crate::tool::{Program, TokenBudget, Tool};
 

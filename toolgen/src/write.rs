@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-mod left;
+mod stale_files;
 
 /// Texts for a folder, by path relative to it, with `/` between folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Files {
     /// in the places where such pieces and modules are. Call it before the crate is written.
     #[must_use]
     pub fn stale(&self, dir: &Path) -> Vec<PathBuf> {
-        left::over(&self.texts, dir)
+        stale_files::over(&self.texts, dir)
     }
 
     /// Returns the paths of files that are missing or differ.

@@ -7,7 +7,7 @@
 
 mod model;
 mod options;
-mod rendered;
+mod render;
 #[cfg_attr(not(feature = "otel"), path = "agent_loop/without_otel.rs")]
 mod spans;
 mod transcript;
@@ -21,15 +21,15 @@ use serde_json::Value;
 
 pub use model::{Model, ModelInfo};
 pub use options::{DEFAULT_MAX_ITERATIONS, LoopOptions, WithoutCalls};
-pub use rendered::{LostContent, RenderedTranscript};
+pub use render::{LostContent, RenderedTranscript};
 pub use transcript::{Entry, ModelTurn, SteeringMessages, Transcript};
 pub use wire_model::{AgentLoop, ModelError, WireModel};
 
 use spans::{AgentSpan, request_turn};
 
 use toolgen_kernel::base::depth::{is_shallow, shallow};
-use toolgen_kernel::base::discreet::{Redacted, discreet_debug};
 use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::redacted_debug::{Redacted, discreet_debug};
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::control::Control;
 use toolgen_kernel::call::error::ToolError;

@@ -29,9 +29,9 @@ pub use engine::AgentEngine;
 pub use monitor::AgentMonitor;
 pub use runner::LoopRunner;
 
-use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::redacted_debug::discreet_debug;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;

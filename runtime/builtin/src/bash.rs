@@ -14,7 +14,7 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_macros::tools;
 
-use super::commands::Line;
+use super::shell_line::Line;
 use super::started;
 
 /// Says whether a command may run.

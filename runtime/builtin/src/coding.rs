@@ -19,8 +19,8 @@ use toolgen_kernel::spec::{Effects, Files};
 use toolgen_macros::toolset;
 
 use super::grep::invalid;
-use super::place::refused;
 use super::started;
+use super::work_dir::refused;
 
 /// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, by the names that many models know.
 /// Their paths are absolute.

@@ -13,9 +13,9 @@ use toolgen_macros::tool;
 
 use super::edit::{Mismatch, replaced};
 use super::grep::{Line, PartialFiles, invalid, matcher, search as search_file};
-use super::place::{File, Missing, WorkDir, refused};
 use super::text::{Range, excerpt, head, image_type, is_binary};
 use super::walk::{Walk, walk};
+use super::work_dir::{File, Missing, WorkDir, refused};
 
 /// The largest text that is shown whole, and the most of a larger one that is shown at once, in bytes: 1 MiB.
 const MAX_SHOWN: u64 = 1 << 20;

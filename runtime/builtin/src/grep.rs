@@ -9,8 +9,8 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
-use super::place::File;
 use super::walk::WalkedFile;
+use super::work_dir::File;
 
 /// The most memory of a compiled pattern, in bytes.
 const MAX_PATTERN_MEMORY: usize = 1 << 20;

@@ -59,14 +59,14 @@ extern crate toolgen_function as toolgen_runtime;
 mod bash;
 mod chat;
 mod coding;
-mod commands;
 mod edit;
 mod files;
 mod grep;
-mod place;
 mod shell;
+mod shell_line;
 mod text;
 mod walk;
+mod work_dir;
 mod workspaces;
 
 use std::sync::Arc;

@@ -10,8 +10,8 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::{named_below, root_of, traversal};
 use toolgen_macros::tool;
 
-use super::commands::Line;
 use super::grep::invalid;
+use super::shell_line::Line;
 
 /// Execute a shell command and return the output
 ///

@@ -6,7 +6,7 @@ use toolgen_kernel::base::media_type::of_content;
 use toolgen_kernel::base::truncate::trim_partial_char;
 use toolgen_kernel::call::context::ToolContext;
 
-use super::place::File;
+use super::work_dir::File;
 
 /// How much of a file says what it is, in bytes.
 const SNIFF_BYTES: u64 = 8 << 10;

@@ -10,7 +10,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::Override;
 use toolgen_kernel::call::context::ToolContext;
 
-use super::place::{Dir, File, Metadata, WorkDir, open_file};
+use super::work_dir::{Dir, File, Metadata, WorkDir, open_file};
 
 /// The most files and directories that one walk looks at.
 const MAX_ENTRIES: usize = 200_000;

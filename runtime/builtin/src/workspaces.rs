@@ -22,10 +22,10 @@ use toolgen_macros::tools;
 
 use super::files::globs;
 use super::grep::invalid;
-use super::place::{WorkDir, io_message, refused};
 use super::started;
 use super::text::is_binary;
 use super::walk::{Walk, walk};
+use super::work_dir::{WorkDir, io_message, refused};
 
 /// The most of a file that is read, in bytes: 1 MiB.
 const MAX_CONTENT: u64 = 1 << 20;

@@ -5,7 +5,7 @@ pub(crate) mod check;
 pub mod const_text;
 pub mod entity;
 pub mod frozen;
-pub mod hidden;
+pub mod invisible;
 pub mod json;
 pub mod printable;
 pub mod sha256;

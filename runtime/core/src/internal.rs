@@ -8,16 +8,16 @@ use crate::spec::plan::{
 
 pub use crate::base::check::Check;
 pub use crate::base::json::json_bytes;
-pub use crate::base::{canonical, const_text, entity, frozen, hidden, json, printable, sha256, truncate};
+pub use crate::base::{canonical, const_text, entity, frozen, invisible, json, printable, sha256, truncate};
 pub use crate::schema::shape::belong::complete_all;
+pub use crate::schema::shape::coercion::{coerce_arguments, with_valid_values};
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::check::fits;
-pub use crate::schema::shape::decode::exact::is_exact;
+pub use crate::schema::shape::decode::describe::{article, closest_match, meant_pattern};
+pub use crate::schema::shape::decode::fast_path::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
-pub use crate::schema::shape::decode::say::{article, closest_match, meant_pattern};
-pub use crate::schema::shape::decode::texts::{read_text, read_texts};
+pub use crate::schema::shape::decode::string_coercion::{read_text, read_texts};
 pub use crate::schema::shape::decode::transform::{completed, under_wire_names};
-pub use crate::schema::shape::fitting::{coerce_arguments, with_valid_values};
 pub use crate::schema::shape::literal::literal_copied;
 pub use crate::schema::shape::never::Never;
 pub use crate::schema::shape::pattern::is_found;

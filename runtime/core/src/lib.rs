@@ -24,7 +24,7 @@ pub mod schema;
 pub mod spec;
 
 pub use base::frozen::{Frozen, List, Text};
-pub use base::hidden::InvisibleChar;
+pub use base::invisible::InvisibleChar;
 pub use base::printable::{printable, visible};
 pub use schema::shape::{Def, Schema, Shape};
 pub use spec::limits::EffectLimits;

@@ -51,8 +51,8 @@
 pub mod bridge;
 #[doc(hidden)]
 pub mod checks;
+mod const_copy;
 mod containers;
-mod copy;
 mod default_of;
 mod defs;
 #[doc(hidden)]

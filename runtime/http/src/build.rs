@@ -6,7 +6,7 @@ use toolgen_kernel::base::json::type_name;
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
-use super::derive::{derive, explain, separating};
+use super::derived_arguments::{derive, explain, separating};
 use super::encode::{Escape, escape};
 use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
 use super::torn::torn;

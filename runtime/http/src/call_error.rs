@@ -12,7 +12,7 @@ use toolgen_kernel::spec::plan::Tool;
 
 use super::request::HttpRequest;
 use super::secret::AppliedCredentials;
-use super::{html, readable, response};
+use super::{html, response, response_text};
 
 /// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, and has the [text
 /// for operators](ToolError::operator_text) and the beginning of an answer, or of the text of an HTML error page:
@@ -136,7 +136,7 @@ impl Answered {
     ) -> CallError {
         let mut redirect = String::new();
         if let Ok(status) = StatusCode::from_u16(self.status) {
-            readable::append_headers(
+            response_text::append_headers(
                 &mut redirect,
                 status,
                 &response::headers(request, headers),

@@ -11,14 +11,14 @@ use reqwest::{Client, ClientBuilder, Url};
 use serde_json::Value;
 use toolgen_core::internal::hosts;
 
+use super::builder::{HttpEngineBuilder, Tokens};
 use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
-use super::direct::SendFailure;
 use super::fetch::{Fetch, FetchError, Fetched, fetch};
 use super::guard::{Guard, opened_by};
 use super::inner::Inner;
 use super::items::PagedItems;
+use super::raw_request::SendFailure;
 use super::request::{HttpRequest, RequestProblem};
-use super::settings::{HttpEngineBuilder, Tokens};
 use super::tls::Identity;
 use super::tool::HttpTool;
 use super::transport::Clients;

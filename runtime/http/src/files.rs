@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use toolgen_core::internal::below::{REFUSED, climbs};
-use toolgen_kernel::call::folder::{self, Dir, File, io_message, is_escape, way_out};
+use toolgen_kernel::call::beneath::{self, Dir, File, io_message, is_escape, way_out};
 
 use super::filename;
 
@@ -121,7 +121,7 @@ impl FilesRoot {
     }
 
     fn open(&self) -> Result<Dir, String> {
-        folder::open(&self.root).map_err(|_| "the directory for files does not exist".to_owned())
+        beneath::open(&self.root).map_err(|_| "the directory for files does not exist".to_owned())
     }
 }
 
@@ -139,8 +139,9 @@ impl Files for FilesRoot {
             _ => format!("the file `{path}` cannot be read"),
         };
         let dir = self.open()?;
-        let (file, _) =
-            folder::within(&self.root, path).and_then(|path| folder::open_file(&dir, &path)).map_err(read)?;
+        let (file, _) = beneath::within(&self.root, path)
+            .and_then(|path| beneath::open_file(&dir, &path))
+            .map_err(read)?;
         let mut content = Vec::new();
         let length = file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut content).map_err(read)?;
         if length as u64 > self.max_bytes {
@@ -157,7 +158,7 @@ impl Files for FilesRoot {
         if remaining == 0 {
             return Err(format!("the directory for files holds {held} bytes, and it is full"));
         }
-        let (temporary, file) = folder::beside(&dir, true).map_err(failed)?;
+        let (temporary, file) = beneath::beside(&dir, true).map_err(failed)?;
         Ok(Box::new(Writing {
             file: Some(file),
             temporary: Path::new(&temporary).to_owned(),

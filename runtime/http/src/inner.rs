@@ -14,12 +14,12 @@ use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 use toolgen_kernel::spec::{Network, ToolSpec};
 
 use super::build::build;
+use super::builder::HttpEngineBuilder;
 use super::guard::Guard;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::BodyLimits;
 use super::save::Saving;
 use super::sequence::declared_events;
-use super::settings::HttpEngineBuilder;
 use super::transport::{Clients, Interception, Redirects, Route};
 
 /// What every request of one engine needs.

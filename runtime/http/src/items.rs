@@ -25,7 +25,7 @@ use super::inner::{Inner, plan};
 use super::pages::{Page, PageCursor, Reader, take_max_items};
 use super::refusal::{network, refusal};
 use super::request::HttpRequest;
-use super::send::RequestSender;
+use super::sender::RequestSender;
 use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
 use super::transport::Reply;
 use super::transport::header;

@@ -44,11 +44,11 @@
 mod address;
 mod body;
 mod build;
+mod builder;
 mod call_error;
 mod charset;
 mod credentials;
-mod derive;
-mod direct;
+mod derived_arguments;
 mod encode;
 mod engine;
 mod env;
@@ -61,16 +61,16 @@ mod inner;
 mod items;
 mod oauth;
 mod pages;
-mod readable;
+mod raw_request;
 mod refusal;
 mod request;
 mod response;
+mod response_text;
 mod retry;
 mod save;
 mod secret;
-mod send;
+mod sender;
 mod sequence;
-mod settings;
 mod style;
 mod tls;
 mod tool;
@@ -82,13 +82,14 @@ mod url;
 mod xml;
 
 pub use build::build;
+pub use builder::{
+    DEFAULT_MAX_MEDIA_BYTES, DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TYPED_BYTES, HttpEngineBuilder,
+};
 pub use call_error::CallError;
 pub use credentials::{
     CredentialRequest, Credentials, MissingCredential, MissingCredentials, NoCredentials, StaticCredentials,
     authorize,
 };
-#[doc(hidden)]
-pub use direct::{SendFailure, reaches};
 pub use engine::{BlockedHost, EngineError, HttpEngine};
 pub use env::EnvCredentials;
 #[doc(hidden)]
@@ -100,12 +101,11 @@ pub use files::{
 pub use guard::Resolver;
 pub use items::{PageLimits, PagedItems};
 pub use oauth::OAuth;
+#[doc(hidden)]
+pub use raw_request::{SendFailure, reaches};
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use retry::RetryPolicy;
 pub use secret::Secret;
-pub use settings::{
-    DEFAULT_MAX_MEDIA_BYTES, DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TYPED_BYTES, HttpEngineBuilder,
-};
 #[doc(hidden)]
 pub use transport::Redirects;
 #[cfg(feature = "typed")]

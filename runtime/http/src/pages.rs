@@ -19,7 +19,7 @@ use super::inner::{Inner, plan};
 use super::refusal::network;
 use super::request::{Body, HttpRequest};
 use super::response;
-use super::send::RequestSender;
+use super::sender::RequestSender;
 use super::transport::{CROSS_ORIGIN_HEADERS, Reply, header};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::call::context::ToolContext;

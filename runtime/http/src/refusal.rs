@@ -9,9 +9,9 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::OPERATOR;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
+use super::builder::{HttpEngineBuilder, Tokens};
 use super::credentials::{Credentials, origin, wanted};
 use super::request::HttpRequest;
-use super::settings::{HttpEngineBuilder, Tokens};
 use super::transport::{self, Reply, header};
 
 /// How many characters of what a service says of its refusal are told.

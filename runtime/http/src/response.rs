@@ -14,12 +14,12 @@ use toolgen_kernel::call::result::{Content, ResourceData, ToolResult};
 use toolgen_kernel::call::structured::Structured;
 use toolgen_kernel::spec::plan::{Xml, is_binary_media_type};
 
-use super::readable::{TRUNCATED, VisibleResponse};
 use super::request::HttpRequest;
+use super::response_text::{TRUNCATED, VisibleResponse};
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
 use super::transport::{Reply, header};
-use super::{charset, readable, xml};
+use super::{charset, response_text, xml};
 
 /// Why an answer without a body has no structured result.
 pub(super) const EMPTY: &str = "the body is empty";
@@ -114,8 +114,8 @@ pub(super) async fn result(
         None => None,
     };
     let is_answer = limits.is_answer(status);
-    let mut head = readable::head(request, status, final_url.as_ref());
-    readable::append_headers(
+    let mut head = response_text::head(request, status, final_url.as_ref());
+    response_text::append_headers(
         &mut head,
         status,
         &headers,
@@ -318,7 +318,7 @@ fn content(request: &HttpRequest, visible: VisibleResponse<'_>, kind: Kind, read
         if kind == Kind::Events {
             decoded = events(&decoded, truncated);
         }
-        return ToolResult::text(readable::text(request, visible, &decoded, truncated));
+        return ToolResult::text(response_text::text(request, visible, &decoded, truncated));
     }
     let mime_type = content_type.split(';').next().unwrap_or_default().trim();
     let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();

@@ -15,7 +15,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::{OPERATOR, ToolResult};
 use toolgen_kernel::call::structured::{NOT_JSON, Structured};
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::engine::deadline::within;
 use toolgen_kernel::schema::shape::decode::{ArgumentProblem, result_problems};
 use toolgen_kernel::spec::plan::Tool;
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
@@ -24,7 +24,7 @@ use super::inner::{Inner, plan};
 use super::pages::{self, several};
 use super::refusal::{failed, network};
 use super::response::{self, BodyLimits, EMPTY, NO_TEXT};
-use super::send::RequestSender;
+use super::sender::RequestSender;
 
 /// A tool that is an HTTP request.
 pub(super) struct HttpTool {

@@ -18,7 +18,7 @@ use http_body::{Frame, SizeHint};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 use toolgen_kernel::call::secrets::REDACTED;
-use toolgen_kernel::engine::tape::{Interceptor, TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::interceptor::{Interceptor, TapedAnswer, TapedRequest};
 use toolgen_kernel::spec::Network;
 
 use super::guard::{Guard, Refused, refusal};

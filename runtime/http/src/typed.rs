@@ -11,7 +11,7 @@ use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::base::media_type::is_json;
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::engine::deadline::within;
 use toolgen_kernel::engine::typed::{FromJson, TypedItems, TypedTool};
 use toolgen_kernel::spec::plan::{Tool, is_secret_header};
 
@@ -22,7 +22,7 @@ use super::items::PagedItems;
 use super::refusal::{network, refusal};
 use super::request::HttpRequest;
 use super::response::{BodyLimits, BodyPrefix, as_json, read};
-use super::send::RequestSender;
+use super::sender::RequestSender;
 use super::transport::Reply;
 use super::transport::header;
 use super::{charset, response};

@@ -6,15 +6,15 @@ pub use toolgen_core::internal::{canonical, const_text, frozen, json, printable,
 
 pub mod data;
 pub mod depth;
-pub mod discreet;
-pub mod exclusion;
+pub mod exclusive_lock;
 pub mod future;
-pub mod join;
+pub mod future_set;
 pub mod lines;
 pub mod media_type;
 pub mod needle;
 pub mod panics;
 pub mod private;
+pub mod redacted_debug;
 pub mod secret_names;
 pub mod sse;
 pub mod sync;

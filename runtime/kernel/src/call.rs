@@ -1,24 +1,23 @@
 //! A tool call made by a model, and its one answer.
 
 pub(crate) mod approval;
+#[cfg(feature = "folder")]
+#[doc(hidden)]
+pub mod beneath;
 pub mod blocked;
 pub(crate) mod callback;
-pub(crate) mod called;
+pub(crate) mod callee;
 pub mod codes;
 mod content;
 pub mod context;
+pub mod context_values;
 pub mod control;
 mod dialects;
 #[doc(hidden)]
 pub mod digest;
 pub mod error;
 mod error_data;
-#[cfg(feature = "folder")]
-#[doc(hidden)]
-pub mod folder;
 mod hosts;
-#[doc(hidden)]
-pub mod missing;
 pub(crate) mod peers;
 pub mod principal;
 mod response_data;
@@ -37,7 +36,8 @@ pub mod testing;
 pub mod tool;
 #[doc(hidden)]
 pub mod toolbox_context;
-pub mod values;
+#[doc(hidden)]
+pub mod unmet_requirements;
 pub(crate) mod waiting;
 
 pub use crate::spec::limits;
@@ -51,8 +51,8 @@ use serde_json::{Value, json};
 
 use crate::base::data::Members;
 use crate::base::depth::{MAX_DEPTH, is_shallow, shallow};
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::discreet_debug;
 use crate::base::time::whole_millis;
 use crate::base::truncate;
 use crate::call::blocked::Blocked;

@@ -2,22 +2,22 @@
 
 #[doc(hidden)]
 pub mod arguments;
+#[doc(hidden)]
+pub mod deadline;
 pub mod dynamic;
 pub mod executor;
 mod functions;
 #[doc(hidden)]
-pub mod limit;
+pub mod interceptor;
 #[doc(hidden)]
 pub mod local;
-#[doc(hidden)]
-pub mod tape;
 #[cfg(feature = "typed")]
 pub mod typed;
 
 use std::sync::Arc;
 
 pub use functions::FunctionTable;
-pub use tape::Interceptor;
+pub use interceptor::Interceptor;
 
 use crate::base::frozen::Frozen;
 use crate::call::tool::AgentTool;

@@ -3,7 +3,7 @@
 pub mod approval;
 pub mod breaker;
 pub mod control;
-pub mod depends;
+pub mod dependencies;
 pub mod events;
 pub mod hooks;
 pub mod layer;
@@ -33,7 +33,7 @@ use crate::call::context::ToolContext;
 pub(crate) fn defaults() -> Vec<Arc<dyn Layer>> {
     vec![
         Arc::<pages::Pages>::default(),
-        Arc::<depends::Dependencies>::default(),
+        Arc::<dependencies::Dependencies>::default(),
         Arc::<repeat::Repeats>::default(),
         Arc::<breaker::CircuitBreaker>::default(),
     ]

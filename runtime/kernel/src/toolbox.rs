@@ -4,10 +4,10 @@ mod builder;
 pub mod dispatch;
 mod error;
 mod factory;
-mod known;
 pub mod one_shot;
 pub(crate) mod pipeline;
 mod shared;
+mod visibility;
 
 use std::any::Any;
 use std::collections::BTreeSet;

@@ -20,21 +20,21 @@
 //! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are supported.
 
 mod breaker;
+mod connection;
 mod content;
 mod credentials;
-mod desk;
-mod era;
 mod error;
-mod gate;
 #[cfg_attr(not(feature = "http"), path = "client/without_http.rs")]
 mod http;
 mod inbox;
-mod link;
+mod lock_check;
 mod mcp_client;
+mod negotiation;
 mod options;
 mod reading;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
+mod server_requests;
 mod session;
 mod stdio;
 mod task;

@@ -36,18 +36,18 @@
 
 mod call;
 mod client_values;
-mod connected;
 mod described;
+mod elicitation;
 mod handler;
 mod http;
-mod misfit;
+mod invalid_request;
 #[cfg_attr(not(feature = "otel"), path = "server/without_otel.rs")]
 mod otel;
-mod question;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
 mod shares;
 mod slots;
+mod stream_handler;
 mod streams;
 
 use std::fmt;
@@ -58,11 +58,11 @@ use std::time::Duration;
 use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use ::rmcp::service::ServerInitializeError;
 use client_values::ClientValues;
-use connected::Connected;
 use described::Described;
 use handler::Handler;
 use http::AccessRules;
 use shares::Calls;
+use stream_handler::Connected;
 use streams::Streams;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -223,7 +223,7 @@ impl Server {
     /// a call may have them in the object `io.toolgen/context` of its `_meta`. So a client can give back the
     /// `session_id` that a tool has started. Texts of at most 1,024 bytes and integers count.
     ///
-    /// A value that came so is the [client's](toolgen_kernel::call::values::Provenance::Client), in records too. It never
+    /// A value that came so is the [client's](toolgen_kernel::call::context_values::Provenance::Client), in records too. It never
     /// replaces one that the program has set, and says nothing about who calls.
     pub fn client_values<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Server {
         self.served.client_values = ClientValues::new(names);

@@ -47,8 +47,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::redacted_debug::discreet_debug;
 
 pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;

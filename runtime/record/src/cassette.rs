@@ -24,10 +24,10 @@
 //! ```
 
 mod entry;
-mod hide;
 mod http;
+mod interceptor;
 mod mcp;
-mod taping;
+mod redaction;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ use serde_json::Value;
 
 use crate::pattern::{brief, differences};
 use entry::Entry;
-use hide::{Hiding, KnownSecrets};
+use redaction::{Hiding, KnownSecrets};
 use toolgen_kernel::base::private;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::engine::Interceptor;

@@ -45,11 +45,11 @@
 //! # }
 //! ```
 
-mod decided;
 mod difference;
-mod live;
+mod live_call;
 mod log;
 mod outcome;
+mod recorded_decisions;
 mod rerun;
 mod run;
 mod test;
@@ -59,12 +59,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-pub(crate) use decided::DENIED;
 pub use difference::{CallAt, Difference, DifferenceKind};
-use live::CallDisposition;
-pub(crate) use live::Live;
+use live_call::CallDisposition;
+pub(crate) use live_call::Live;
 pub use log::RunSelection;
 pub use outcome::RecordedOutcome;
+pub(crate) use recorded_decisions::DENIED;
 pub use run::{RecordedCall, RecordedRun};
 pub use test::run_test;
 

@@ -4,13 +4,13 @@
 //! `NAMESPACE:index:TABLE`, of the keys in the order in which they expire. A counter is a hash with the count of each part
 //! of its window. Each method is one script, which runs atomically and by the clock of the server.
 
-mod place;
+mod endpoint;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use place::Endpoint;
+use endpoint::Endpoint;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Cmd, Value};
 use tokio::task::JoinHandle;

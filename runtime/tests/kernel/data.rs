@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toolgen_runtime::ResourceData;
 use toolgen_runtime::layers::audit::{AuditIntent, AuditOutcome};
-use toolgen_runtime::layers::depends::MissingDependencies;
+use toolgen_runtime::layers::dependencies::MissingDependencies;
 use toolgen_runtime::toolbox::ToolMeta;
 
 use crate::prelude::*;

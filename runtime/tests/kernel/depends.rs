@@ -16,7 +16,7 @@ mod services;
 mod troubleshooting;
 mod turns;
 
-use toolgen_runtime::layers::depends::{MissingDependencies, Unmet};
+use toolgen_runtime::layers::dependencies::{MissingDependencies, Unmet};
 use toolgen_runtime::schema::shape::read::read_canonical;
 
 use crate::prelude::*;

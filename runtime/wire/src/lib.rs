@@ -37,7 +37,6 @@ mod calls;
 mod content;
 #[doc(hidden)]
 pub mod conversation;
-mod deferred;
 pub mod format;
 mod gemini;
 mod ids;
@@ -48,6 +47,7 @@ mod openai_responses;
 mod plan;
 mod request;
 mod stream;
+mod tool_search;
 mod tools;
 mod turn;
 
@@ -62,12 +62,12 @@ use toolgen_kernel::schema::dialect::Dialect;
 use toolgen_kernel::spec::{ToolSchema, ToolSpec};
 
 pub use calls::Calls;
-pub use deferred::{Deferred, DeferredError};
 pub use ids::is_generated;
 pub use layout::{StopReason, WireError};
 pub use plan::{DecisionReason, PlanError, PlanOptions, ToolDecision, ToolPlan};
 pub use request::{Request, merge};
 pub use stream::{DEFAULT_MAX_STREAM_BYTES, Stream, StreamDelta, StreamError};
+pub use tool_search::{Deferred, DeferredError};
 pub use tools::{RefusedTool, RefusedTools, ToolWriter};
 pub use turn::{RawTurn, Turn, Usage};
 

@@ -15,8 +15,8 @@ use std::fmt;
 
 use serde_json::Value;
 use toolgen_kernel::base::depth::{MAX_DEPTH, is_shallow};
-use toolgen_kernel::base::discreet::Redacted;
 use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::redacted_debug::Redacted;
 
 use self::assembly::Assembly;
 use self::bytes::Decoder;

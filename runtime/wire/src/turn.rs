@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use toolgen_kernel::base::data::plain_data;
-use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::redacted_debug::discreet_debug;
 
 use super::calls::{self, Calls, TurnBuilder, text};
 use super::layout::{StopReason, WireError};

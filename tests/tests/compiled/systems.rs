@@ -12,7 +12,7 @@ use toolgen_runtime::engine::executor::{ExecOutput, LocalExecutor, ScriptedExecu
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::layers::control::{Answerer, Question};
-use toolgen_runtime::layers::depends::Dependencies;
+use toolgen_runtime::layers::dependencies::Dependencies;
 use toolgen_runtime::{
     BoxFuture, Call, ContextValues, Control, Registry, Session, ToolCall, ToolContext, ToolError,
     ToolResponse, Toolbox, ToolboxContext,

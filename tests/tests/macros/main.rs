@@ -9,4 +9,4 @@ pub mod macros_guards;
 pub mod macros_hygiene;
 pub mod macros_methods;
 pub mod macros_reported;
-pub mod macros_told;
+pub mod macros_schema;

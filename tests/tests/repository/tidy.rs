@@ -203,13 +203,13 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "makes the files of records, which hold arguments and results, for their owner alone",
     ),
     (
-        "runtime/builtin/src/place.rs",
+        "runtime/builtin/src/work_dir.rs",
         &["cap_std::fs", "std::fs"],
         "opens, reads and writes files below a directory, for tools",
     ),
     ("runtime/builtin/src/walk.rs", &["std::fs"], "lists directories below one, for tools"),
     (
-        "runtime/kernel/src/call/folder.rs",
+        "runtime/kernel/src/call/beneath.rs",
         &["cap_std::fs", "std::fs"],
         "opens files below a directory that is held open",
     ),
@@ -258,7 +258,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "writes to the programs that are MCP servers",
     ),
     ("runtime/record/src/audit/jsonl.rs", &["std::fs"], "writes records"),
-    ("runtime/record/src/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
+    ("runtime/record/src/audit/reader/jsonl.rs", &["std::fs"], "reads the records of a file that is named"),
     ("runtime/record/src/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
     ("runtime/record/src/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
     (
@@ -276,11 +276,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "follows links, so that no file outside of a manifest's folder is read",
     ),
     ("toolgen/src/frontend/openapi/files.rs", &["std::fs"], "looks for the parts of a document"),
-    ("toolgen/src/overlay/given.rs", &["std::fs"], "looks for the document that an overlay extends"),
+    ("toolgen/src/overlay/sources.rs", &["std::fs"], "looks for the document that an overlay extends"),
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
     ("toolgen/src/source/archive.rs", &["std::fs"], "looks for the archive that a path leads into"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
-    ("toolgen/src/write/left.rs", &["std::fs"], "finds generated code that is no longer written"),
+    ("toolgen/src/write/stale_files.rs", &["std::fs"], "finds generated code that is no longer written"),
 ];
 
 /// The ways out that are looked for.

@@ -14,7 +14,7 @@ use toolgen_runtime::visible;
 use super::Outcome;
 use super::args::{ApprovalTask, Approvals};
 use super::output::Output;
-use super::place::StoreLocation;
+use super::store_location::StoreLocation;
 
 /// The states of calls that are not over.
 const OPEN: [ApprovalState; 5] = [

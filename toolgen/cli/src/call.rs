@@ -1,7 +1,7 @@
 //! `call`: calls a tool without generating code.
 
+mod arguments;
 mod command;
-mod given;
 mod request;
 mod send;
 mod value;
@@ -19,8 +19,8 @@ use super::Outcome;
 use super::args::Call;
 use super::compile::{Compiled, chosen, compile_all};
 use super::output::Output;
-use super::pick;
-use given::ArgumentInput;
+use super::prompt;
+use arguments::ArgumentInput;
 
 /// How many tools are named if no tool is chosen.
 const MAX_TOOLS_NAMED: usize = 20;
@@ -29,12 +29,12 @@ const MAX_TOOLS_NAMED: usize = 20;
 /// call failed; the output is then what a model would read.
 pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     if let Some(word) = &task.tool
-        && given::pair(word).is_some()
+        && arguments::pair(word).is_some()
     {
         output.complain(&format!("the name of a tool comes before `{word}`"));
         return Ok(Outcome::Usage);
     }
-    let given = match given::read(&task.arguments) {
+    let given = match arguments::read(&task.arguments) {
         Ok(given) => given,
         Err(message) => {
             output.complain(&message);
@@ -68,9 +68,9 @@ fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome>
         return Ok(Outcome::Usage);
     }
     let (mut input, mut screen) = (io::stdin().lock(), io::stderr());
-    let Some(tool) = pick::tool(tools, &mut input, &mut screen)? else { return Ok(Outcome::Usage) };
-    let words = pick::arguments(tool, &mut input, &mut screen)?;
-    match given::read(&words) {
+    let Some(tool) = prompt::tool(tools, &mut input, &mut screen)? else { return Ok(Outcome::Usage) };
+    let words = prompt::arguments(tool, &mut input, &mut screen)?;
+    match arguments::read(&words) {
         Ok(given) => call(task, tool, tools, given, output),
         Err(message) => {
             output.complain(&message);
@@ -110,7 +110,7 @@ fn call(
 
 /// Says how the arguments of a tool are given.
 fn usage(tool: &Tool) -> String {
-    let is_file = |name: &str| given::is_file(tool, &[name]);
+    let is_file = |name: &str| arguments::is_file(tool, &[name]);
     let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
     format!("`{}` takes {takes}", tool.spec.name.as_str())
 }

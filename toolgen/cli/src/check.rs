@@ -4,7 +4,7 @@ use std::io;
 use std::slice;
 
 use serde_json::{Value, json};
-use toolgen::{Program, Severity, losses, problem, size};
+use toolgen::{Program, Severity, problem, schema_losses, size};
 
 use super::Outcome;
 use super::args::Check;
@@ -25,7 +25,7 @@ pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
         if let Some(program) = &compiled.program {
             size::check_ceiling(program, &mut compiled.problems);
             size::check_budget(slice::from_ref(program), &selection.options, &mut compiled.problems);
-            losses::check(slice::from_ref(program), &selection.options, &mut compiled.problems);
+            schema_losses::check(slice::from_ref(program), &selection.options, &mut compiled.problems);
         }
     }
     if task.format.json {

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use toolgen::problem::keep_common;
-use toolgen::select::suggestions;
+use toolgen::selector::suggestions;
 use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 use toolgen_runtime::Call;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use toolgen::Tool;
-use toolgen::select::suggestion;
+use toolgen::selector::suggestion;
 use toolgen_runtime::spec::docs::{self, Group, Level, Style};
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::{ToolSpec, printable};

@@ -1,8 +1,8 @@
 //! `doctor`: says what is here, what is missing, and how to get it.
 
+mod discover;
 mod machine;
 mod needs;
-mod places;
 
 use std::io;
 
@@ -74,7 +74,7 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
     output.progress("looking at the toolchain");
     let mut areas =
         vec![("toolchain", machine::toolchain(task.offline)), ("this program", machine::program())];
-    let (documents, programs) = places::documents(&task.folder, output);
+    let (documents, programs) = discover::documents(&task.folder, output);
     areas.push(("documents and locks", documents));
     areas.push(("programs that tools start", needs::programs(&programs)));
     areas.push(("variables and credentials", needs::variables(&programs)));

@@ -9,7 +9,7 @@ use super::Outcome;
 use super::args::Record;
 use super::output::Output;
 use super::output_file::is_standard;
-use super::place::StoreLocation;
+use super::store_location::StoreLocation;
 
 /// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {

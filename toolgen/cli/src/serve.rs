@@ -31,7 +31,7 @@ use super::compile::{Compiled, compile_all, leave_out, needs_program};
 use super::discovery;
 use super::engines::{counted, engines, http, unset_schemes};
 use super::output::{Output, complain_beside};
-use super::place::StoreLocation;
+use super::store_location::StoreLocation;
 
 /// Serves until the client goes away or the program is told to stop. Problems with some of the documents are reported,
 /// and the rest is served.

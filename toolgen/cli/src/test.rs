@@ -1,11 +1,11 @@
 //! `test`: calls each tool as its description says, and as it forbids.
 
-mod bench;
 mod checks;
-mod programs;
+mod emit_tests;
+mod fake_executor;
 mod sample;
 mod server;
-mod written;
+mod simulation;
 
 use std::io;
 
@@ -28,7 +28,7 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     let chosen: Vec<&plan::Tool> =
         chosen.iter().filter_map(|tool| all.iter().find(|known| known.spec.name == tool.spec.name)).collect();
     if let Some(file) = &task.emit {
-        return written::run(task, file, &chosen, &all, output);
+        return emit_tests::run(task, file, &chosen, &all, output);
     }
     if let Some(dir) = &task.place.work_dir {
         // All documents are read: what follows runs there.

@@ -17,7 +17,7 @@ use super::Outcome;
 use super::args::Timeline;
 use super::output::Output;
 use super::output_file::is_standard;
-use super::place::StoreLocation;
+use super::store_location::StoreLocation;
 use data::Log;
 use queue::Queue;
 use server::Server;

@@ -1,7 +1,7 @@
 //! Turns modules into the files of a crate.
 
-mod outside;
-mod pieces;
+mod file_chunks;
+mod module_files;
 
 use std::fmt::Write as _;
 
@@ -71,7 +71,7 @@ pub fn package(
 fn laid_out(text: &str, own: &str, layout: Modules, files: &mut Files) -> String {
     let (mut text, mut declarations, mut modules) = (text.to_owned(), String::new(), Vec::new());
     if layout == Modules::ByTag {
-        let outside = outside::take(&text);
+        let outside = module_files::take(&text);
         (text, declarations, modules) = (outside.text, outside.declarations, outside.modules);
     }
     let below = if own.is_empty() { String::new() } else { format!("{own}/") };
@@ -83,7 +83,7 @@ fn laid_out(text: &str, own: &str, layout: Modules, files: &mut Files) -> String
     // Files are included by paths from where the file is that includes them.
     let (beside, dir) = own.rsplit_once('/').map_or(("", own), |(beside, dir)| (beside, dir));
     let dir = if own.is_empty() { "parts" } else { dir };
-    let (text, pieces) = pieces::split(text, dir, &modules);
+    let (text, pieces) = file_chunks::split(text, dir, &modules);
     for (path, piece) in pieces {
         let beside = if beside.is_empty() { String::new() } else { format!("{beside}/") };
         files.insert(&format!("src/{beside}{path}"), piece);

@@ -24,13 +24,12 @@
 //! are boxed; types that nest deeper than rustc follows are cut by a `Link`.
 
 mod codecs;
+mod constructors;
 mod depth;
 pub(super) mod doc;
-mod homes;
+mod enums;
 mod keys;
-mod lists;
 mod lower;
-mod made;
 mod markdown;
 mod merge;
 mod model;
@@ -41,9 +40,10 @@ mod print;
 mod raw;
 mod repeats;
 mod scalars;
-mod shared;
+mod shared_enums;
 mod tags;
 mod titles;
+mod type_modules;
 mod union;
 mod usage;
 mod variants;
@@ -87,13 +87,13 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style
     let (mut items, mut names) = lowering.finish();
     tags::complete(&mut items);
     merge::equal(&mut items, &mut calls);
-    shared::rename(&mut items, &tags_of(tools, &calls), &mut names);
+    shared_enums::rename(&mut items, &tags_of(tools, &calls), &mut names);
     let own = own::Own::of(&mut items, &calls, &mut names);
     keys::settle(&mut items, &mut calls);
     usage::mark_use(&mut items, &calls);
     depth::bound(&mut items);
     usage::mark_keys(&mut items);
-    homes::mark(&mut items, &calls);
+    type_modules::mark(&mut items, &calls);
     print::types(&items, &calls, &own, tags, style)
 }
 

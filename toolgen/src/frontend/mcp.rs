@@ -15,11 +15,11 @@ use toolgen_core::spec::plan::{McpPlan, McpServer, McpTransport};
 use toolgen_core::{Call, Frozen, ToolName};
 
 use super::{Claim, Frontend};
-use crate::choice::{Entry, SelectedEntry, choose_named};
 use crate::names::{legal_tool_name, with_namespace};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
-use crate::shapes::reached;
+use crate::selection::{Entry, SelectedEntry, choose_named};
+use crate::shape_walk::reached;
 use crate::source::{Document, Pointer};
 use crate::tool::{About, McpSource, Origin, Program, Success, Tool};
 

@@ -43,12 +43,12 @@ use self::files::Files;
 use self::node::Node;
 use self::operation::Operation;
 use super::{Claim, Frontend, report_hidden};
-use crate::choice::{Entry, SelectedEntry, select_entries};
 use crate::names::with_namespace;
 use crate::options::Options;
 use crate::problem::codes::UNFIT_EXAMPLE;
 use crate::problem::{Code, Problems};
-use crate::shapes::reached;
+use crate::selection::{Entry, SelectedEntry, select_entries};
+use crate::shape_walk::reached;
 use crate::source::{Document, Pointer};
 use crate::tool::{About, Origin, Program, Tool};
 

@@ -13,9 +13,9 @@ use toolgen_core::spec::toolset::Toolset;
 use toolgen_core::{Call, Def, List, Text, ToolName, ToolSpec};
 
 use super::{Claim, Frontend};
-use crate::choice::{Entry, SelectedEntry, choose_named};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
+use crate::selection::{Entry, SelectedEntry, choose_named};
 use crate::source::{Document, Pointer};
 use crate::tool::{Origin, Program, Success, Tool};
 

@@ -6,7 +6,7 @@ use toolgen_core::spec::plan::{Call, RequestPlan};
 use toolgen_core::{ToolName, ToolSpec};
 
 use super::*;
-use crate::choice::{Entry, SelectedEntry, select_entries};
+use crate::selection::{Entry, SelectedEntry, select_entries};
 use crate::tool::{Origin, Success, Tool};
 
 /// A front end for documents with a member of its name, whose value is the name of the only tool.

@@ -7,8 +7,8 @@ use toolgen_core::schema::shape::{Field, Kind, Literal, Number};
 use toolgen_core::spec::plan::{Location, NextPage, Pagination, Parameter, RequestPlan};
 use toolgen_core::{Shape, Text, ToolSpec};
 
-use super::answer::{ResponseShape, key, resolved};
 use super::names::{self, plain, rank};
+use super::response_shape::{ResponseShape, key, resolved};
 
 /// Returns how the list of an operation comes in pages, if the document says. In a plan that says so already, pages
 /// come by links in a header.

@@ -17,16 +17,16 @@
 
 mod build;
 mod compose;
-mod mend;
+mod hints;
 mod places;
-mod remedy;
+mod repair;
 mod scalar;
 
 pub(super) use places::places;
 pub(super) use scalar::resolve;
 
 use self::compose::{Tree, compose};
-use self::mend::mend;
+use self::repair::mend;
 use super::{Finding, Reading};
 
 /// Reads the first document of a text. Returns no value if the text is not YAML.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 use toolgen_kernel::base::data::{Members, plain_data};
-use toolgen_kernel::base::discreet::{Redacted, discreet_debug};
+use toolgen_kernel::base::redacted_debug::{Redacted, discreet_debug};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::blocked::Blocked;
 use toolgen_kernel::call::{ToolCall, ToolResponse};

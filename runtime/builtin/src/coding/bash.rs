@@ -9,8 +9,8 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_macros::tool;
 
-use crate::commands::Line;
 use crate::grep::invalid;
+use crate::shell_line::Line;
 
 /// The longest time limit, which is also the default, in milliseconds: 10 minutes.
 const MAX_TIMEOUT: u64 = 600_000;

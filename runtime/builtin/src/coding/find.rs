@@ -13,8 +13,8 @@ use toolgen_macros::tool;
 use super::{check_absolute, no_start, size};
 use crate::files::globs;
 use crate::grep::{Line, PartialFiles, matcher, search};
-use crate::place::{WorkDir, permissions};
 use crate::walk::{Walk, WalkedFile, names, walk};
+use crate::work_dir::{WorkDir, permissions};
 
 /// The most names of a list.
 const MAX_LISTED: usize = 1_000;

@@ -8,8 +8,8 @@ use toolgen_macros::tool;
 
 use super::{check_absolute, size, unusable};
 use crate::files::{image, numbered};
-use crate::place::{Metadata, WorkDir, permissions};
 use crate::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
+use crate::work_dir::{Metadata, WorkDir, permissions};
 
 /// The largest image, in bytes: 20 MiB.
 const MAX_IMAGE: u64 = 20 << 20;

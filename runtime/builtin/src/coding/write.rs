@@ -9,8 +9,8 @@ use toolgen_macros::tool;
 
 use super::{check_absolute, unusable};
 use crate::edit::{Mismatch, replaced};
-use crate::place::{MAX_WHOLE, Missing, WorkDir, refused};
 use crate::text::is_binary;
+use crate::work_dir::{MAX_WHOLE, Missing, WorkDir, refused};
 
 /// Edits a file: replaces ONE occurrence of old_string, which must be there only once and match exactly, with its white
 /// space. Give three to five lines around the change. For several changes call it several times; to replace a whole file

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::base::hidden::InvisibleChar;
+use crate::base::invisible::InvisibleChar;
 
 /// Returns a text without what a terminal would obey, and without what hides or turns the text around it: each such
 /// character except line breaks and tabs becomes a space. Texts of documents, services and models may contain

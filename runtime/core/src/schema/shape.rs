@@ -11,16 +11,16 @@
 //! what the same tree costs as a nested constant (measured: 63,000 nodes take rustc 16 s and 1 GB as nested literals).
 //! Both forms are equal by `PartialEq` if their trees are.
 
-mod apart;
 pub(crate) mod belong;
 pub(crate) mod below;
 mod children;
 mod choices;
 mod codec;
-mod conditions;
+pub(crate) mod coercion;
+mod condition_messages;
 pub mod cycles;
 pub mod decode;
-pub(crate) mod fitting;
+mod disjoint;
 mod listed;
 pub(crate) mod literal;
 pub(crate) mod never;

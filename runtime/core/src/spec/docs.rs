@@ -18,12 +18,12 @@ pub(crate) mod level;
 mod template;
 mod troubleshooting;
 mod typescript;
-mod unsaid;
+mod unexpressed;
 
 pub use level::{Group, Level, Style, by_category, by_toolset, docs_at, grouped, json};
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;
-pub use unsaid::{UnexpressedRule, unexpressed_rules};
+pub use unexpressed::{UnexpressedRule, unexpressed_rules};
 
 /// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
 /// `- **name** - description`.

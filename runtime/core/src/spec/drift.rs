@@ -5,9 +5,9 @@
 //! change of the arguments is compatible if the tool accepts more than before, and one of the result if it returns
 //! less. Changes that are not understood count as breaking.
 
+pub(super) mod keyword_change;
 pub mod report;
 pub(super) mod schema;
-pub(super) mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -21,15 +21,15 @@
 //! assert_eq!(found, [Lint::RestatesName, Lint::NoUnit]);
 //! ```
 
+mod shape_walk;
 mod similar;
 mod units;
 mod values;
-mod walk;
 mod words;
 
 use std::fmt;
 
-use crate::base::hidden::InvisibleChar;
+use crate::base::invisible::InvisibleChar;
 use crate::schema::shape::{Access, Field, Kind, StringRules, object_in, resolved};
 use crate::spec::mcp::lint::instruction;
 use crate::spec::{ToolName, ToolSpec};
@@ -125,7 +125,7 @@ impl fmt::Display for Finding {
 pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();
     let similar = similar::similar(&specs);
-    let mut seen = walk::Visited::default();
+    let mut seen = shape_walk::Visited::default();
     let mut findings = Vec::new();
     let mut values = values::Values::default();
     for (index, spec) in specs.iter().enumerate() {
@@ -262,7 +262,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Checks every text: those of the tool, and those of its arguments wherever they are.
-    fn of_texts(&mut self, seen: &mut walk::Visited) {
+    fn of_texts(&mut self, seen: &mut shape_walk::Visited) {
         let ToolSpec { name, label, description, returns, use_for, documentation, .. } = self.spec;
         let own = [
             ("title", label),
@@ -277,7 +277,7 @@ impl<'a> Findings<'a> {
                 self.of_text(text, &format!("the {what} of the tool `{name}`"), &[]);
             }
         }
-        for (location, shape, _) in walk::shapes(self.spec, seen) {
+        for (location, shape, _) in shape_walk::shapes(self.spec, seen) {
             let whose = match location.as_str() {
                 "" => format!("the description of all arguments of the tool `{name}`"),
                 location => format!("the description of the argument `{location}` of the tool `{name}`"),

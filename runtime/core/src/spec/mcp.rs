@@ -26,7 +26,7 @@ use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec, complete};
 
 pub use crate::base::canonical::{canonical, digest};
-pub use crate::spec::reader::LockProblem;
+pub use crate::spec::strict_reader::LockProblem;
 pub use lock::{LOCK, Lock, Package, transport};
 pub use names::{MAX_ALIAS, is_alias, names};
 

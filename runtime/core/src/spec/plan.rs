@@ -4,10 +4,10 @@
 
 mod command;
 mod file;
-mod headers;
 mod local;
 mod mcp;
 mod pagination;
+mod response_headers;
 mod xml;
 
 use std::collections::BTreeMap;
@@ -19,10 +19,10 @@ use crate::base::printable::is_token;
 
 pub use command::{ArgvTemplate, CommandOutput, CommandPlan, ExitCode, Stdin};
 pub use file::{FILE_FIELDS, file_argument_help};
-pub use headers::{is_informative_header, is_secret_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
 pub use pagination::{NextPage, Pagination, PaginationError};
+pub use response_headers::{is_informative_header, is_secret_header};
 pub use xml::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 /// A compiled tool: its specification and how it is executed.

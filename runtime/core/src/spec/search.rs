@@ -21,7 +21,7 @@
 //! assert_eq!(index.search("get rid of an animal", 5, |_| true), [0]);
 //! ```
 
-mod glance;
+mod indexed_schema;
 mod synonyms;
 mod words;
 
@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use self::glance::IndexedSchema;
+use self::indexed_schema::IndexedSchema;
 use self::words::{is_filler, stem, words};
 use super::ToolSpec;
 use crate::base::truncate::{first_sentence, floor};

@@ -17,12 +17,12 @@ use serde_json::{Map, Value, json};
 use self::named::{Lists, Reached, reached, shared};
 use crate::schema::shape::pointer::child;
 use crate::spec::drift::Change;
-use crate::spec::reader::Reader;
+use crate::spec::strict_reader::Reader;
 use crate::spec::toolset::Toolset;
 use crate::spec::{ToolSpec, mcp};
 
 pub use self::call::recorded;
-pub use crate::spec::reader::LockProblem;
+pub use crate::spec::strict_reader::LockProblem;
 
 /// The key that identifies a surface. Its value is the version of the format.
 pub const SURFACE: &str = "toolgen_lock";

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::Inject;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::context::ToolContext;
+use toolgen_kernel::call::context_values::{ContextValues, is_given};
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::missing;
 use toolgen_kernel::call::principal::Principal;
 use toolgen_kernel::call::session::Session;
-use toolgen_kernel::call::values::{ContextValues, is_given};
+use toolgen_kernel::call::unmet_requirements;
 
 /// A type that is read from a value of a call's context, for [`FromContext`].
 ///
@@ -106,7 +106,7 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
         let Some(value) = value.filter(|value| is_given(value)) else { return Err(absent(T::KEY, ctx)) };
         let wanted = std::any::type_name::<T>();
         T::read(value).map(FromContext).ok_or_else(|| {
-            ToolError::failed_with(missing::CODE, format!("{} is not valid.", T::KEY))
+            ToolError::failed_with(unmet_requirements::CODE, format!("{} is not valid.", T::KEY))
                 .with_operator_detail(format!("the value of `{}` in the context is not a `{wanted}`", T::KEY))
         })
     }
@@ -135,7 +135,7 @@ fn absent(key: &str, ctx: &ToolContext) -> ToolError {
     if let Some(help) = ctx.service::<HelpUrl>() {
         text.push_str(&format!(" See: {}", help.0));
     }
-    ToolError::failed_with(missing::CODE, text)
+    ToolError::failed_with(unmet_requirements::CODE, text)
 }
 
 /// State of type `T` in the session of the call, see [`Session::state`].
@@ -190,7 +190,8 @@ impl<T: Default + Send + Sync + 'static> Inject<'_> for SessionState<T> {
 
 impl<'a> Inject<'a> for &'a Session {
     fn inject(ctx: &'a ToolContext) -> Result<Self, ToolError> {
-        ctx.session().ok_or_else(|| ToolError::failed_with(missing::CODE, "Active session required."))
+        ctx.session()
+            .ok_or_else(|| ToolError::failed_with(unmet_requirements::CODE, "Active session required."))
     }
 }
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::derive::{Items, of};
-use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, copy, problem, rules};
+use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, const_copy, problem, rules};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
 #[diagnostic::do_not_recommend]
 impl<T: ToolInput> ToolInput for Option<T> {
-    const SHAPE: Shape = copy::nullable(Of::<T>::SHAPE);
+    const SHAPE: Shape = const_copy::nullable(Of::<T>::SHAPE);
     const REQUIRED: bool = false;
     const BODY: Option<&'static Shape> = T::BODY;
 
@@ -44,7 +44,7 @@ macro_rules! pointers {
     ($($pointer:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: ToolInput> ToolInput for $pointer<T> {
-            const SHAPE: Shape = copy::copy(Of::<T>::SHAPE);
+            const SHAPE: Shape = const_copy::copy(Of::<T>::SHAPE);
             const REQUIRED: bool = T::REQUIRED;
             const BODY: Option<&'static Shape> = T::BODY;
 
@@ -180,7 +180,7 @@ containers! {
 macro_rules! tuples {
     ($($count:literal: $($part:ident)+;)*) => {$(
         impl<$($part: ToolInput),+> Of<($($part,)+)> {
-            const ITEMS: &'static [Shape] = &[$(copy::copy(Of::<$part>::SHAPE)),+];
+            const ITEMS: &'static [Shape] = &[$(const_copy::copy(Of::<$part>::SHAPE)),+];
         }
 
         #[diagnostic::do_not_recommend]

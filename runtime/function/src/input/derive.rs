@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
 
-use super::copy::copy_field;
+use super::const_copy::copy_field;
 use super::rules::{named, with_kind};
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
 use toolgen_kernel::base::const_text::{ConstText, same};

@@ -5,7 +5,7 @@
 
 use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with};
 
-use super::copy::copy_kind;
+use super::const_copy::copy_kind;
 use toolgen_kernel::base::frozen::{Frozen, List, Text};
 use toolgen_kernel::schema::shape::{
     Access, ArrayRules, Choices, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,

@@ -6,9 +6,9 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
-use crate::call::called::Callee;
+use crate::base::redacted_debug::discreet_debug;
+use crate::call::callee::Callee;
 use crate::call::waiting::{WaitingCall, seal_name};
 
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to

@@ -17,15 +17,15 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::exclusion::Membership;
+use crate::base::exclusive_lock::Membership;
 use crate::base::frozen::Text;
+use crate::call::context_values::ContextValues;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::span::{Attributes, CallSpan};
-use crate::call::values::ContextValues;
 use crate::call::waiting::Caller;
 use crate::call::{Dialects, ToolCall};
 use crate::schema::dialect::Dialect;

@@ -14,8 +14,8 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::{Members, plain_data};
-use crate::base::discreet::{Redacted, discreet_debug};
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::{Redacted, discreet_debug};
 use crate::call::waiting::WaitingCall;
 
 /// A request of a result to the loop around the call. It never leaves another call of the turn unanswered, because the

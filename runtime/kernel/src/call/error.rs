@@ -11,7 +11,7 @@ use crate::base::future::discard;
 use crate::base::panics;
 use crate::call::approval::ApprovalRequest;
 use crate::call::control::{InputRequest, PendingInputCall};
-use crate::call::missing::{self, MissingDependencies};
+use crate::call::unmet_requirements::{self, MissingDependencies};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 /// The length of the text about the arguments, in bytes, beyond which problems are only counted.
@@ -166,7 +166,7 @@ impl ToolError {
             ToolError::Denied { .. } => "PERMISSION_DENIED",
             ToolError::ApprovalRequired(_) => "APPROVAL_REQUIRED",
             ToolError::InputRequired(_) => "INPUT_REQUIRED",
-            ToolError::MissingDependencies(_) => missing::CODE,
+            ToolError::MissingDependencies(_) => unmet_requirements::CODE,
         }
     }
 

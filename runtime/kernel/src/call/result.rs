@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgen_core::internal::rounded_integers;
 
 use crate::base::data::plain_data;
-use crate::base::discreet::{Redacted, discreet_debug};
+use crate::base::redacted_debug::{Redacted, discreet_debug};
 use crate::call::control::Control;
 use crate::call::structured::{INVALID_OUTPUT, NOT_JSON, Structured, TOO_LARGE, no_structured_result};
 use crate::spec::output::StructuredOutput;

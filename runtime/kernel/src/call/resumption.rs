@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::discreet_debug;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
 use crate::call::control::PendingInputCall;

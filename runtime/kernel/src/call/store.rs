@@ -26,9 +26,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
+use crate::base::redacted_debug::discreet_debug;
 use crate::call::error::ToolError;
 
 pub use memory::MemoryStore;

@@ -6,8 +6,8 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 
 use crate::base::data::Members;
-use crate::base::discreet::Redacted;
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::Redacted;
 
 /// The code of a result that is not what its tool declares.
 #[doc(hidden)]

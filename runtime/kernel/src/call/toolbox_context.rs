@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::base::frozen::Text;
+use crate::call::context_values::ContextValues;
 use crate::call::limits::EffectLimits;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
-use crate::call::values::ContextValues;
 use crate::spec::{RequirementKind, ToolSpec};
 
 /// The context of all tools of a [`Toolbox`](crate::toolbox::Toolbox): their agent, services and limits. A

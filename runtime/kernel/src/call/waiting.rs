@@ -9,8 +9,8 @@ use serde_core::de::Error;
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::discreet_debug;
 use crate::base::time::whole_millis;
 
 /// A call that waits: what an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a

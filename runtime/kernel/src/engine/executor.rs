@@ -18,9 +18,9 @@
 //! }
 //! ```
 
+mod context_executor;
 mod error;
 mod guard;
-mod lent;
 mod listener;
 mod options;
 mod preflight;

@@ -55,7 +55,7 @@ use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
-use crate::call::called::Callee;
+use crate::call::callee::Callee;
 use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, fingerprint, promise};
 use crate::call::error::ToolError;

@@ -8,8 +8,8 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;
-use crate::base::discreet::Redacted;
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::Redacted;
 use crate::base::time::whole_millis;
 use crate::call::codes;
 

@@ -127,15 +127,15 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::base::discreet::Redacted;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
+use crate::base::redacted_debug::Redacted;
 use crate::call::context::ToolContext;
 use crate::layers::layer::{Layer, Stage};
 use crate::spec::ToolSpec;
 
 pub use crate::call::approval::ApprovalRequest;
-pub use crate::call::called::Callee;
+pub use crate::call::callee::Callee;
 pub use crate::call::waiting::{Caller, WaitingCall};
 pub use closures::approver;
 

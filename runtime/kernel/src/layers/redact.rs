@@ -14,7 +14,7 @@
 
 mod approver;
 mod bytes;
-mod declared;
+mod declared_secrets;
 mod rules;
 mod scan;
 #[cfg(test)]
@@ -37,7 +37,7 @@ use crate::spec::ToolSpec;
 use bytes::put_back;
 #[doc(hidden)]
 pub use bytes::without_bytes;
-use declared::Declared;
+use declared_secrets::Declared;
 use rules::{RedactionRules, hide_all};
 use scan::Prefix;
 

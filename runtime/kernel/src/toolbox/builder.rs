@@ -1,7 +1,7 @@
 //! The builder of a toolbox.
 
 mod approvals;
-mod sets;
+mod toolsets;
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::call::tool::AgentTool;
 use crate::layers;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler, Questions};
-use crate::layers::depends::Dependencies;
+use crate::layers::dependencies::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
 use crate::layers::layer::{Layer, Stage};

@@ -37,8 +37,8 @@
 //!
 //! Dropping the future of a dispatch drops all its calls, including those in their own tasks, and fires their tokens.
 
-mod drive;
 mod footprint;
+mod scheduler;
 
 #[cfg(test)]
 #[cfg(toolgen_model)]
@@ -60,8 +60,8 @@ use crate::call::{ToolCall, ToolResponse};
 use crate::toolbox::Toolbox;
 use crate::toolbox::pipeline::Reader;
 
-use drive::{Refusal, Turn, drive};
 use footprint::Footprint;
+use scheduler::{Refusal, Turn, drive};
 
 /// The answer to a call that is skipped because a message of the user is waiting.
 pub const SKIPPED_BY_MESSAGE: &str = "Skipped due to queued user message.";

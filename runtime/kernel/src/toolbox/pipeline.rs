@@ -10,10 +10,10 @@
 mod control;
 mod decide;
 mod execute;
+mod observers;
+mod otel_span;
 mod recording;
 mod resume;
-mod spanned;
-mod watch;
 
 use std::any::{Any, TypeId};
 use std::pin::pin;
@@ -24,7 +24,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use toolgen_core::internal::hosts;
 
-use crate::base::exclusion::Exclusion;
+use crate::base::exclusive_lock::Exclusion;
 use crate::call::callback::CallbackTimeouts;
 use crate::call::context::{DEFAULT_MAX_NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
@@ -33,7 +33,7 @@ use crate::call::toolbox_context::FactoryError;
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers;
 use crate::layers::approval::Seals;
-use crate::layers::depends;
+use crate::layers::dependencies;
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
 use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided, of_type};
@@ -44,9 +44,9 @@ use crate::toolbox::{Admitted, Toolbox, ToolboxError};
 use toolgen_core::internal::BorrowedValue;
 
 pub(crate) use control::Controls;
+use observers::{CallGuard, Observers};
+use otel_span::Spanned;
 pub(crate) use recording::Record;
-use spanned::Spanned;
-use watch::{CallGuard, Observers};
 
 /// The layers of a toolbox that are set.
 #[derive(Clone)]
@@ -243,7 +243,7 @@ impl Toolbox {
             duration: clock.elapsed(),
             declared,
         };
-        depends::record(&ctx, response.name.clone(), &response.outcome);
+        dependencies::record(&ctx, response.name.clone(), &response.outcome);
         if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
             // The call has run. What cannot be stored now is stored with the next one.
             let _ = Box::pin(session.save()).await;

@@ -6,7 +6,7 @@ use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::structured::INVALID_OUTPUT;
 use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
-use super::link::Failure;
+use super::connection::Failure;
 
 /// The code of a call whose server cannot be reached.
 const UNREACHABLE: &str = "MCP_UNREACHABLE";

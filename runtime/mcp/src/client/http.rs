@@ -6,12 +6,12 @@
 //!
 //! Requests are sent by the client of the [HTTP engine](toolgen_http), under its guard.
 
-mod answer;
 mod auth;
 mod channel;
 mod headers;
 #[cfg(feature = "oauth")]
 mod oauth;
+mod response_stream;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -24,9 +24,9 @@ use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
+use super::connection::{Broken, Message, Transport};
 use super::credentials::Credentials;
 use super::inbox::Inbox;
-use super::link::{Broken, Message, Transport};
 pub(super) use auth::credentials;
 pub use auth::{McpTokenRequest, TokenSource};
 use channel::Channel;
@@ -116,7 +116,7 @@ impl Http {
             Some(id) => {
                 let task = tasks.spawn(async move {
                     if let Some(response) = channel.begin(&message, id, sent).await {
-                        answer::read(&channel, response, id).await;
+                        response_stream::read(&channel, response, id).await;
                     }
                 });
                 tasks.requests.insert(id, task);
@@ -134,7 +134,7 @@ impl Http {
                     // Who has given up hears nothing.
                     drop(sent.send(described));
                     if listens && accepted {
-                        answer::listen(&channel).await;
+                        response_stream::listen(&channel).await;
                     }
                 });
             }

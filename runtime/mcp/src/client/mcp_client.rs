@@ -16,9 +16,9 @@ use toolgen_kernel::spec::mcp;
 use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
 use super::breaker::Breaker;
+use super::connection::{Failure, RequestTimeouts};
 use super::credentials::Credentials;
 use super::error;
-use super::link::{Failure, RequestTimeouts};
 use super::options::McpOptions;
 use super::session::{CallOptions, Session};
 
@@ -362,7 +362,7 @@ impl Client {
             let session = self.session().await?;
             if !plan.descriptor.is_empty() {
                 match session.tools().await {
-                    Ok(listed) => super::gate::check_unchanged(plan, &listed)?,
+                    Ok(listed) => super::lock_check::check_unchanged(plan, &listed)?,
                     Err(Failure::NotSent(_) | Failure::ConnectionLost(_))
                         if tries < MAX_ATTEMPTS && !session.is_alive() =>
                     {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
+use toolgen_kernel::base::redacted_debug::discreet_debug;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::engine::tape::Interceptor;
+use toolgen_kernel::engine::interceptor::Interceptor;
 
 /// Answers a request of a server.
 pub(super) type Answerer =

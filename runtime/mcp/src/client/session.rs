@@ -14,12 +14,12 @@ use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::spec::mcp::{RejectedDescriptor, canonical};
 use toolgen_kernel::spec::plan::McpServer;
 
+use super::connection::{Connection, Failure, Request, RequestTimeouts};
 use super::credentials::{Credentials, hide_in_descriptor};
-use super::desk::{QuestionSender, ServerRequestHandler, serve_requests};
-use super::era::{LEGACY, Negotiated, NegotiationError, negotiate};
 use super::inbox::{Inbox, OnNotice};
-use super::link::{Connection, Failure, Request, RequestTimeouts};
+use super::negotiation::{LEGACY, Negotiated, NegotiationError, negotiate};
 use super::options::McpOptions;
+use super::server_requests::{QuestionSender, ServerRequestHandler, serve_requests};
 use super::transport;
 
 /// How often a call may need input before it gives a result.

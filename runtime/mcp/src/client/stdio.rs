@@ -26,8 +26,8 @@ use toolgen_kernel::call::secrets::Secrets;
 use toolgen_kernel::spec::plan::McpTransport;
 
 use self::input::Input;
+use super::connection::{Broken, Message, Transport};
 use super::inbox::Inbox;
-use super::link::{Broken, Message, Transport};
 
 /// How many lines in a row may not be messages.
 const MAX_INVALID_LINES: usize = 256;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
-use super::era::Negotiated;
-use super::link::{Connection, Failure, Request, RequestTimeouts};
+use super::connection::{Connection, Failure, Request, RequestTimeouts};
+use super::negotiation::Negotiated;
 use super::reading::Written;
 use super::session::{CallOptions, Session, protocol_violation};
 

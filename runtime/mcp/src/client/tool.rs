@@ -21,9 +21,9 @@ use toolgen_kernel::spec::plan::{Call, McpPlan, McpTransport, Tool};
 use toolgen_kernel::spec::{ToolSpec, mcp};
 
 use super::content;
-use super::desk::Question;
 use super::inbox::OnNotice;
 use super::mcp_client::{CallPolicy, McpClient, PermitSlot};
+use super::server_requests::Question;
 use super::session::CallOptions;
 
 /// The most calls of a tool that wait for input.

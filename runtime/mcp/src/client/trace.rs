@@ -6,7 +6,7 @@ use toolgen_kernel::call::span::Attribute;
 use toolgen_kernel::layers::passed_on;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
-use super::link::Request;
+use super::connection::Request;
 
 /// Adds the trace to a request, in `_meta` as SEP-414 says. The context is that of the task: a call is made where its
 /// span is current.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::call::secrets::Secrets;
-use toolgen_kernel::engine::tape::Interceptor;
+use toolgen_kernel::engine::interceptor::Interceptor;
 use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
+use super::connection::{Broken, Message, Transport};
 use super::credentials::Credentials;
 use super::inbox::Inbox;
-use super::link::{Broken, Message, Transport};
 use super::options::McpOptions;
 use super::stdio::Stdio;
 use super::{http, stdio};

@@ -9,7 +9,7 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::structured::{INVALID_OUTPUT, Structured};
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::engine::Engine;
-use toolgen_kernel::engine::limit::within;
+use toolgen_kernel::engine::deadline::within;
 use toolgen_kernel::engine::typed::{FromJson, TypedTool};
 
 use super::McpEngine;

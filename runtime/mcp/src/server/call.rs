@@ -20,8 +20,8 @@ use toolgen_kernel::layers::control::MAX_INPUT_ROUNDS;
 use toolgen_wire::{ToolResultOptions, WireFormat, mcp};
 
 use super::Served;
+use super::elicitation::ClientQuestion;
 use super::otel::RequestSpan;
-use super::question::ClientQuestion;
 
 /// How many reports wait for a slow client before later ones are left out.
 const MAX_QUEUED_REPORTS: usize = 64;

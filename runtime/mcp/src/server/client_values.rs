@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
-use toolgen_kernel::call::values::ContextValues;
+use toolgen_kernel::call::context_values::ContextValues;
 use toolgen_kernel::schema::shape::Kind;
 use toolgen_kernel::spec::{RequirementKind, ToolSpec};
 

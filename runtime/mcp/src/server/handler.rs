@@ -21,7 +21,7 @@ use toolgen_wire::WireFormat;
 use super::call::{self, Caller};
 use super::client_values::ClientValues;
 use super::slots::Slot;
-use super::{Served, misfit};
+use super::{Served, invalid_request};
 
 /// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";
@@ -167,7 +167,7 @@ impl rmcp::ServerHandler for Handler {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(misfit::error(&request.method, request.params.as_ref()))
+        Err(invalid_request::error(&request.method, request.params.as_ref()))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

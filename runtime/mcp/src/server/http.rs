@@ -27,7 +27,7 @@ use self::places::place;
 use self::sessions::Sessions;
 use super::handler::{Ended, Handler};
 use super::shares::Shares;
-use super::{ServeError, Server, misfit, streams};
+use super::{ServeError, Server, invalid_request, streams};
 use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::call::digest::SealKey;
 use toolgen_kernel::call::principal::Principal;
@@ -272,7 +272,7 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     if begins
         && plain
         && response.status() == StatusCode::BAD_REQUEST
-        && let Some(error) = misfit::no_beginning(&body)
+        && let Some(error) = invalid_request::no_beginning(&body)
     {
         return told_wrong(&error);
     }

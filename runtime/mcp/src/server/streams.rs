@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::lines::{Glance, Line, Lines};
 
-use super::misfit;
+use super::invalid_request;
 use super::slots::{self, Slots};
 
 /// The longest message that is read, in bytes.
@@ -146,7 +146,7 @@ where
     #[expect(clippy::result_large_err, reason = "it is sent as it is")]
     fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
         if !self.initialized {
-            match misfit::begins(&message) {
+            match invalid_request::begins(&message) {
                 Ok(started) => self.initialized = started,
                 Err(reason) => {
                     let id =
@@ -161,7 +161,7 @@ where
                 None => {
                     let error = JsonRpcError::new(
                         Some(request.id.clone()),
-                        misfit::taken(&serde_json::json!(request.id)),
+                        invalid_request::taken(&serde_json::json!(request.id)),
                     );
                     return Err(JsonRpcMessage::Error(error));
                 }

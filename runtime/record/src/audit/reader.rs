@@ -1,6 +1,6 @@
 //! Reads back the records that sinks have written, all at once or as the log grows.
 
-mod lines;
+mod jsonl;
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_core::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
-use lines::Lines;
+use jsonl::Lines;
 
 /// The record of a call as it was read.
 #[derive(Clone, Debug, PartialEq)]

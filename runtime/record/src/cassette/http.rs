@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::hide::Hiding;
-use toolgen_kernel::engine::tape::{TapedAnswer, TapedRequest};
+use super::redaction::Hiding;
+use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
 
 /// Headers that say how the body was transferred, which is already decoded and may have become shorter by a mask.
 const CARRYING: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];

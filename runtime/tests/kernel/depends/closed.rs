@@ -161,7 +161,7 @@ fn tool_may_be_added_together_with_its_requirement() {
 async fn call_without_a_session_has_no_history() {
     let tools = registry([probe("a", []), probe("b", [Requirement::tool("a"), Requirement::session("k")])]);
     let nobody = ToolContext::new("1", "");
-    toolgen_runtime::layers::depends::record(&nobody, "a", &Ok(ToolResult::empty()));
+    toolgen_runtime::layers::dependencies::record(&nobody, "a", &Ok(ToolResult::empty()));
     assert_eq!(missing(&tools, "b", &nobody).await, ["a", "k"]);
     let somebody = Session::new("");
     somebody.record_success("a");

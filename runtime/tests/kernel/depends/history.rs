@@ -1,7 +1,7 @@
 //! Which calls count as made.
 
 use toolgen_runtime::Sessions;
-use toolgen_runtime::layers::depends::{record, succeeded};
+use toolgen_runtime::layers::dependencies::{record, succeeded};
 
 use super::in_session;
 use crate::prelude::*;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toolgen_runtime::layers::approval::ApprovalState;
 use toolgen_runtime::layers::audit::AuditStatus;
-use toolgen_runtime::layers::depends;
+use toolgen_runtime::layers::dependencies;
 use toolgen_runtime::layers::events::EventKind;
 
 use crate::matrix::evidence::{Answer, Cell, Ran, stem};
@@ -127,12 +127,12 @@ pub(crate) fn stored(cell: &Cell<'_>) {
     let succeeded = |tool: &str| {
         let of_tool = |reply: &&Answer| reply.path != "rest" && reply.response.name == tool;
         let mut responses = cell.answers.iter().filter(of_tool);
-        responses.any(|reply| depends::succeeded(&reply.response.outcome) || reply.resumed.is_some())
+        responses.any(|reply| dependencies::succeeded(&reply.response.outcome) || reply.resumed.is_some())
     };
     for reply in &cell.answers {
         // Through another tool, the name of the response is that one's.
         let name = if cell.kind.through.is_some() { cell.kind.called } else { reply.response.name.as_str() };
-        if depends::succeeded(&reply.response.outcome) && reply.path != "rest" {
+        if dependencies::succeeded(&reply.response.outcome) && reply.path != "rest" {
             cell.holds(called.iter().any(|known| known == name), "a success is known to others", &called);
         }
     }

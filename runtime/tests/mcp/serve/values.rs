@@ -1,6 +1,6 @@
 //! Values of the context that clients give back: those that the server allows, marked as theirs.
 
-use toolgen_runtime::call::values::Provenance;
+use toolgen_runtime::call::context_values::Provenance;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::{ToolboxContext, tool, toolset};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 use toolgen::problem::{Level, Levels as Chosen};
-use toolgen::select::Selector;
+use toolgen::selector::Selector;
 use toolgen::{ArgumentRule, Options, catalogue, frontend};
 
 /// The documents, and the options for compiling them

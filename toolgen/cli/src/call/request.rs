@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use serde_json::Value;
-use toolgen::select::suggestion;
+use toolgen::selector::suggestion;
 use toolgen_runtime::engine::http::{
     self, BuildOptions, FilesRoot, HttpRequest, MissingCredential, RequestProblem, RequestProblemKind,
 };

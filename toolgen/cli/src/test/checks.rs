@@ -13,10 +13,10 @@ use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::toolbox::one_shot::OneShotOutput;
 use toolgen_runtime::{CancellationToken, ToolName};
 
-use super::bench::{Requirements, Simulation, call};
-use super::programs::with_commands;
+use super::fake_executor::with_commands;
 use super::sample;
 use super::server::with_http;
+use super::simulation::{Requirements, Simulation, call};
 
 /// What came of a check.
 #[derive(Debug, PartialEq)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{CredentialRequest, Credentials, HttpEngine, Secret};
 
-use super::bench::Simulation;
+use super::simulation::Simulation;
 
 /// A server and the engine that sends everything to it.
 struct Server {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord};
 
-use super::super::place::StoreLocation;
+use super::super::store_location::StoreLocation;
 
 /// The most characters of the arguments in a row.
 const MAX_ARGUMENTS_SHOWN: usize = 160;

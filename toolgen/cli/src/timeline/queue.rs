@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use toolgen_runtime::layers::approval::{ApprovalState, Approvals, QueuedApproval};
 
 use super::super::approvals;
-use super::super::place::StoreLocation;
+use super::super::store_location::StoreLocation;
 
 /// The most calls that a page gets: those that wait first, then the newest of the rest.
 const MAX_CALLS: usize = 1000;

@@ -13,7 +13,7 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::super::place::StoreLocation;
+use super::super::store_location::StoreLocation;
 use super::data::{self, Log};
 use super::page;
 use super::queue::Queue;

@@ -10,7 +10,7 @@ use super::codecs::{read_object, read_union, write_object};
 use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
 use super::own::{self, Own};
 use super::place::longer;
-use super::{Types, doc as documentation, lists, tags};
+use super::{Types, doc as documentation, enums, tags};
 
 /// The modules, and the types of each call. `tags` are the names of the modules of tags.
 pub(super) fn types(
@@ -132,7 +132,7 @@ impl Printer<'_> {
             Body::Struct(body) => self.structure(item, body, out),
             Body::Enum(_) | Body::Numbers(_) => {
                 self.derive(item, if item.open { &[] } else { &["Copy"] }, out);
-                lists::write(item, out);
+                enums::write(item, out);
             }
             Body::Union(body) => self.union(item, body, out),
         }

@@ -8,7 +8,7 @@ use toolgen_core::{Def, List, Shape};
 use super::model::Wanted;
 use super::scalars::are_named_integers;
 use super::usage::Usage;
-use crate::shapes::parts;
+use crate::shape_walk::parts;
 
 /// The lists of texts of a document, by their values.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use super::super::idents::{self, Names};
 use super::model::Wanted;
 use super::union;
 use super::usage::Usage;
-use crate::shapes::parts;
+use crate::shape_walk::parts;
 
 /// The longest title that is a name, in bytes and in words; longer ones are sentences.
 const MAX_TITLE: (usize, usize) = (40, 5);

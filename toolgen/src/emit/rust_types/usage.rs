@@ -7,7 +7,7 @@ use toolgen_core::{List, Shape, ToolSpec};
 
 use super::model::{Body, CallTypes, Item, Wanted};
 use super::raw;
-use crate::shapes::parts;
+use crate::shape_walk::parts;
 
 /// How a type is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,11 +19,11 @@ use super::calls::fixed_effects;
 use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
-use super::known::{Class, TypedValue};
 use super::node::Node;
 use super::template::{PlaceholderTarget, Scope};
 use super::tools::Draft;
-use crate::select::suggestion;
+use super::typed_value::{Class, TypedValue};
+use crate::selector::suggestion;
 
 /// The most items of a list for which a step is repeated, unless it says otherwise.
 const MAX_ITEMS: u32 = 100;

@@ -17,7 +17,7 @@ use super::node::Node;
 use super::secrets;
 use crate::options::Options;
 use crate::problem::{Code, Problems, Severity};
-use crate::select::suggestion;
+use crate::selector::suggestion;
 use crate::source::{Document, Pointer, Source};
 use crate::tool::{McpSource, Part, Tool};
 

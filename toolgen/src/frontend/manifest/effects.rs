@@ -9,7 +9,7 @@ use super::attributes::Attributes;
 use super::codes;
 use super::context::Context;
 use super::node::Node;
-use crate::select::suggestion;
+use crate::selector::suggestion;
 
 /// The help for a word that is meant to switch the network on or off. YAML reads some of them as texts.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";

@@ -16,13 +16,13 @@ use super::context::{Context, Imported, listed};
 use super::files::is_same_file;
 use super::keys::{self, Keys};
 use super::node::Node;
-use crate::choice::is_variable;
 use crate::frontend;
 use crate::frontend::mcp::report_shadows;
 use crate::names::with_namespace;
 use crate::options::Options;
 use crate::problem::{Problems, Severity};
-use crate::select::Selector;
+use crate::selection::is_variable;
+use crate::selector::Selector;
 use crate::source::{Document, Pointer};
 use crate::tool::{Part, Program, Tool};
 

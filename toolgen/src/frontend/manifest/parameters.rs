@@ -7,11 +7,11 @@ use toolgen_core::{Def, List, Schema, Shape, Text};
 
 use super::codes;
 use super::context::{Context, SchemaPlace};
-use super::guards;
 use super::node::Node;
+use super::value_rules;
 
 use crate::names::{is_portable_key, portable_key};
-use crate::shapes::parts;
+use crate::shape_walk::parts;
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {
@@ -86,7 +86,8 @@ impl<'a> Context<'a> {
                 let optional = self.flag(node, "optional").unwrap_or(false);
                 field.aliases = self.aliases(node);
                 let mut schema = members.clone();
-                let own = |key: &str| matches!(key, "optional" | "aliases") || guards::KEYS.contains(&key);
+                let own =
+                    |key: &str| matches!(key, "optional" | "aliases") || value_rules::KEYS.contains(&key);
                 schema.retain(|key, _| !own(key));
                 field.shape = self.shape(&Value::Object(schema), &place);
                 self.guard(&mut field.shape, node);

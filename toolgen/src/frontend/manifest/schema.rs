@@ -16,7 +16,7 @@ use toolgen_core::schema::shape::read::{ReadProblemKind, read};
 use self::keywords::Form;
 use super::codes;
 use super::context::{Context, SchemaPlace, nearest};
-use super::short::{self, Type};
+use super::short_schema::{self, Type};
 use crate::problem::Code;
 use crate::source::{Document, Pointer};
 
@@ -75,7 +75,7 @@ impl Context<'_> {
     /// Returns the schema of a short form, and whether it says that the value need not be given.
     pub(super) fn short(&mut self, text: &str, place: &SchemaPlace) -> Option<(Value, bool)> {
         const FORM: &str = "write `TYPE`, `TYPE?`, `TYPE = default` or `TYPE - description`, such as `integer? = 10 - The most rows.`";
-        let short = match short::read(text) {
+        let short = match short_schema::read(text) {
             Ok(short) => short,
             Err(error) => {
                 let message = format!("`{text}` is not a type: {error}");
@@ -99,7 +99,7 @@ impl Context<'_> {
             return Some(self.def_of(at));
         }
         let schemas = root.get("schemas").and_then(Value::as_object);
-        let mut known: Vec<&str> = short::TYPES.to_vec();
+        let mut known: Vec<&str> = short_schema::TYPES.to_vec();
         known.extend(schemas.into_iter().flat_map(Map::keys).map(String::as_str));
         let help = match OTHER_NAMES.iter().find(|(other, _)| *other == word.to_lowercase()) {
             Some((_, name)) => format!("write `{name}`"),

@@ -1,6 +1,6 @@
 //! Texts and values with placeholders, checked against the schemas of what they stand for.
 
-mod told;
+mod placeholder_problems;
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use toolgen_core::spec::template::{Condition, Reference, Root, Segment, Template};
 use toolgen_core::{Frozen, Text, ToolSpec};
 
-use self::told::Missing;
+use self::placeholder_problems::Missing;
 use super::codes;
 use super::context::{Context, nearest};
 use super::keys;
-use super::known::{Class, Step, TypedValue};
 use super::node::Node;
 use super::placeholder::{Placeholder, TemplateSegment, pieces, placeholder};
+use super::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
 /// What placeholders may stand for.

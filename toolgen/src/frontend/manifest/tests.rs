@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::guards;
 use super::keys::{self, Keys};
 use super::schema::keywords;
+use super::value_rules;
 
 /// The objects of a manifest, by their names in the schema. The manifest itself has none.
 const OBJECTS: &[(&str, &Keys)] = &[
@@ -68,7 +68,7 @@ fn manifest_schema_has_the_keys_of_the_reader() {
     assert_eq!(keys_of(&schema, "schema"), keywords);
     let parameter: BTreeSet<String> = keywords
         .into_iter()
-        .chain(["optional", "aliases"].into_iter().chain(guards::KEYS).map(str::to_owned))
+        .chain(["optional", "aliases"].into_iter().chain(value_rules::KEYS).map(str::to_owned))
         .collect();
     assert_eq!(keys_of(&schema, "parameter"), parameter);
 }

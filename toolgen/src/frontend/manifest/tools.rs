@@ -18,10 +18,10 @@ use super::codes;
 use super::context::Context;
 use super::keys::{self, KINDS, Keys};
 use super::node::Node;
-use crate::choice::{Entry, SelectedEntry, select_entries};
 use crate::options::Options;
 use crate::problem::codes::DUPLICATE_KEY;
-use crate::select::suggestion;
+use crate::selection::{Entry, SelectedEntry, select_entries};
+use crate::selector::suggestion;
 use crate::source::Pointer;
 
 /// A tool that is being compiled: first its specification is read, for all tools, and then its call.

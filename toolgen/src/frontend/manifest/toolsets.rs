@@ -15,7 +15,7 @@ use super::context::{Context, nearest};
 use super::keys;
 use super::node::Node;
 use crate::names::with_namespace;
-use crate::select::glob;
+use crate::selector::glob;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 

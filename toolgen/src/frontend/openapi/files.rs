@@ -7,7 +7,7 @@
 //! All files are read before anything is compiled. A place in one of them starts with a token for the file, which no
 //! key of a document has; [`Files::place`] takes it apart.
 
-mod inside;
+mod bundled;
 pub(super) mod scan;
 mod texts;
 pub(super) mod uri;

@@ -17,8 +17,8 @@ use super::node::Node;
 use super::parameter::Param;
 use super::path::Template;
 use super::server::{has_dots, network};
-use crate::choice::Entry;
 use crate::frontend::effects_of_method;
+use crate::selection::Entry;
 
 /// An operation as it was found.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use toolgen_core::{Def, List, Shape};
 
 use super::codes;
 use crate::problem::Problems;
-use crate::shapes::{parts, references};
+use crate::shape_walk::{parts, references};
 use crate::tool::Tool;
 
 /// Reports each `oneOf` in the arguments of tools if a value may fit several of its alternatives: at the tool, or for a

@@ -237,7 +237,7 @@ impl<'a> Context<'a> {
         let (parent, name) = text.strip_prefix('#')?.rsplit_once('/')?;
         let root = self.files.root(self.files.index_of(from));
         let siblings = root.value.pointer(parent)?.as_object()?;
-        let near = crate::select::suggestion(name, siblings.keys().map(String::as_str))?;
+        let near = crate::selector::suggestion(name, siblings.keys().map(String::as_str))?;
         Some(format!("#{parent}/{near}"))
     }
 }

@@ -7,7 +7,7 @@
 mod bases;
 mod defs;
 mod discriminator;
-mod heirs;
+mod subtypes;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

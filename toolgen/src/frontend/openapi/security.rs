@@ -9,7 +9,7 @@ use super::context::{Context, Schemes};
 use super::node::Node;
 use super::parameter::Param;
 use super::reference::Broken;
-use crate::choice::is_variable;
+use crate::selection::is_variable;
 use crate::source::Pointer;
 
 impl Schemes {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Position};
-use super::remedy::remedy;
+use super::hints::remedy;
 use crate::problem::codes;
 
 /// The number of a node in [`Tree::nodes`].

@@ -5,8 +5,8 @@
 //! everything else is JSON text. [`Codec::form`] alone decides the form; rendering, encoding and decoding ask it.
 //! Nothing is stored.
 
+mod ambiguous_unions;
 pub(super) mod encode;
-mod mixed;
 pub(super) mod read;
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::render::merge::Merger;
 use super::{
     Access, ArrayRules, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, TupleRules,
-    UnionMode, UnionRules, conditions, find_def, prose,
+    UnionMode, UnionRules, condition_messages, find_def, prose,
 };
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, KeyRule};
@@ -226,7 +226,7 @@ impl<'a> Codec<'a> {
 
 /// What a description says about a schema that has no other place.
 pub(super) fn raw_note(text: &str) -> String {
-    conditions::describe_rules(text)
+    condition_messages::describe_rules(text)
 }
 
 /// Returns a shape with the annotations of the one that stands for it.

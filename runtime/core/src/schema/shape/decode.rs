@@ -22,15 +22,15 @@
 
 pub(crate) mod borrowed;
 pub(crate) mod check;
+mod closest_variant;
 mod conditions;
-pub(crate) mod exact;
-pub(super) mod forms;
+pub(crate) mod describe;
+pub(crate) mod fast_path;
 pub(crate) mod integers;
 mod literals;
-mod nearest;
+pub(super) mod object_variants;
 mod objects;
-pub(crate) mod say;
-pub(crate) mod texts;
+pub(crate) mod string_coercion;
 pub(crate) mod transform;
 mod unions;
 
@@ -75,7 +75,10 @@ fn decode_telling(
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
             kind: ArgumentProblemKind::Type,
-            message: format!("expected an object with the arguments, got {}", say::describe_value(arguments)),
+            message: format!(
+                "expected an object with the arguments, got {}",
+                describe::describe_value(arguments)
+            ),
         }]);
     }
     let Some(read) = read::read(arguments, shape, defs, dialect) else {
@@ -103,7 +106,7 @@ pub fn decode_owned(
     dialect: &Dialect,
     untried: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, Vec<ArgumentProblem>> {
-    if arguments.is_object() && exact::is_exact(&arguments, shape, defs, dialect) {
+    if arguments.is_object() && fast_path::is_exact(&arguments, shape, defs, dialect) {
         return Ok(arguments);
     }
     decode_telling(&arguments, shape, defs, dialect, untried)
@@ -112,7 +115,7 @@ pub fn decode_owned(
 /// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.
 #[must_use]
 pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
-    match exact::is_exact_result(result, shape, defs) {
+    match fast_path::is_exact_result(result, shape, defs) {
         true => Vec::new(),
         false => all_result_problems(result, shape, defs),
     }

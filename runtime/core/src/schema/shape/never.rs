@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::decode::say;
+use super::decode::describe;
 use super::render::merge::Merger;
-use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, apart, find_def, prose};
+use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, disjoint, find_def, prose};
 use crate::base::frozen::List;
 
 /// The maximum number of shapes that are looked at for one.
@@ -130,8 +130,8 @@ impl<'a> Never<'a> {
         }
         for (index, part) in parts.iter().enumerate() {
             for other in parts.iter().skip(index + 1) {
-                if apart::pairwise_disjoint(&[part.clone(), other.clone()], self.defs) {
-                    let [one, two] = [part, other].map(|part| say::expected(part, self.defs));
+                if disjoint::pairwise_disjoint(&[part.clone(), other.clone()], self.defs) {
+                    let [one, two] = [part, other].map(|part| describe::expected(part, self.defs));
                     return Some(match one == two {
                         true => "its parts have no value in common".to_owned(),
                         false => format!("it must be {one} and {two} at once"),

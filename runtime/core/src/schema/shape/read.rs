@@ -25,15 +25,15 @@
 //!   see [`Field`](super::Field).
 
 mod build;
+mod description;
 mod normal;
-mod plain;
 mod source;
 
 use serde_json::Value;
 
 pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
+pub use description::plain_markdown;
 pub use normal::{examples, name_values, normal_form, types_taken};
-pub use plain::plain_markdown;
 pub use source::{Nesting, SchemaLocation, SchemaVersion, Source};
 
 use super::{Def, Shape};

@@ -6,11 +6,11 @@
 
 mod defs;
 mod depth;
-mod leaves;
-mod places;
-mod text;
+mod descriptions;
+mod expansion_order;
+mod node_trims;
+mod parse;
 mod trims;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -22,9 +22,9 @@ use super::{find_def, pointer, resolved};
 use crate::base::frozen::{List, Text};
 
 pub use depth::outline_within;
-pub(crate) use leaves::shortened;
-pub(crate) use places::{Opened, Places};
-pub use text::SlimError;
+pub(crate) use expansion_order::{Opened, Places};
+pub(crate) use node_trims::shortened;
+pub use parse::SlimError;
 pub use trims::{Trim, TrimKind};
 
 /// What is trimmed of a tool before a model reads it.

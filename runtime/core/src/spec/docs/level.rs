@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::typescript::property;
-use super::unsaid::{UnexpressedRule, in_one_line, is_in_full, unexpressed_rules};
+use super::unexpressed::{UnexpressedRule, in_one_line, is_in_full, unexpressed_rules};
 use super::{describe_shape, detail, fields, first_paragraph, kind_name, typescript};
 use crate::base::frozen::Text;
-use crate::base::hidden::InvisibleChar;
+use crate::base::invisible::InvisibleChar;
 use crate::base::truncate::first_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Extra, Field, Kind, Shape, resolved};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::turn::{KeywordChange, Side, as_bool, listed, presence, rule};
+use super::keyword_change::{KeywordChange, Side, as_bool, listed, presence, rule};
 use super::{BeforeAfter, ChangeClass, NamedSchemas, ToolChanges, differ, members};
 use crate::base::canonical::canonical;
 use crate::schema::shape::pointer::{child, referenced};

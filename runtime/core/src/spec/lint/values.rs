@@ -1,13 +1,13 @@
 //! Arguments whose schemas accept no value.
 
-use super::{Findings, Lint, walk};
+use super::{Findings, Lint, shape_walk};
 use crate::schema::shape::never::Never;
 use crate::schema::shape::{Field, Kind, object_in};
 
 /// What is known about the schemas of the tools before.
 #[derive(Default)]
 pub(super) struct Values<'a> {
-    seen: walk::Visited,
+    seen: shape_walk::Visited,
     never: Option<Never<'a>>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Findings<'a> {
             let message = format!("the tool `{}` can never be called: {reason}", spec.name);
             self.add(Lint::NoValue, messages.get(..1).unwrap_or_default(), message, HELP);
         }
-        for (location, shape, is_choice) in walk::shapes(spec, seen) {
+        for (location, shape, is_choice) in shape_walk::shapes(spec, seen) {
             let is_within = |outer: &String| {
                 location
                     .strip_prefix(outer.as_str())

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::lint::{OtherServerTools, suspicions};
 use crate::base::canonical::canonical;
+use crate::spec::drift::keyword_change::Side;
 use crate::spec::drift::schema::own_names;
-use crate::spec::drift::turn::Side;
 use crate::spec::drift::{BeforeAfter, ToolChanges, differ, members};
 
 pub use crate::spec::drift::{Change, ChangeClass};

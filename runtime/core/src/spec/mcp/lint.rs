@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::base::hidden::InvisibleChar;
+use crate::base::invisible::InvisibleChar;
 use crate::schema::shape::pointer::child;
 
 /// What is wrong with a text of a descriptor.

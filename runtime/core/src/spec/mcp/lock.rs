@@ -8,7 +8,7 @@ use super::{is_alias, names, raw_name};
 use crate::base::canonical::digest;
 use crate::base::frozen::{List, Text};
 use crate::spec::plan::{McpServer, McpTransport};
-use crate::spec::reader::{LockProblem, Reader};
+use crate::spec::strict_reader::{LockProblem, Reader};
 
 /// The key that identifies a lock. Its value is the version of the format.
 pub const LOCK: &str = "toolgen_mcp_lock";

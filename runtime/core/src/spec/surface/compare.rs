@@ -10,7 +10,7 @@ use super::{Entry, Surface};
 use crate::base::frozen::Text;
 use crate::schema::shape::pointer::child;
 use crate::spec::Network;
-use crate::spec::drift::turn::Side;
+use crate::spec::drift::keyword_change::Side;
 use crate::spec::drift::{BeforeAfter, Change, ChangeClass, NamedSchemas, ToolChanges, members};
 use crate::spec::hosts::{beyond, describe_hosts};
 use crate::spec::mcp::lint::suspicions;

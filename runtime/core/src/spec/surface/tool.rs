@@ -10,7 +10,7 @@ use crate::base::frozen::{List, Text};
 use crate::schema::shape::Slim;
 use crate::schema::shape::read::read_canonical;
 use crate::schema::shape::render::canonical::value;
-use crate::spec::reader::Reader;
+use crate::spec::strict_reader::Reader;
 use crate::spec::{
     Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName, ToolSpec,
 };

@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::{OnProgress, OnUpdate, ToolContext};
 use crate::base::frozen::Text;
 use crate::call::Dialects;
+use crate::call::context_values::ContextValues;
 use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::session::Session;
-use crate::call::values::ContextValues;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::spec::Network;
 

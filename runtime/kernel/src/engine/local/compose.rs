@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::join::Join;
+use crate::base::future_set::Join;
 use crate::call::context::{CALLS_EXCEEDED, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;

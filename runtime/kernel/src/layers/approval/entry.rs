@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::error::ApprovalError;
 use super::state::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, ApprovalState};
 use crate::base::data::Members;
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
+use crate::base::redacted_debug::discreet_debug;
 use crate::call::approval::ApprovalRequest;
-use crate::call::called::Callee;
+use crate::call::callee::Callee;
 use crate::call::store::Row;
 use crate::call::waiting::{Caller, millis_of, seal_name};
 

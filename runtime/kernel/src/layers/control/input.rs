@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::base::discreet::Redacted;
 use crate::base::future::BoxFuture;
+use crate::base::redacted_debug::Redacted;
 use crate::call::context::ToolContext;
 use crate::call::control::InputRequest;
 use crate::call::error::ToolError;

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::EffectHandler;
-use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
+use crate::base::redacted_debug::discreet_debug;
 use crate::call::context::ToolContext;
 use crate::call::control::{Control, Effect};
 use crate::call::error::ToolError;

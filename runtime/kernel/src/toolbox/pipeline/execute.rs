@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Layers, Record};
-use crate::base::exclusion::Exclusion;
+use crate::base::exclusive_lock::Exclusion;
 use crate::call::callback;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::spanned::within;
+use super::otel_span::within;
 use crate::base::frozen::Text;
 use crate::base::future::{BoxFuture, caught, contained};
 use crate::call::ToolCall;

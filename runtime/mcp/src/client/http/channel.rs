@@ -15,10 +15,10 @@ use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::auth::{self, Auth, wants_more};
 use super::{HttpOptions, headers};
+use crate::client::connection::{Broken, Message};
 use crate::client::credentials::Credentials;
 use crate::client::error::ANSWERED;
 use crate::client::inbox::Inbox;
-use crate::client::link::{Broken, Message};
 
 const SESSION: &str = "Mcp-Session-Id";
 

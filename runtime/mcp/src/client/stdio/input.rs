@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use toolgen_kernel::base::sync::unpoisoned;
 
+use crate::client::connection::Broken;
 use crate::client::inbox::Inbox;
-use crate::client::link::Broken;
 
 /// How many bytes may wait to be written, for a server that does not read.
 const MAX_QUEUED_BYTES: usize = 64 << 20;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::lines::Glance;
 
-use super::super::misfit;
+use super::super::invalid_request;
 use super::super::shares::{Share, Shares};
 use super::SESSION;
 use super::sessions::{InUse, RETRY};
@@ -75,7 +75,11 @@ pub(super) fn place(
 fn taken(id: &Value) -> Response {
     let known: Option<NumberOrString> = serde_json::from_value(id.clone()).ok();
     let headers = [(header::CONTENT_TYPE, "application/json")];
-    (StatusCode::BAD_REQUEST, headers, json!(JsonRpcError::new(known, misfit::taken(id))).to_string())
+    (
+        StatusCode::BAD_REQUEST,
+        headers,
+        json!(JsonRpcError::new(known, invalid_request::taken(id))).to_string(),
+    )
         .into_response()
 }
 

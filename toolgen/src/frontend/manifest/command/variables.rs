@@ -10,7 +10,7 @@ use super::super::keys;
 use super::super::node::Node;
 use super::super::placeholder::TemplateSegment;
 use super::super::template::Scope;
-use crate::choice::is_variable;
+use crate::selection::is_variable;
 
 /// Variables that decide which code a program runs.
 const DECISIVE: [&str; 62] = [

@@ -10,8 +10,8 @@ use toolgen_core::{Shape, ToolSpec};
 use super::near;
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
-use crate::frontend::manifest::known::{Class, Step, TypedValue};
 use crate::frontend::manifest::template::Scope;
+use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
 /// What is checked: the tool that is called, and what placeholders stand for.

@@ -6,7 +6,7 @@ use toolgen_core::spec::template::Reference;
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::Context;
-use crate::frontend::manifest::known::{Class, Step, TypedValue};
+use crate::frontend::manifest::typed_value::{Class, Step, TypedValue};
 use crate::source::Pointer;
 
 /// How deep values are compared: schemas may refer to themselves.

@@ -11,7 +11,7 @@ use super::super::codes;
 use super::super::context::{Context, SchemaPlace, Slot};
 use super::super::tools::Draft;
 use crate::names::{hash8, legal_shape_name, with_suffix};
-use crate::shapes::references;
+use crate::shape_walk::references;
 
 /// The longest name of a shape.
 const MAX_NAME: usize = 96;

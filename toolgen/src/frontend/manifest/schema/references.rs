@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::codes;
 use super::super::context::{Context, SchemaPlace};
-use crate::select::suggestion;
+use crate::selector::suggestion;
 use crate::source::Pointer;
 
 impl Context<'_> {

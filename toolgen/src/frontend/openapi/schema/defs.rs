@@ -15,7 +15,7 @@ use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
 use super::bases;
 use crate::names::{hash8, legal_shape_name, shortened, with_suffix};
-use crate::shapes::{reference_texts, references};
+use crate::shape_walk::{reference_texts, references};
 use crate::source::Pointer;
 use crate::tool::Tool;
 

@@ -11,8 +11,8 @@ use super::{Codec, EnclosingDefs, Form, Member, MemberKind, REST_ITEMS_KEY, ROOT
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, KeyRule};
 use crate::schema::shape::decode::check::{ArgumentProblem, ArgumentProblemKind, named_variant, problems_in};
-use crate::schema::shape::decode::forms::distance;
-use crate::schema::shape::decode::say;
+use crate::schema::shape::decode::describe;
+use crate::schema::shape::decode::object_variants::distance;
 use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules, pointer,
 };
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
                         .as_object()
                         .and_then(|pair| Some((pair.get(super::KEY)?.as_str()?, pair.get(super::VALUE)?)));
                     let Some((key, inner)) = pair else {
-                        let given = say::describe_value(item);
+                        let given = describe::describe_value(item);
                         self.problem(
                             &[&token],
                             format!("expected an object with `key` and `value`, got {given}"),

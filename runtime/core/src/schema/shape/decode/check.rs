@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::describe;
 use super::literals::{comparable, comparisons, is_one_of};
-use super::say;
 use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
-use crate::schema::shape::conditions::Conditions;
+use crate::schema::shape::condition_messages::Conditions;
 use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, UnionRules, find_def,
     is_pattern, pattern, pointer,
@@ -261,9 +261,9 @@ impl<'a> Checker<'a> {
         candidates: impl Iterator<Item = &'c str> + Clone,
     ) -> Option<&'c str> {
         let compared: usize =
-            candidates.clone().map(|candidate| candidate.len().min(say::MAX_COMPARED)).sum();
-        self.compared = self.compared.saturating_add(compared * given.len().min(say::MAX_COMPARED));
-        if self.compared > MAX_COMPARED { None } else { say::closest_match(given, candidates) }
+            candidates.clone().map(|candidate| candidate.len().min(describe::MAX_COMPARED)).sum();
+        self.compared = self.compared.saturating_add(compared * given.len().min(describe::MAX_COMPARED));
+        if self.compared > MAX_COMPARED { None } else { describe::closest_match(given, candidates) }
     }
 
     pub(super) fn add(&mut self, kind: ArgumentProblemKind, message: impl Into<String>) {
@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
         match (&shape.kind, value) {
             (Kind::Any, _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
             (Kind::Never, _) => {
-                self.value(format!("no value is allowed here, got {}", say::describe_value(value)))
+                self.value(format!("no value is allowed here, got {}", describe::describe_value(value)))
             }
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
@@ -369,11 +369,14 @@ impl<'a> Checker<'a> {
         if self.is_full() {
             return;
         }
-        let mut message =
-            format!("expected {}, got {}", say::expected(shape, self.defs), say::describe_value(value));
+        let mut message = format!(
+            "expected {}, got {}",
+            describe::expected(shape, self.defs),
+            describe::describe_value(value)
+        );
         message.push_str(&self.advice(|checker| {
             let quoted = value.as_str().is_some_and(|text| checker.is_quoted(text, shape));
-            if quoted { say::QUOTED_JSON_HINT.to_owned() } else { String::new() }
+            if quoted { describe::QUOTED_JSON_HINT.to_owned() } else { String::new() }
         }));
         self.add(ArgumentProblemKind::Type, message);
     }
@@ -406,11 +409,11 @@ impl<'a> Checker<'a> {
         if is_one_of(value, values) || self.is_full() {
             return;
         }
-        let mut message = format!("expected {}", say::listed(values));
+        let mut message = format!("expected {}", describe::listed(values));
         if nullable {
             message.push_str(" or null");
         }
-        message.push_str(&format!(", got {}", say::describe_value(value)));
+        message.push_str(&format!(", got {}", describe::describe_value(value)));
         let texts = values.iter().filter_map(|literal| match literal {
             Literal::String(text) => Some(text.as_str()),
             _ => None,
@@ -437,7 +440,7 @@ impl<'a> Checker<'a> {
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
             if !seen.insert(comparable(item)) {
-                let given = say::describe_value(item);
+                let given = describe::describe_value(item);
                 self.at(&index.to_string(), |checker| {
                     checker.value(format!("no item may occur twice, got {given} again"));
                 });

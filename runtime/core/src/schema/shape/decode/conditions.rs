@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::check::{Checker, Form};
 use super::{ArgumentProblem, ArgumentProblemKind};
 use crate::base::frozen::Text;
-use crate::schema::shape::conditions::{self, Condition, Conditions, Part, Trigger};
+use crate::schema::shape::condition_messages::{self, Condition, Conditions, Part, Trigger};
 use crate::schema::shape::{Access, Kind, Shape, pointer, resolved};
 
 impl Checker<'_> {
@@ -114,7 +114,7 @@ impl Checker<'_> {
     fn condition(&mut self, value: &Value, condition: &Condition) {
         match (condition, value) {
             (Condition::Not(part), _) if self.holds(value, &part.shape) == Some(true) => {
-                let message = self.advised(conditions::forbidden(&part.schema, value));
+                let message = self.advised(condition_messages::forbidden(&part.schema, value));
                 self.value(message);
             }
             (Condition::If { when, then, otherwise }, _) => {
@@ -137,7 +137,7 @@ impl Checker<'_> {
                 for other in
                     others.iter().filter(|other| !fields.contains_key(other.as_str())).collect::<Vec<_>>()
                 {
-                    let message = self.advised(conditions::required(key));
+                    let message = self.advised(condition_messages::required(key));
                     self.at(other, |checker| checker.add(ArgumentProblemKind::Missing, message));
                 }
             }
@@ -167,10 +167,10 @@ impl Checker<'_> {
             possible += u64::from(holds != Some(false));
         }
         if possible < least {
-            self.value(conditions::too_few(&part.schema, least, possible));
+            self.value(condition_messages::too_few(&part.schema, least, possible));
         }
         if let Some(max) = max.filter(|max| sure > *max) {
-            self.value(conditions::too_many(&part.schema, max, sure));
+            self.value(condition_messages::too_many(&part.schema, max, sure));
         }
     }
 
@@ -179,7 +179,7 @@ impl Checker<'_> {
             let given = Value::from(key.as_str());
             let problems = self.apart(|checker| checker.problems_of(&given, shape));
             for problem in problems {
-                let message = self.advised(conditions::wrong_key(&problem.message));
+                let message = self.advised(condition_messages::wrong_key(&problem.message));
                 self.at(key, |checker| checker.value(message));
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::check::Checker;
-use super::{ArgumentProblemKind, say};
+use super::{ArgumentProblemKind, describe};
 use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Extra, Field, ObjectRules, object_in};
 
@@ -29,8 +29,8 @@ impl Checker<'_> {
             count += 1;
             if let Some(field) = field {
                 if let Some((_, first)) = taken.iter().find(|(name, _)| *name == field.name.as_str()) {
-                    let advice = self.advice(|_| format!("; send only {}", say::names(&[&field.name])));
-                    let message = format!("given twice, as {}{advice}", say::names(&[first, key]));
+                    let advice = self.advice(|_| format!("; send only {}", describe::names(&[&field.name])));
+                    let message = format!("given twice, as {}{advice}", describe::names(&[first, key]));
                     self.at(key, |checker| checker.value(message));
                 }
                 taken.push((&field.name, key));
@@ -41,7 +41,7 @@ impl Checker<'_> {
                     Value::Null if is_optional => "; leave it out instead".to_owned(),
                     // All that is missing in it must be there only if it is given.
                     Value::Object(given) if given.is_empty() && is_optional => {
-                        format!(", or leave {} out", say::names(&[key]))
+                        format!(", or leave {} out", describe::names(&[key]))
                     }
                     _ => String::new(),
                 };
@@ -55,10 +55,11 @@ impl Checker<'_> {
                 && field.access != self.hidden
                 && !taken.iter().any(|(name, _)| *name == field.name.as_str());
             if missing {
-                let mut message = format!("missing: expected {}", say::expected(&field.shape, self.defs));
+                let mut message =
+                    format!("missing: expected {}", describe::expected(&field.shape, self.defs));
                 if let Some(key) = self.misspelt(&field.name, given, known) {
                     let advice = self.advice(|_| ": send it under this name".to_owned());
-                    message.push_str(&format!("; {} is given{advice}", say::names(&[key])));
+                    message.push_str(&format!("; {} is given{advice}", describe::names(&[key])));
                 }
                 self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
             }
@@ -154,7 +155,8 @@ impl Checker<'_> {
                 self.unknown(key, &names);
                 if let (Some(outer), Some(problem)) = (self.holder(key, known), self.problems.get_mut(before))
                 {
-                    let described = format!("; it is a field of {0}: send it in {0}", say::names(&[outer]));
+                    let described =
+                        format!("; it is a field of {0}: send it in {0}", describe::names(&[outer]));
                     problem.message.push_str(&described);
                 }
             }
@@ -178,13 +180,13 @@ impl Checker<'_> {
         }
         let is_argument = self.path.is_empty() && !self.is_result;
         let what = if is_argument { "argument" } else { "field" };
-        let mut message = format!("unknown {what} {}", say::names(&[key]));
+        let mut message = format!("unknown {what} {}", describe::names(&[key]));
         if let Some(suggestion) = self.suggest(key, names.iter().copied()) {
             message.push_str(&self.advice(|_| format!(" (did you mean `{suggestion}`?)")));
         }
         message.push_str(&match names {
             [] => format!("; there are no {what}s"),
-            _ => format!("; known: {}", say::names(names)),
+            _ => format!("; known: {}", describe::names(names)),
         });
         self.at(key, |checker| checker.add(ArgumentProblemKind::Unknown, message));
     }

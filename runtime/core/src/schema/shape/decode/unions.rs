@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ArgumentProblem;
 use super::check::Checker;
-use super::say;
+use super::describe;
 use crate::schema::shape::{
     Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def, listed,
 };
@@ -220,7 +220,7 @@ impl Checker<'_> {
             tags.extend(self.tags(variant, discriminator));
         }
         let mut literals: Vec<Literal> = tags.into_iter().map(|tag| Literal::String(tag.into())).collect();
-        say::unique(&mut literals);
+        describe::unique(&mut literals);
         let property = discriminator.property.as_str();
         self.wrong_tag(property, value.get(property), &literals);
     }

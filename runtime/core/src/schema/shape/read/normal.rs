@@ -4,9 +4,9 @@ mod beside;
 mod choices;
 mod compose;
 mod fields;
-mod foreign;
 mod merge;
 mod patterns;
+mod regex_translation;
 mod types;
 mod values;
 
@@ -18,7 +18,7 @@ pub(super) use types::implied;
 pub use values::examples;
 
 use self::types::{Types, allow_null};
-use super::plain::{plain_markdown, visible};
+use super::description::{plain_markdown, visible};
 use super::{MAX_DEPTH, ReadProblem, ReadProblemKind, SchemaLocation, SchemaVersion, Source, within_depth};
 use crate::schema::shape::{pointer, rules};
 

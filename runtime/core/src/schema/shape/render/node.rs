@@ -6,7 +6,7 @@ use super::{Object, Renderer, canonical};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, under};
-use crate::schema::shape::decode::say::article;
+use crate::schema::shape::decode::describe::article;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};

@@ -6,7 +6,7 @@ use super::node::{NO_OTHER_KEYS, NOT_THIS_VALUE, Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, MemberKind, ROOT_KEY};
-use crate::schema::shape::decode::say::article;
+use crate::schema::shape::decode::describe::article;
 use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
 

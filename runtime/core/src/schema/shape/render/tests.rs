@@ -1,4 +1,4 @@
-mod gates;
+mod vendor_oracle;
 
 use serde_json::{Value, json};
 

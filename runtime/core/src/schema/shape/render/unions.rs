@@ -7,7 +7,7 @@ use super::node::Node;
 use crate::base::frozen::List;
 use crate::schema::shape::codec::MemberKind;
 use crate::schema::shape::{
-    Def, Discriminator, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def,
+    Def, Discriminator, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, disjoint, find_def,
     prose,
 };
 
@@ -157,7 +157,7 @@ pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
         rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, by, None))
     };
     let is_tagged = rules.discriminator.as_ref().is_some_and(is_told);
-    rules.mode == UnionMode::One && !is_tagged && !apart::pairwise_disjoint(&rules.variants, defs)
+    rules.mode == UnionMode::One && !is_tagged && !disjoint::pairwise_disjoint(&rules.variants, defs)
 }
 
 /// Returns the name a variant refers to.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Slim, Trim, TrimKind, children, leaves};
+use super::{Slim, Trim, TrimKind, children, node_trims};
 use crate::base::frozen::List;
 use crate::schema::shape::{Def, Kind, Shape, pointer};
 
@@ -58,7 +58,7 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
         Kind::Raw(text) => {
             let mut names = Vec::new();
             if let Ok(value) = serde_json::from_str(text) {
-                leaves::referred(&value, &mut names);
+                node_trims::referred(&value, &mut names);
             }
             names.iter().for_each(|name| add(name, 2));
         }

@@ -12,7 +12,7 @@ use toolgen_test_support::script;
 
 use crate::base::frozen::{List, Text};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
-use crate::schema::shape::decode::texts::read_texts;
+use crate::schema::shape::decode::string_coercion::read_texts;
 use crate::schema::shape::decode::{decode, decode_owned};
 use crate::schema::shape::read::{plain_markdown, read, read_canonical, read_document};
 use crate::schema::shape::render::{canonical, render_input};

@@ -163,10 +163,10 @@ proptest! {
             let decoded = decode(&arguments, &shape, &defs, &JSON_SCHEMA);
             prop_assert_eq!(decoded.is_ok(), validator.is_valid(&arguments), "{} {} {:?}", arguments, schema, decoded);
             // The short way gives what the long way gives, or nothing.
-            if super::super::exact::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
+            if super::super::fast_path::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
                 prop_assert_eq!(decoded.as_ref(), Ok(&arguments));
             }
-            if super::super::exact::is_exact_result(&arguments, &shape, &defs) {
+            if super::super::fast_path::is_exact_result(&arguments, &shape, &defs) {
                 prop_assert_eq!(super::super::all_result_problems(&arguments, &shape, &defs), []);
             }
             // Without renames, decoding changes at most how an integer is written.

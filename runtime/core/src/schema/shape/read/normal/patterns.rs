@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::foreign::{Foreign, is_misread, rewrite};
+use super::regex_translation::{Foreign, is_misread, rewrite};
 use super::{Object, Reader};
 use crate::base::truncate::cut;
 use crate::schema::shape::read::{ReadProblemKind, Source};

@@ -6,7 +6,7 @@ use super::types::{self, Types};
 use super::{Object, Reader};
 use crate::base::frozen::List;
 use crate::base::json::{to_integer, type_name};
-use crate::schema::shape::fitting::{self, coerce_value};
+use crate::schema::shape::coercion::{self, coerce_value};
 use crate::schema::shape::read::{ReadProblemKind, Source, build};
 use crate::schema::shape::{Literal, Shape, pointer, prose};
 
@@ -315,7 +315,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
 /// As [`fitting::misfit`]. The targets of references are not known yet.
 fn misfit(value: &Value, shape: &Shape) -> Option<String> {
-    fitting::misfit(value, shape, &List::EMPTY)
+    coercion::misfit(value, shape, &List::EMPTY)
 }
 
 /// Says in the description what the service uses if nothing is given, if that is not a value to send.

@@ -2,9 +2,9 @@
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
-use crate::frontend::manifest::known::{Class, TypedValue};
 use crate::frontend::manifest::placeholder::Placeholder;
 use crate::frontend::manifest::template::PlaceholderTarget;
+use crate::frontend::manifest::typed_value::{Class, TypedValue};
 use crate::source::Pointer;
 
 /// Why a value may be missing.

@@ -13,12 +13,12 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::span::Attribute;
 use toolgen_kernel::spec::plan::{RequestPlan, Tool};
 
+use super::builder::Tokens;
 use super::credentials::{authorize, choose, no_credential, origin};
 use super::inner::{self, Inner};
 use super::refusal::network;
 use super::request::HttpRequest;
 use super::retry::{RetryReason, RetryState, idempotency_key};
-use super::settings::Tokens;
 use super::transport::{self, Reply, Route, SendError};
 
 /// How the requests of one call are sent.

@@ -7,9 +7,9 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value};
 
 use super::check::Checker;
-use super::forms::{Form, takes_type};
 use super::literals::equals;
-use super::{ArgumentProblem, ArgumentProblemKind, say};
+use super::object_variants::{Form, takes_type};
+use super::{ArgumentProblem, ArgumentProblemKind, describe};
 use crate::schema::shape::schema::target;
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules, listed, pointer};
 
@@ -55,8 +55,8 @@ impl Checker<'_> {
 
     /// Reports all forms of a union if a value has none of them.
     fn all_forms(&mut self, kind: ArgumentProblemKind, value: &Value, union: &UnionRules, shape: &Shape) {
-        let expected = say::expected(shape, self.defs);
-        let mut message = format!("expected {expected}, got {}", say::describe_value(value));
+        let expected = describe::expected(shape, self.defs);
+        let mut message = format!("expected {expected}, got {}", describe::describe_value(value));
         message.push_str(&self.advice(|checker| checker.remedy(value, union, shape)));
         self.add(kind, message);
     }
@@ -76,7 +76,7 @@ impl Checker<'_> {
             return format!("; send the object {{{}: …}}", Value::from(given.as_str()));
         }
         if self.is_quoted(given, shape) {
-            return say::QUOTED_JSON_HINT.to_owned();
+            return describe::QUOTED_JSON_HINT.to_owned();
         }
         match self.suggest(given, texts.iter().copied()) {
             Some(suggestion) => format!("; did you mean {}?", Value::from(suggestion)),
@@ -141,7 +141,7 @@ impl Checker<'_> {
         }
         let mut values: Vec<Literal> =
             forms.iter().filter_map(|form| form.values(name)).flat_map(Cow::into_owned).collect();
-        say::unique(&mut values);
+        describe::unique(&mut values);
         self.wrong_tag(name, tag, &values);
         true
     }
@@ -151,7 +151,7 @@ impl Checker<'_> {
         self.at(name, |checker| match tag {
             Some(tag) => checker.listed(tag, values, false),
             None => {
-                let message = format!("missing: expected {}", say::listed(values));
+                let message = format!("missing: expected {}", describe::listed(values));
                 checker.add(ArgumentProblemKind::Missing, message);
             }
         });
@@ -187,7 +187,7 @@ impl Checker<'_> {
             }
             1 => false,
             _ if closed => {
-                let expected = say::expected(shape, self.defs);
+                let expected = describe::expected(shape, self.defs);
                 self.value(format!("expected {expected}, got several of them"));
                 true
             }

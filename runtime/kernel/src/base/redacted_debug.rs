@@ -78,7 +78,7 @@ macro_rules! __discreet_debug {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name))
                     $(.field(stringify!($shown), &self.$shown))*
-                    $(.field(stringify!($hidden), &$crate::base::discreet::Redacted(&self.$hidden)))+
+                    $(.field(stringify!($hidden), &$crate::base::redacted_debug::Redacted(&self.$hidden)))+
                     .finish()
             }
         }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::children::mapped;
-use super::decode::texts::read_text;
+use super::decode::string_coercion::read_text;
 use super::decode::{ArgumentProblem, fits, problems_as};
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
 use crate::base::frozen::List;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::footprint::Footprint;
 use crate::base::frozen::Text;
-use crate::base::join::Join;
+use crate::base::future_set::Join;
 
 /// The reason why a call is answered without running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::control::InputRequest;
 use toolgen_kernel::spec::plan::McpServer;
 
+use super::connection::{Message, Transport};
 use super::credentials::Credentials;
 use super::inbox::{Inbox, ServerMessage};
-use super::link::{Message, Transport};
 use super::options::{McpOptions, McpServerRequest};
 
 /// How many requests of a server are answered at the same time.

@@ -1,6 +1,6 @@
 //! The decisions of people about the calls of a recording, so that nobody is asked again.
 
-use super::live::Live;
+use super::live_call::Live;
 use super::{RecordedOutcome, Replay};
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::layers::middleware::Approval;

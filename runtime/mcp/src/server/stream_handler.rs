@@ -11,7 +11,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use tokio::sync::Semaphore;
 
 use super::handler::Handler;
-use super::misfit;
+use super::invalid_request;
 use super::slots::Slot;
 
 /// How many subscriptions a connection has: a client needs one.
@@ -44,7 +44,8 @@ impl Service<RoleServer> for Connected {
             // `rmcp` says nothing but the name of a method that the protocol has and this server has not.
             let is_unknown =
                 |error: &ErrorData| error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method;
-            response.map_err(|error| if is_unknown(&error) { misfit::unknown(&method) } else { error })
+            response
+                .map_err(|error| if is_unknown(&error) { invalid_request::unknown(&method) } else { error })
         };
         if !listens {
             return response.await;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::render::Loss;
 
-use crate::choice::{Entry, matched};
 use crate::options::Options;
 use crate::problem::{Problems, codes};
+use crate::selection::{Entry, matched};
 use crate::tool::{Program, Tool};
 
 /// Checks that programs built together lose nothing in the dialects in which the options or the programs deny losses.

@@ -1,7 +1,7 @@
 //! Moves the modules of tags and of imported documents out of a text, to files of their own.
 
 use super::super::modules::RESERVED;
-use super::pieces::{Module, items, module};
+use super::file_chunks::{Module, items, module};
 
 /// A text without the modules that were in it.
 pub(super) struct ExtractedModules {

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// an empty set allocates nothing.
 ///
 /// ```
-/// use toolgen_runtime::call::values::{ContextValues, Provenance};
+/// use toolgen_runtime::call::context_values::{ContextValues, Provenance};
 ///
 /// let values = ContextValues::default().with_trusted("workspace_id", 7).with_client("workspace_id", 8);
 /// assert_eq!(values.get("workspace_id"), Some(&7.into()));

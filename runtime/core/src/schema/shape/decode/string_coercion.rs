@@ -17,9 +17,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::describe::unique;
 use super::fits;
 use super::integers::rounded_integers;
-use super::say::unique;
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{

@@ -12,18 +12,18 @@ use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::future::caught;
 use crate::call::context::ToolContext;
+use crate::call::context_values::{Provenance, is_given};
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
 use crate::call::structured::Structured;
 use crate::call::tool::{DEFAULT_TIMEOUT, decoded};
-use crate::call::values::{Provenance, is_given};
 use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::registry::Registry;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
-pub use crate::call::missing::{MissingDependencies, Unmet};
+pub use crate::call::unmet_requirements::{MissingDependencies, Unmet};
 
 /// Looks up whether the requirements of tools hold.
 ///

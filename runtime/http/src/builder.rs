@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
-use toolgen_kernel::engine::tape::Interceptor;
+use toolgen_kernel::engine::interceptor::Interceptor;
 use toolgen_kernel::spec::plan::Placement;
 
 use super::credentials::{CredentialRequest, Credentials, NoCredentials, with_suggestion};

@@ -1,6 +1,6 @@
 //! Observers of a call: hooks and subscribers of events.
 
-mod gate;
+mod event_order;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ use crate::layers::hooks::{Hooks, SKIPPED_BY_HOOK, SKIPPED_BY_LATE_HOOK};
 use crate::layers::redact::{Secrets, ToolRedactor};
 use crate::toolbox::Toolbox;
 
-use gate::Gate;
+use event_order::Gate;
 
 /// The observers of one call.
 pub(super) struct Observers {

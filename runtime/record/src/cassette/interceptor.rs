@@ -9,8 +9,8 @@ use super::http;
 use super::mcp;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
-use toolgen_kernel::engine::tape::TrafficInterceptor;
-use toolgen_kernel::engine::tape::{TapedAnswer, TapedRequest};
+use toolgen_kernel::engine::interceptor::TrafficInterceptor;
+use toolgen_kernel::engine::interceptor::{TapedAnswer, TapedRequest};
 
 impl TrafficInterceptor for Cassette {
     fn plays(&self) -> bool {

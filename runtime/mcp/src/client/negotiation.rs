@@ -11,8 +11,8 @@ use toolgen_kernel::base::frozen::{List, Text};
 use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::truncate::cut;
 
+use super::connection::{Connection, Failure, Request, RequestTimeouts};
 use super::error::rounded;
-use super::link::{Connection, Failure, Request, RequestTimeouts};
 
 /// The revisions without a handshake.
 const MODERN: [&str; 1] = ["2026-07-28"];

@@ -9,7 +9,7 @@ mod marks;
 
 use std::borrow::Cow;
 
-use crate::base::hidden::InvisibleChar;
+use crate::base::invisible::InvisibleChar;
 
 /// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links and
 /// paragraphs keep their meaning, everything that is only presentation is dropped.

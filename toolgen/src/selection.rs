@@ -5,7 +5,7 @@ use toolgen_core::ToolName;
 use crate::names::{NameCandidate, tool_names, with_namespace};
 use crate::options::Options;
 use crate::problem::{Code, Problems, codes};
-use crate::select::{Selector, Subject, suggestion};
+use crate::selector::{Selector, Subject, suggestion};
 use crate::source::Pointer;
 use crate::tool::Tool;
 

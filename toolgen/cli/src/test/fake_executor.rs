@@ -7,7 +7,7 @@ use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
 use toolgen_runtime::{BoxFuture, CancellationToken};
 
-use super::bench::Simulation;
+use super::simulation::Simulation;
 
 /// Adds an engine whose programs are those of the world.
 pub(super) fn with_commands(engines: Engines, world: &Arc<Simulation>) -> Engines {

@@ -16,11 +16,11 @@ use super::super::output::Output;
 use super::checks::Subject;
 
 /// What the file begins with, after its name.
-const HEAD: &str = include_str!("written/head.rs.txt");
+const HEAD: &str = include_str!("emit_tests/head.rs.txt");
 
 /// What runs the tests, each in a module of its own: that of this command.
 const MODULES: [(&str, &str); 3] = [
-    ("bench", include_str!("bench.rs")),
+    ("simulation", include_str!("simulation.rs")),
     ("checks", include_str!("checks.rs")),
     ("sample", include_str!("sample.rs")),
 ];
@@ -89,19 +89,19 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     let none = |name, result, value| {
         format!(
             "//! Nothing needs this.\n\nuse std::sync::Arc;\n\nuse toolgen_runtime::engine::Engines;\n\n\
-             use super::bench::World;\n\npub(super) fn {name}(engines: Engines, _: &Arc<World>) -> {result} {{\n    \
+             use super::simulation::Simulation;\n\npub(super) fn {name}(engines: Engines, _: &Arc<Simulation>) -> {result} {{\n    \
              {value}\n}}\n"
         )
     };
-    let programs = match has(|call| matches!(call, Call::Command(_))) {
-        true => include_str!("programs.rs").to_owned(),
+    let fake_executor = match has(|call| matches!(call, Call::Command(_))) {
+        true => include_str!("fake_executor.rs").to_owned(),
         false => none("with_commands", "Engines", "engines"),
     };
     let server = match has(|call| matches!(call, Call::Http(_))) {
         true => include_str!("server.rs").to_owned(),
         false => none("with_http", "Result<Engines, String>", "Ok(engines)"),
     };
-    module_of("programs", &programs, &mut out);
+    module_of("fake_executor", &fake_executor, &mut out);
     module_of("server", &server, &mut out);
     out
 }
@@ -137,7 +137,7 @@ mod tests {
     /// What a project has that runs tests: the runtime, and what `run` says.
     #[test]
     fn written_test_file_uses_available_crates_only() {
-        let others = [include_str!("programs.rs"), include_str!("server.rs"), HEAD];
+        let others = [include_str!("fake_executor.rs"), include_str!("server.rs"), HEAD];
         for text in MODULES.map(|(_, text)| text).into_iter().chain(others) {
             let text = text.split("\n#[cfg(test)]").next().unwrap();
             for line in text.lines().filter_map(|line| line.trim().strip_prefix("use ")) {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::OpenOptions;
 
+use toolgen_kernel::call::beneath::{self, beside, is_escape, way_out};
+pub(super) use toolgen_kernel::call::beneath::{Dir, File, Metadata, io_message, open_file};
 use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
-use toolgen_kernel::call::folder::{self, beside, is_escape, way_out};
-pub(super) use toolgen_kernel::call::folder::{Dir, File, Metadata, io_message, open_file};
 use toolgen_kernel::call::roots::{root_of, traversal};
 
 /// The largest file that is read whole, in bytes: 10 MiB.
@@ -29,7 +29,7 @@ impl WorkDir {
 
     /// Opens a directory that the program names.
     pub(super) fn open(root: &Path) -> Result<WorkDir, ToolError> {
-        let dir = folder::open(root).map_err(|error| {
+        let dir = beneath::open(root).map_err(|error| {
             let text = format!("the working directory cannot be opened: {}", io_message(&error));
             ToolError::failed(text).with_operator_detail(root.display().to_string())
         })?;
@@ -38,7 +38,7 @@ impl WorkDir {
 
     /// Returns a path as one that starts at the directory. An absolute path must name something below it.
     pub(super) fn within(&self, path: &str) -> io::Result<PathBuf> {
-        folder::within(&self.root, path)
+        beneath::within(&self.root, path)
     }
 
     /// Opens a file for reading. Anything but a regular file is refused: reading it could block forever.

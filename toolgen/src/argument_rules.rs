@@ -13,10 +13,10 @@ use toolgen_core::spec::template::{Root, Template};
 use toolgen_core::{Call, Shape, Text, ToolSpec};
 
 use self::within::Within;
-use crate::choice::selects;
 use crate::options::{ArgumentRule, Options};
 use crate::problem::{Problems, codes};
-use crate::select::{glob, suggestion};
+use crate::selection::selects;
+use crate::selector::{glob, suggestion};
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 

@@ -7,7 +7,7 @@ use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::{List, Shape, Text, ToolSpec};
 
 use super::{ArgumentFixer, Sorted, names};
-use crate::select::glob;
+use crate::selector::glob;
 
 /// The depth to which references and unions are followed to the fields of a body.
 const MAX_DEPTH: usize = 6;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use toolgen_kernel::base::discreet::discreet_debug;
 use toolgen_kernel::base::frozen::Text;
+use toolgen_kernel::base::redacted_debug::discreet_debug;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_wire::conversation::Conversation;
 use toolgen_wire::{ToolResultOptions, WireFormat};
