@@ -18,7 +18,7 @@ use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
 use toolgen_runtime::layers::otel::Otel;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::serve::mcp::Server;
-use toolgen_runtime::spec::plan::{Call, McpServer, RequestPlan, Tool};
+use toolgen_runtime::spec::plan::{ExecutionPlan, McpServer, RequestPlan, Tool};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Registry, Shape, ToolName, ToolSpec, Toolbox, ToolboxContext, tool, toolset};
 
@@ -62,7 +62,7 @@ fn weather() -> Tool {
     let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
     let plan = RequestPlan { method: "GET".into(), path: "/weather".into(), ..RequestPlan::EMPTY };
     let name = ToolName::new("weather");
-    Tool { spec: ToolSpec { name, input, ..ToolSpec::EMPTY }, call: Call::Http(plan) }
+    Tool { spec: ToolSpec { name, input, ..ToolSpec::EMPTY }, call: ExecutionPlan::Http(plan) }
 }
 
 /// Stands for a model: asks for the weather, converts what it reads, and says so.

@@ -36,7 +36,7 @@
 //!     spec: DynamicTool::builder("show", "Shows a text.")
 //!         .schema(&json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}))
 //!         .spec()?,
-//!     call: Call::Command(CommandPlan { argv: argv.into_iter().collect(), ..CommandPlan::EMPTY }),
+//!     call: ExecutionPlan::Command(CommandPlan { argv: argv.into_iter().collect(), ..CommandPlan::EMPTY }),
 //! };
 //!
 //! let toolbox = Registry::new(Engines::new().tools_from([show])?)?.toolbox(Default::default());

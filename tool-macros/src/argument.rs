@@ -47,8 +47,11 @@ pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
         messages.push(quote!(default: __toolgen::Some(#literal)));
     }
     let rules = argument.attr.rules.to_expr(&shape(argument, span));
-    let rules =
-        if messages.is_empty() { rules } else { quote!(__toolgen::Rules { #(#messages,)* ..#rules }) };
+    let rules = if messages.is_empty() {
+        rules
+    } else {
+        quote!(__toolgen::ArgumentRules { #(#messages,)* ..#rules })
+    };
     let has_default = argument.attr.default.is_some();
     let aliases = aliases(argument);
     let of = quote_spanned!(at(span)=> __toolgen::of::<#ty>());

@@ -196,7 +196,7 @@ impl ArgumentRules {
     /// Returns the literal. `shape` is the expression of the shape that the rules are for.
     pub(crate) fn to_expr(&self, shape: &TokenStream) -> TokenStream {
         if self.is_empty() {
-            return quote!(__toolgen::Rules::NONE);
+            return quote!(__toolgen::ArgumentRules::NONE);
         }
         let fields = &self.fields;
         let examples = (!self.examples.is_empty()).then(|| {
@@ -208,7 +208,7 @@ impl ArgumentRules {
             let rules = items.to_expr(&of);
             quote!(items: __toolgen::Some(const { &__toolgen::refine(#of, #rules) }),)
         });
-        quote!(__toolgen::Rules { #(#fields,)* #examples #(#items)* ..__toolgen::Rules::NONE })
+        quote!(__toolgen::ArgumentRules { #(#fields,)* #examples #(#items)* ..__toolgen::ArgumentRules::NONE })
     }
 
     /// Returns the expressions that check in constants, each reported at its place, whether the rules fit the type, and
@@ -217,7 +217,8 @@ impl ArgumentRules {
         let mut checks = Vec::new();
         for Written { text, place: location, fields, .. } in &self.keys {
             if !fields.is_empty() {
-                let rules = quote!(__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE });
+                let rules =
+                    quote!(__toolgen::ArgumentRules { #(#fields,)* ..__toolgen::ArgumentRules::NONE });
                 checks.push(
                     quote_spanned!(at(*location)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)),
                 );
@@ -255,7 +256,7 @@ impl ArgumentRules {
         let value = attr::display_tokens(expr);
         quote_spanned!(at(expr.span())=> __toolgen::checks::value(
             #shape,
-            &__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE },
+            &__toolgen::ArgumentRules { #(#fields,)* ..__toolgen::ArgumentRules::NONE },
             #lit,
             &__toolgen::checks::Written {
                 what: #what,

@@ -10,7 +10,7 @@ use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
 use toolgen_core::spec::Example;
 use toolgen_core::spec::plan::{Body, BodyField, BodySource, Parameter, RequestPlan};
 use toolgen_core::spec::template::{Root, Template};
-use toolgen_core::{Call, Shape, Text, ToolSpec};
+use toolgen_core::{ExecutionPlan, Shape, Text, ToolSpec};
 
 use self::within::Within;
 use crate::options::{ArgumentRule, Options};
@@ -86,7 +86,7 @@ struct Sorted {
 
 impl<'f> ArgumentFixer<'f> {
     fn tool(&mut self, tool: &mut Tool) {
-        let Tool { spec, call: Call::Http(plan), .. } = tool else { return };
+        let Tool { spec, call: ExecutionPlan::Http(plan), .. } = tool else { return };
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
         let mut sorted = Sorted::default();
         for field in &rules.fields {
@@ -111,7 +111,7 @@ impl<'f> ArgumentFixer<'f> {
         spec.examples = examples.filter_map(|example| without(example, &gone, within.as_ref())).collect();
         plan.derived = derived.into();
         redirect(plan, &gone);
-        spec.texts = plan.texts();
+        spec.string_arguments = plan.texts();
     }
 
     /// Sorts a field by what is said of it.

@@ -29,7 +29,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use toolgen_core::spec::toolset::Toolset;
-use toolgen_core::{Call, Shape, ToolSpec};
+use toolgen_core::{ExecutionPlan, Shape, ToolSpec};
 
 use crate::tool::{Part, Program, Success, Tool};
 use crate::write::MARK;
@@ -112,7 +112,7 @@ struct Static<'p> {
     /// The module of a tag that it is in.
     home: Option<usize>,
     spec: &'p ToolSpec,
-    call: &'p Call,
+    call: &'p ExecutionPlan,
     failure: Option<&'p Shape>,
     success: &'p Success,
     /// The operation, for a comment.
@@ -204,7 +204,7 @@ impl<'p> Module<'p> {
 
 impl Static<'_> {
     fn is_function(&self) -> bool {
-        *self.call == Call::Function
+        *self.call == ExecutionPlan::Function
     }
 
     /// Returns the pointer to the list in the result whose items the engine reads one by one, as pages or as a
@@ -222,10 +222,10 @@ impl Static<'_> {
         }
     }
 
-    fn type_options(&self) -> rust_types::Wanted<'_> {
+    fn type_options(&self) -> rust_types::TypeRequest<'_> {
         let Static { ident, home, spec, title, failure, success, .. } = self;
         let is_function = self.is_function();
-        rust_types::Wanted {
+        rust_types::TypeRequest {
             ident,
             home: *home,
             operation: title,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use toolgen_core::Call;
+use toolgen_core::ExecutionPlan;
 use toolgen_core::spec::lint::{self as texts, Finding, Lint};
 
 use crate::catalogue;
@@ -64,7 +64,7 @@ fn is_said_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
     match lint {
         // The texts of documents are checked as they stand there: those of tools have no such characters any more.
         Lint::HiddenCharacters => true,
-        Lint::Instructions => matches!(tool.call, Call::Mcp(_)),
+        Lint::Instructions => matches!(tool.call, ExecutionPlan::Mcp(_)),
         // An error, unless `undocumented: true`.
         Lint::NoDescription | Lint::NoArgumentDescription => is_of_manifest,
         // Only who writes a tool can do something about it; of others, notes say that descriptions are missing.

@@ -7,7 +7,7 @@ mod response_shape;
 
 use toolgen_core::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules};
 use toolgen_core::spec::plan::{NextPage, Pagination};
-use toolgen_core::{Call, Shape, ToolSpec};
+use toolgen_core::{ExecutionPlan, Shape, ToolSpec};
 
 use crate::options::Options;
 use crate::problem::{Problems, codes};
@@ -29,7 +29,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
     for tool in &mut program.tools {
         let stated = rules.iter().enumerate().filter(|(_, (selector, _))| selects(selector, tool, options));
         let text = stated.inspect(|(at, _)| used[*at] = true).last().map(|(_, (_, pages))| pages.clone());
-        let Tool { spec, call: Call::Http(plan), .. } = tool else { continue };
+        let Tool { spec, call: ExecutionPlan::Http(plan), .. } = tool else { continue };
         plan.pagination = match text {
             Some(text) => text,
             // What a front end says of lists is known; what a header says may be of something else.
@@ -43,7 +43,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
             None => plan.pagination.take(),
         };
         if let Some(pages) =
-            plan.pagination.as_mut().filter(|pages| options.max_items && pages.offered.is_empty())
+            plan.pagination.as_mut().filter(|pages| options.max_items && pages.max_items_argument.is_empty())
         {
             offer(spec, pages);
         }
@@ -101,5 +101,5 @@ fn offer(spec: &mut ToolSpec, pages: &mut Pagination) {
     let rules = ObjectRules { fields, ..rules.clone() };
     let input = Shape { kind: Kind::Object(rules), ..spec.input.shape().clone() };
     spec.input = input.into();
-    pages.offered = name.into();
+    pages.max_items_argument = name.into();
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use toolgen_core::spec::mcp::about;
 use toolgen_core::spec::plan::McpServer;
 use toolgen_core::spec::toolset::{ContextSpec, Toolset};
-use toolgen_core::{Call, Def, List, Shape, ToolName, ToolSpec};
+use toolgen_core::{Def, ExecutionPlan, List, Shape, ToolName, ToolSpec};
 
 use crate::problem::Levels;
 use crate::source::{Pointer, Source};
@@ -19,7 +19,7 @@ pub struct Tool {
     /// What the tool is.
     pub spec: ToolSpec,
     /// How the tool is run.
-    pub call: Call,
+    pub call: ExecutionPlan,
     /// What answers other than success hold, if the document says it and types are wanted.
     pub failure: Option<Shape>,
     /// What is known about successful answers besides the result.

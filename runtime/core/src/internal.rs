@@ -3,7 +3,7 @@
 
 use crate::schema::shape::Number;
 use crate::spec::plan::{
-    AgentPlan, Call, CommandPlan, CompletePlan, ComposePlan, EffectPlan, McpPlan, RequestPlan,
+    AgentPlan, CommandPlan, CompletePlan, ComposePlan, EffectPlan, ExecutionPlan, McpPlan, RequestPlan,
 };
 
 pub use crate::base::check::Check;
@@ -54,7 +54,7 @@ pub mod hosts {
 
 /// The version of the contract between generated code and `toolgen-runtime`. It is raised when code from an older
 /// `toolgen` would not compile there, or would change its meaning.
-pub const CONTRACT: u32 = 3;
+pub const CONTRACT: u32 = 4;
 
 /// A [`Call`] for crates that have the same version and must handle every kind: unlike the original, it can be matched
 /// exhaustively.
@@ -80,16 +80,16 @@ pub enum CallKind<'a> {
 
 /// Returns the kind of a call.
 #[must_use]
-pub fn kind_of_call(call: &Call) -> CallKind<'_> {
+pub fn kind_of_call(call: &ExecutionPlan) -> CallKind<'_> {
     match call {
-        Call::Http(plan) => CallKind::Http(plan),
-        Call::Command(plan) => CallKind::Command(plan),
-        Call::Compose(plan) => CallKind::Compose(plan),
-        Call::Mcp(plan) => CallKind::Mcp(plan),
-        Call::Complete(plan) => CallKind::Complete(plan),
-        Call::Effect(plan) => CallKind::Effect(plan),
-        Call::Agent(plan) => CallKind::Agent(plan),
-        Call::Function => CallKind::Function,
+        ExecutionPlan::Http(plan) => CallKind::Http(plan),
+        ExecutionPlan::Command(plan) => CallKind::Command(plan),
+        ExecutionPlan::Compose(plan) => CallKind::Compose(plan),
+        ExecutionPlan::Mcp(plan) => CallKind::Mcp(plan),
+        ExecutionPlan::Complete(plan) => CallKind::Complete(plan),
+        ExecutionPlan::Effect(plan) => CallKind::Effect(plan),
+        ExecutionPlan::Agent(plan) => CallKind::Agent(plan),
+        ExecutionPlan::Function => CallKind::Function,
     }
 }
 

@@ -28,5 +28,5 @@ pub use base::invisible::InvisibleChar;
 pub use base::printable::{printable, visible};
 pub use schema::shape::{Def, Schema, Shape};
 pub use spec::limits::EffectLimits;
-pub use spec::plan::{Call, RequestPlan, Tool};
+pub use spec::plan::{ExecutionPlan, RequestPlan, Tool};
 pub use spec::{Effects, ToolName, ToolSpec};

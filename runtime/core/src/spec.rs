@@ -58,7 +58,7 @@ pub struct ToolSpec {
     pub output_may_differ: bool,
     /// The arguments that are sent as texts, by the names that the tool takes. Of these, a value of another type that has the
     /// same text is accepted: `"7"` for an integer, `7` for a text. Contracts do not record it.
-    pub texts: List<Text>,
+    pub string_arguments: List<Text>,
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
     /// rendering takes from it only what a tool reaches.
     pub defs: List<Def>,
@@ -110,7 +110,7 @@ impl ToolSpec {
         input: Schema::Tree(crate::base::frozen::Frozen::Static(&Shape::NO_ARGUMENTS)),
         output: None,
         output_may_differ: false,
-        texts: List::EMPTY,
+        string_arguments: List::EMPTY,
         defs: List::EMPTY,
         slim: Slim::DEFAULT,
         exact: false,

@@ -41,7 +41,7 @@ use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::call::toolbox_context::{FactoryError, ToolboxContext};
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::engine::arguments::{complete, missing};
-use toolgen_kernel::spec::plan::{ArgvTemplate, Call, CommandPlan, Stdin, Tool};
+use toolgen_kernel::spec::plan::{ArgvTemplate, CommandPlan, ExecutionPlan, Stdin, Tool};
 use toolgen_kernel::spec::template::{Scope, Template};
 use toolgen_kernel::spec::{Effects, Network, Timeout, ToolSpec};
 
@@ -84,11 +84,11 @@ impl CommandEngine {
 
 impl Engine for CommandEngine {
     fn runs(&self, tool: &Tool) -> bool {
-        matches!(tool.call, Call::Command(_))
+        matches!(tool.call, ExecutionPlan::Command(_))
     }
 
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
-        let Call::Command(plan) = &tool.call else {
+        let ExecutionPlan::Command(plan) = &tool.call else {
             return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
         };
         Ok(Arc::new(CommandTool {

@@ -281,7 +281,7 @@ mod tests {
 
     use super::*;
     use crate::input::derive::{field_of, of as member};
-    use crate::input::{Defs, Rules, object};
+    use crate::input::{ArgumentRules, Defs, object};
     use toolgen_kernel::schema::shape::render::render_input;
 
     /// Checks that compile-time refusals equal those of rendering.
@@ -302,7 +302,7 @@ mod tests {
 
     macro_rules! agree {
         ($($type:ty),* $(,)?) => {$(
-            agrees::<$type>(const { &[field_of(member::<$type>(), "value", &[], false, Rules::NONE)] });
+            agrees::<$type>(const { &[field_of(member::<$type>(), "value", &[], false, ArgumentRules::NONE)] });
         )*};
     }
 

@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
     use crate::input::derive::{field_of, of};
-    use crate::input::{Rules, object};
+    use crate::input::{ArgumentRules, object};
     use toolgen_kernel::schema::shape::Extra;
     use toolgen_kernel::spec::ToolSpec;
 
@@ -101,19 +101,19 @@ mod tests {
     fn exact_tool_checks_agree_with_rendering() {
         use toolgen_kernel::schema::shape::Number;
         agree! {
-            "plain" String: Rules::NONE;
-            "short" String: Rules { max_len: Some(3), ..Rules::NONE };
-            "long" Vec<u8>: Rules { min_len: Some(3), ..Rules::NONE };
-            "small" u32: Rules { maximum: Some(Number::Int(9)), ..Rules::NONE };
-            "own range" u32: Rules::NONE;
-            "byte" u8: Rules::NONE;
-            "signed" i64: Rules::NONE;
-            "single" f32: Rules::NONE;
-            "any" Value: Rules::NONE;
-            "pair" (u64, String): Rules::NONE;
-            "denied" String: Rules { deny: "x", ..Rules::NONE };
-            "listed" String: Rules { format: "uri", ..Rules::NONE };
-            "identified" String: Rules { format: "uuid", ..Rules::NONE };
+            "plain" String: ArgumentRules::NONE;
+            "short" String: ArgumentRules { max_len: Some(3), ..ArgumentRules::NONE };
+            "long" Vec<u8>: ArgumentRules { min_len: Some(3), ..ArgumentRules::NONE };
+            "small" u32: ArgumentRules { maximum: Some(Number::Int(9)), ..ArgumentRules::NONE };
+            "own range" u32: ArgumentRules::NONE;
+            "byte" u8: ArgumentRules::NONE;
+            "signed" i64: ArgumentRules::NONE;
+            "single" f32: ArgumentRules::NONE;
+            "any" Value: ArgumentRules::NONE;
+            "pair" (u64, String): ArgumentRules::NONE;
+            "denied" String: ArgumentRules { deny: "x", ..ArgumentRules::NONE };
+            "listed" String: ArgumentRules { format: "uri", ..ArgumentRules::NONE };
+            "identified" String: ArgumentRules { format: "uuid", ..ArgumentRules::NONE };
         }
     }
 }

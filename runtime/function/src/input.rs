@@ -76,7 +76,7 @@ pub use defs::Defs;
 pub use defs::{DefaultFromSerialize, DefaultFromToolInput, Defaults};
 pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]
-pub use rules::{ConstLiteral, Rules, items_of, object, refine, relation};
+pub use rules::{ArgumentRules, ConstLiteral, items_of, object, refine, relation};
 #[doc(hidden)]
 pub use toolgen_core::internal::BorrowedValue;
 

@@ -26,9 +26,9 @@ pub mod input {
         join, member, names, no_variant, null, of, placed, shape_of, tuple, union, value,
     };
     pub use crate::input::{
-        ArgumentProblem, BorrowedValue, ConstLiteral, DefaultFromSerialize, DefaultFromToolInput, DefaultOf,
-        Defaults, Defs, Rules, ToolInput, checks, items_of, object, of_bool, of_decimal, of_integer, of_list,
-        problem, reference, refine,
+        ArgumentProblem, ArgumentRules, BorrowedValue, ConstLiteral, DefaultFromSerialize,
+        DefaultFromToolInput, DefaultOf, Defaults, Defs, ToolInput, checks, items_of, object, of_bool,
+        of_decimal, of_integer, of_list, problem, reference, refine,
     };
     pub use toolgen_kernel::base::frozen::Frozen::Static as S;
     pub use toolgen_kernel::schema::shape::{Extra, Field, Number, Shape};
@@ -70,8 +70,8 @@ pub mod function {
     pub use crate::input::bridge::{Foreign, ForeignName};
     pub use crate::input::derive::{field_of, of, shape_of};
     pub use crate::input::{
-        ConstLiteral, DefaultOf, Defaults, Owned, Rules, ToolInput, checks, items_of, object, of_bool,
-        of_decimal, of_integer, of_list, refine, relation,
+        ArgumentRules, ConstLiteral, DefaultOf, Defaults, Owned, ToolInput, checks, items_of, object,
+        of_bool, of_decimal, of_integer, of_list, refine, relation,
     };
     pub use crate::return_value::{Probe, Returned, schema};
     pub use crate::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};

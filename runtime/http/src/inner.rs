@@ -113,7 +113,7 @@ impl Inner {
             media_bytes: settings.max_media_bytes,
             stream_until: None,
             structured: tool.spec.output.is_some(),
-            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
+            answer: tool.call.http().and_then(|plan| plan.xml_response.as_ref()),
             reported_headers: tool.call.http().map_or(&[], |plan| &*plan.headers),
             redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),

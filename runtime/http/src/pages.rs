@@ -277,13 +277,15 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
 /// pages.
 pub(super) fn take_max_items(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };
-    let given = arguments.as_object_mut().filter(|_| !pages.offered.is_empty());
-    let given = given.and_then(|all| all.remove(pages.offered.as_str())).filter(|given| !given.is_null());
+    let given = arguments.as_object_mut().filter(|_| !pages.max_items_argument.is_empty());
+    let given =
+        given.and_then(|all| all.remove(pages.max_items_argument.as_str())).filter(|given| !given.is_null());
     let Some(given) = given else { return Ok(None) };
     match given.as_u64().and_then(|max| usize::try_from(max).ok()).filter(|max| *max > 0) {
         Some(max) => Ok(Some(max)),
-        None => {
-            Err(ToolError::invalid_args(format!("{}: expected a whole number of at least 1", pages.offered)))
-        }
+        None => Err(ToolError::invalid_args(format!(
+            "{}: expected a whole number of at least 1",
+            pages.max_items_argument
+        ))),
     }
 }

@@ -53,6 +53,6 @@ pub use engine::typed::{TypedItems, TypedTool};
 pub use tokio_util::sync::CancellationToken;
 #[doc(inline)]
 pub use toolgen_core::{
-    Call, Def, EffectLimits, Effects, Frozen, InvisibleChar, List, RequestPlan, Schema, Shape, Text, Tool,
-    ToolName, ToolSpec, printable, schema, spec, visible,
+    Def, EffectLimits, Effects, ExecutionPlan, Frozen, InvisibleChar, List, RequestPlan, Schema, Shape, Text,
+    Tool, ToolName, ToolSpec, printable, schema, spec, visible,
 };

@@ -36,11 +36,11 @@ pub mod prelude {
     pub use crate::schema::shape::{Def, Schema};
     pub use crate::spec::limits::EffectLimits;
     pub use crate::spec::plan::{
-        AgentPlan, ArgvTemplate, Body, BodyField, BodySource, Call, Codec, CommandOutput, CommandPlan,
-        CompletePlan, ComposePlan, EffectPlan, Encoding, ExitCode, ForEach, Location, McpPlan, McpServer,
-        McpTransport, NextPage, Pagination, Parameter, Part, Placement, RequestPlan, SecurityRequirement,
-        SecurityScheme, Server, ServerVariable, Stdin, Step, Style, Tool, Xml, XmlContent, XmlField, XmlKind,
-        XmlNode,
+        AgentPlan, ArgvTemplate, Body, BodyField, BodySource, Codec, CommandOutput, CommandPlan,
+        CompletePlan, ComposePlan, EffectPlan, Encoding, ExecutionPlan, ExitCode, ForEach, Location, McpPlan,
+        McpServer, McpTransport, NextPage, Pagination, Parameter, Part, Placement, RequestPlan,
+        SecurityRequirement, SecurityScheme, Server, ServerVariable, Stdin, Step, Style, Tool, Xml,
+        XmlContent, XmlField, XmlKind, XmlNode,
     };
     pub use crate::spec::template::{Condition, Reference, Root, Segment, Template};
     pub use crate::spec::toolset::{ContextSpec, Toolset};

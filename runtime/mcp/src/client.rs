@@ -53,7 +53,7 @@ use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::engine::Engine;
-use toolgen_kernel::spec::plan::{Call, McpServer, Tool};
+use toolgen_kernel::spec::plan::{ExecutionPlan, McpServer, Tool};
 
 #[cfg(feature = "oauth")]
 pub use http::{McpOAuth, TokenStore};
@@ -105,13 +105,13 @@ impl McpEngine {
 
 impl Engine for McpEngine {
     fn runs(&self, tool: &Tool) -> bool {
-        matches!(tool.call, Call::Mcp(_))
+        matches!(tool.call, ExecutionPlan::Mcp(_))
     }
 
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
         let name = tool.spec.name.to_text();
         let made = match &tool.call {
-            Call::Mcp(plan) => McpTool::new(&tool, self.client(&plan.server)),
+            ExecutionPlan::Mcp(plan) => McpTool::new(&tool, self.client(&plan.server)),
             _ => None,
         };
         let made = made.ok_or_else(|| FactoryError::requires(name.as_str(), "another engine"))?;

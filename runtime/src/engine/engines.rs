@@ -9,7 +9,7 @@ use toolgen_kernel::base::frozen::{Frozen, Text};
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::engine::Engine;
 use toolgen_kernel::engine::local::LocalEngine;
-use toolgen_kernel::spec::plan::{Call, Tool};
+use toolgen_kernel::spec::plan::{ExecutionPlan, Tool};
 
 /// The engines of a program, which make compiled tools of any kind callable. Clones share them.
 ///
@@ -89,7 +89,8 @@ impl Engines {
         &self,
         tools: impl Iterator<Item = Frozen<Tool>>,
     ) -> Result<Vec<Arc<dyn AgentTool>>, EnginesError> {
-        let (agents, others): (Vec<_>, Vec<_>) = tools.partition(|tool| matches!(tool.call, Call::Agent(_)));
+        let (agents, others): (Vec<_>, Vec<_>) =
+            tools.partition(|tool| matches!(tool.call, ExecutionPlan::Agent(_)));
         let mut problems = Vec::new();
         let mut made = Vec::with_capacity(others.len() + agents.len());
         for tool in others {
@@ -132,7 +133,7 @@ impl Engines {
 }
 
 /// Says which engine is missing, and how to add it.
-fn lacking(call: &Call) -> &'static str {
+fn lacking(call: &ExecutionPlan) -> &'static str {
     match kind_of_call(call) {
         CallKind::Http(_) => "an HTTP request needs `.with(HttpEngine::builder().build()?)` (feature `http`)",
         CallKind::Command(_) => {

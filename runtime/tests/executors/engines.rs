@@ -83,7 +83,12 @@ fn toolbox_in(tools: Vec<Arc<dyn AgentTool>>, context: ToolboxContext) -> Toolbo
 }
 
 /// The answer to a call of a tool, which is made by the default engines.
-async fn answer(spec: ToolSpec, call: Call, arguments: Value, context: ToolboxContext) -> ToolResponse {
+async fn answer(
+    spec: ToolSpec,
+    call: ExecutionPlan,
+    arguments: Value,
+    context: ToolboxContext,
+) -> ToolResponse {
     let name = spec.name.to_string();
     let tools = Engines::new().tools_from([Tool { spec, call }]).unwrap();
     let call = ToolCall::new("1", name, arguments);

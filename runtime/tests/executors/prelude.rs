@@ -15,6 +15,6 @@ pub(crate) use toolgen_runtime::engine::executor::{
 pub(crate) use toolgen_runtime::spec::Network;
 pub(crate) use toolgen_runtime::spec::plan::{ArgvTemplate, CommandPlan, Stdin};
 pub(crate) use toolgen_runtime::{
-    AgentTool, BoxFuture, Call, CancellationToken, List, Registry, Text, Tool, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext,
+    AgentTool, BoxFuture, CancellationToken, ExecutionPlan, List, Registry, Text, Tool, ToolCall,
+    ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox, ToolboxContext,
 };

@@ -1,7 +1,7 @@
 //! Tools of endpoints that are only known when the program runs, such as those of a configuration.
 
 use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
-use toolgen_runtime::spec::plan::{self, Call, Parameter};
+use toolgen_runtime::spec::plan::{self, ExecutionPlan, Parameter};
 use toolgen_runtime::toolbox::ToolboxContext;
 
 use crate::prelude::*;
@@ -27,7 +27,7 @@ fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
     };
     let schema = json!({ "type": "object", "properties": query, "additionalProperties": false });
     let tool = DynamicTool::builder(format!("call_{name}"), format!("Call {name} API")).schema(&schema);
-    Ok(Tool { spec: tool.spec()?, call: Call::Http(plan) })
+    Ok(Tool { spec: tool.spec()?, call: ExecutionPlan::Http(plan) })
 }
 
 #[tokio::test]

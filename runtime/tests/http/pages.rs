@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::OnceLock;
 
 use toolgen_runtime::engine::http::{CallError, HttpEngine, PageLimits};
-use toolgen_runtime::spec::plan::Call;
+use toolgen_runtime::spec::plan::ExecutionPlan;
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan, secured, tool};
@@ -133,7 +133,7 @@ async fn page_errors_name_the_call_and_no_credential() {
     ] {
         let server = Server::start(move |_| reply(status, JSON, body));
         let mut tool = paged(&server.url, "link items=/data");
-        let Call::Http(plan) = &mut tool.call else { panic!("a request") };
+        let ExecutionPlan::Http(plan) = &mut tool.call else { panic!("a request") };
         *plan = secured(plan.clone(), Placement::Bearer);
         let credentials = StaticCredentials::new().with("s", Secret::new("s3cr3t-token"));
         let engine = engine_of(engine().credentials(credentials));
@@ -288,7 +288,7 @@ async fn next_page_must_be_on_an_allowed_host() {
         let body = json!({"data": [1], "next": to}).to_string();
         let server = Server::start(move |_| reply(200, JSON, &body));
         let mut tool = paged(&server.url, "next=/next items=/data");
-        if let Call::Http(plan) = &mut tool.call {
+        if let ExecutionPlan::Http(plan) = &mut tool.call {
             *plan = secured(plan.clone(), Placement::Bearer);
         }
         (server, tool)
@@ -326,7 +326,7 @@ async fn error_page_shows_no_credential() {
     let page: &[u8] = b"<html><p>Not allowed: the&#45;<b>secret</b>.";
     let server = Server::start(move |_| reply(403, "Content-Type: text/html\r\n", page));
     let mut tool = paged(&server.url, "next=/next items=/data");
-    if let Call::Http(plan) = &mut tool.call {
+    if let ExecutionPlan::Http(plan) = &mut tool.call {
         *plan = secured(plan.clone(), Placement::Bearer);
     }
     let secret = StaticCredentials::new().with("s", Secret::new("the-secret"));
@@ -354,7 +354,7 @@ async fn redirected_page_is_continued_without_credentials() {
         let to = format!("{}/pets", other.url);
         let home = Server::start(move |_| reply(302, &format!("Location: {to}\r\n"), b""));
         let mut tool = paged(&home.url, "next=/next items=/data");
-        let Call::Http(plan) = &mut tool.call else { panic!("a request") };
+        let ExecutionPlan::Http(plan) = &mut tool.call else { panic!("a request") };
         *plan = secured(plan.clone(), Placement::Bearer);
         let credentials = StaticCredentials::new().with("s", Secret::new("s3cr3t-token"));
         let engine = engine_of(engine().credentials(credentials).header("X-Own", "own-s3cr3t"));
@@ -379,7 +379,7 @@ async fn redirected_page_is_continued_without_credentials() {
     });
     home.set(server.url.clone()).unwrap();
     let mut tool = paged(&server.url, "next=/next items=/data");
-    if let Call::Http(plan) = &mut tool.call {
+    if let ExecutionPlan::Http(plan) = &mut tool.call {
         *plan = secured(plan.clone(), Placement::Bearer);
     }
     let credentials = StaticCredentials::new().with("s", Secret::new("s3cr3t-token"));

@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Call, Xml, XmlContent, XmlField, XmlNode};
+use toolgen_runtime::spec::plan::{ExecutionPlan, Xml, XmlContent, XmlField, XmlNode};
 use toolgen_runtime::{Content, ResourceData, Shape};
 use toolgen_test_support::script;
 
@@ -146,8 +146,8 @@ async fn replied(words: &[(String, String)], status: u16, content_type: &str, bo
     };
     let server = Server::start(move |_| steps.clone());
     let mut tool = tool(plan("GET", &server.url, "/x"));
-    if let Call::Http(plan) = &mut tool.call {
-        plan.answer = message("xml").map(|_| xml());
+    if let ExecutionPlan::Http(plan) = &mut tool.call {
+        plan.xml_response = message("xml").map(|_| xml());
         plan.accept = message("accept").unwrap_or_default().to_owned().into();
     }
     let declared = message("declares");

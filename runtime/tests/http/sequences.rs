@@ -70,7 +70,7 @@ async fn rust_stream_yields_items_as_they_arrive() {
             vec![head, Step::Send(begin.clone()), wait, Step::Send(end.clone())]
         });
         let mut tool = events(&server.url, object());
-        if let toolgen_runtime::spec::plan::Call::Http(plan) = &mut tool.call {
+        if let toolgen_runtime::spec::plan::ExecutionPlan::Http(plan) = &mut tool.call {
             plan.accept = head.into();
         }
         let mut items = engine().build().unwrap().items(tool, json!({}));

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Call, Parameter, SecurityRequirement, SecurityScheme, Server};
+use toolgen_runtime::spec::plan::{ExecutionPlan, Parameter, SecurityRequirement, SecurityScheme, Server};
 use toolgen_runtime::{Shape, ToolName, ToolSpec};
 
 use crate::prelude::*;
@@ -33,7 +33,10 @@ pub(crate) fn secured(plan: RequestPlan, placement: Placement) -> RequestPlan {
 /// A tool that takes any arguments.
 pub(crate) fn tool(plan: RequestPlan) -> Tool {
     let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
-    Tool { spec: ToolSpec { name: ToolName::new("t"), input, ..ToolSpec::EMPTY }, call: Call::Http(plan) }
+    Tool {
+        spec: ToolSpec { name: ToolName::new("t"), input, ..ToolSpec::EMPTY },
+        call: ExecutionPlan::Http(plan),
+    }
 }
 
 pub(crate) fn ctx() -> ToolContext {

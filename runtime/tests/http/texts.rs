@@ -6,7 +6,7 @@ use toolgen_runtime::layers::middleware::{
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::BodyField;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{AgentTool, BoxFuture, Call, Schema, Text, ToolName, ToolSpec, Toolbox};
+use toolgen_runtime::{AgentTool, BoxFuture, ExecutionPlan, Schema, Text, ToolName, ToolSpec, Toolbox};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan};
@@ -47,8 +47,9 @@ fn tool(plan: RequestPlan) -> Arc<dyn AgentTool> {
         "required": ["id"],
         "additionalProperties": false,
     }));
-    let spec = ToolSpec { name: ToolName::new("t"), input, texts: plan.texts(), ..ToolSpec::EMPTY };
-    engine().build().unwrap().tool(Tool { spec, call: Call::Http(plan) })
+    let spec =
+        ToolSpec { name: ToolName::new("t"), input, string_arguments: plan.texts(), ..ToolSpec::EMPTY };
+    engine().build().unwrap().tool(Tool { spec, call: ExecutionPlan::Http(plan) })
 }
 
 /// What the layers of a toolbox were shown.

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::{BodyField, FILE_FIELDS, file_argument_help};
-use toolgen_runtime::{Call, Schema, ToolName, ToolSpec};
+use toolgen_runtime::{ExecutionPlan, Schema, ToolName, ToolSpec};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, plan};
@@ -31,7 +31,10 @@ fn upload(url: &str) -> Tool {
         json!({"one": file(), "many": {"type": "array", "items": either}, "path": {"type": "string"}});
     let schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
     let input: Schema = read(&schema, &mut Vec::new()).into();
-    Tool { spec: ToolSpec { name: ToolName::new("t"), input, ..ToolSpec::EMPTY }, call: Call::Http(plan) }
+    Tool {
+        spec: ToolSpec { name: ToolName::new("t"), input, ..ToolSpec::EMPTY },
+        call: ExecutionPlan::Http(plan),
+    }
 }
 
 fn published(engine: HttpEngineBuilder) -> Value {

@@ -14,7 +14,7 @@ use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::Effects;
 use toolgen_runtime::spec::plan::{
-    Call, Encoding, Location, McpServer, McpTransport, Parameter, Placement, RequestPlan,
+    Encoding, ExecutionPlan, Location, McpServer, McpTransport, Parameter, Placement, RequestPlan,
     SecurityRequirement, SecurityScheme, Tool,
 };
 use toolgen_runtime::{List, Shape, Text, ToolName, ToolSpec};
@@ -55,7 +55,7 @@ pub(crate) fn get(parameters: Vec<Parameter>) -> Tool {
     };
     Tool {
         spec: ToolSpec { name: ToolName::new("get"), input, effects, ..ToolSpec::EMPTY },
-        call: Call::Http(plan),
+        call: ExecutionPlan::Http(plan),
     }
 }
 
@@ -138,7 +138,7 @@ async fn trace_headers_do_not_replace_explicit_headers() {
         env: "".into(),
     };
     let mut secured = get(Vec::new());
-    let Call::Http(plan) = &mut secured.call else { panic!() };
+    let ExecutionPlan::Http(plan) = &mut secured.call else { panic!() };
     plan.security = vec![SecurityRequirement { schemes: vec![scheme].into() }].into();
     let credentials = StaticCredentials::new().with("s", Secret::new("a key"));
     call_get(&telemetry, builder().credentials(credentials).build().unwrap(), secured, json!({})).await;

@@ -14,7 +14,7 @@ use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::layers::control::{Answerer, Question};
 use toolgen_runtime::layers::dependencies::Dependencies;
 use toolgen_runtime::{
-    BoxFuture, Call, ContextValues, Control, Registry, Session, ToolCall, ToolContext, ToolError,
+    BoxFuture, ContextValues, Control, ExecutionPlan, Registry, Session, ToolCall, ToolContext, ToolError,
     ToolResponse, Toolbox, ToolboxContext,
 };
 use toolgen_test_support::scratch::Folder;
@@ -45,7 +45,7 @@ fn program(name: &str) -> Program {
 /// The tools of a program; a function answers with its name and arguments.
 fn registry(program: &Program) -> Registry {
     let mut functions = FunctionTable::new();
-    for tool in program.all_tools().into_iter().filter(|tool| tool.call == Call::Function) {
+    for tool in program.all_tools().into_iter().filter(|tool| tool.call == ExecutionPlan::Function) {
         let name = tool.spec.name.to_string();
         functions = functions.with(name.clone(), move |arguments: Value, _: ToolContext| {
             let name = name.clone();

@@ -158,7 +158,7 @@ fn described(shape: TokenStream, description: Option<TokenStream>) -> TokenStrea
     match description {
         Some(description) => quote!(__toolgen::refine(
             const { &#shape },
-            __toolgen::Rules { description: #description, ..__toolgen::Rules::NONE }
+            __toolgen::ArgumentRules { description: #description, ..__toolgen::ArgumentRules::NONE }
         )),
         None => shape,
     }
@@ -226,7 +226,7 @@ fn rules_of(field: &Field) -> TokenStream {
         messages.push(quote!(default: __toolgen::Some(#literal)));
     }
     let rules = field.arg.rules.to_expr(&shape_of(field));
-    if messages.is_empty() { rules } else { quote!(__toolgen::Rules { #(#messages,)* ..#rules }) }
+    if messages.is_empty() { rules } else { quote!(__toolgen::ArgumentRules { #(#messages,)* ..#rules }) }
 }
 
 /// Returns the expression of the shape of a field's type.

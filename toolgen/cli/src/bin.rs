@@ -7,7 +7,7 @@ use std::process::Stdio;
 use toolgen::emit::{self, Needs};
 use toolgen::write::Files;
 use toolgen::{Options, Tool};
-use toolgen_runtime::Call;
+use toolgen_runtime::ExecutionPlan;
 
 use super::Outcome;
 use super::args::Bin;
@@ -34,11 +34,11 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&format!("two documents have a tool `{twice}`; rename one with `--rename OLD=NEW`"));
         return Ok(Outcome::Problems);
     }
-    let has = |wanted: fn(&Call) -> bool| tools.iter().any(|tool| wanted(&tool.call));
+    let has = |wanted: fn(&ExecutionPlan) -> bool| tools.iter().any(|tool| wanted(&tool.call));
     let needs = Needs {
-        http: has(|call| matches!(call, Call::Http(_))),
-        commands: has(|call| matches!(call, Call::Command(_))),
-        servers: has(|call| matches!(call, Call::Mcp(_))),
+        http: has(|call| matches!(call, ExecutionPlan::Http(_))),
+        commands: has(|call| matches!(call, ExecutionPlan::Command(_))),
+        servers: has(|call| matches!(call, ExecutionPlan::Mcp(_))),
         private_hosts: task.selection.private_hosts(),
     };
     let name = name(task);

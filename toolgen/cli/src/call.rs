@@ -117,8 +117,8 @@ fn usage(tool: &Tool) -> String {
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {
     let plan = match &tool.call {
-        spec::plan::Call::Http(plan) => plan,
-        spec::plan::Call::Command(plan) => {
+        spec::plan::ExecutionPlan::Http(plan) => plan,
+        spec::plan::ExecutionPlan::Command(plan) => {
             let tool = spec::plan::Tool::from(tool.clone());
             return match command::describe(tool, plan, arguments.clone(), task) {
                 Ok(command) => value(task, &command, output).map(|()| Outcome::Fine),
@@ -128,7 +128,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
                 }
             };
         }
-        spec::plan::Call::Mcp(plan) => {
+        spec::plan::ExecutionPlan::Mcp(plan) => {
             // Variables are only named, whoever asks: a server is given its values when it is started.
             let transport = spec::mcp::transport(&plan.server.transport);
             let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());

@@ -10,7 +10,7 @@ use toolgen::problem::keep_common;
 use toolgen::selector::suggestions;
 use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
-use toolgen_runtime::Call;
+use toolgen_runtime::ExecutionPlan;
 use toolgen_runtime::spec::Requirement;
 
 use super::args::Selection;
@@ -283,11 +283,11 @@ fn lacks(
 }
 
 /// Returns why only a program that has what a call needs can carry it out.
-pub(super) fn needs_program(call: &Call) -> Option<String> {
+pub(super) fn needs_program(call: &ExecutionPlan) -> Option<String> {
     match call {
-        Call::Function => Some("it is a function that a program would have to implement".to_owned()),
-        Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
-        Call::Effect(plan) => {
+        ExecutionPlan::Function => Some("it is a function that a program would have to implement".to_owned()),
+        ExecutionPlan::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
+        ExecutionPlan::Effect(plan) => {
             Some(format!("it asks the program for `{}`, and there is no program here", plan.name))
         }
         _ => None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolgen::Program;
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, Fetched, HttpEngine, HttpEngineBuilder};
-use toolgen_runtime::spec::plan::{Call, Server};
+use toolgen_runtime::spec::plan::{ExecutionPlan, Server};
 
 /// How long a document may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, Stri
 /// Makes servers that are relative to a document absolute: tools may be written to files, which have no URL.
 pub(super) fn anchor(program: &mut Program, url: &str) {
     for tool in &mut program.tools {
-        if let Call::Http(plan) = &mut tool.call
+        if let ExecutionPlan::Http(plan) = &mut tool.call
             && plan.servers.iter().any(|server| absolute(&server.url, url).is_some())
         {
             let servers = plan.servers.iter().map(|server| Server {

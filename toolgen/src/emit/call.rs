@@ -13,22 +13,22 @@ use toolgen_core::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, NextPage, Pagination, Parameter, Part, Placement,
     SecurityRequirement, SecurityScheme, Server, ServerVariable, Style,
 };
-use toolgen_core::{Call, RequestPlan, Text};
+use toolgen_core::{ExecutionPlan, RequestPlan, Text};
 
 use super::expr::Expr;
 use super::fields::{Fields, list_of, some, texts};
 use super::pool::Pool;
 
-pub(super) fn call(call: &Call, pool: &mut Pool) -> Expr {
+pub(super) fn call(call: &ExecutionPlan, pool: &mut Pool) -> Expr {
     match kind_of_call(call) {
-        CallKind::Http(plan) => Expr::Call("Call::Http", vec![request(plan, pool)]),
-        CallKind::Command(plan) => Expr::Call("Call::Command", vec![command::command(plan)]),
-        CallKind::Compose(plan) => Expr::Call("Call::Compose", vec![local::compose(plan)]),
-        CallKind::Mcp(plan) => Expr::Call("Call::Mcp", vec![mcp::mcp(plan, pool)]),
-        CallKind::Complete(plan) => Expr::Call("Call::Complete", vec![local::complete(plan)]),
-        CallKind::Effect(plan) => Expr::Call("Call::Effect", vec![local::effect(plan)]),
-        CallKind::Agent(plan) => Expr::Call("Call::Agent", vec![local::agent(plan)]),
-        CallKind::Function => Expr::atom("Call::Function"),
+        CallKind::Http(plan) => Expr::Call("ExecutionPlan::Http", vec![request(plan, pool)]),
+        CallKind::Command(plan) => Expr::Call("ExecutionPlan::Command", vec![command::command(plan)]),
+        CallKind::Compose(plan) => Expr::Call("ExecutionPlan::Compose", vec![local::compose(plan)]),
+        CallKind::Mcp(plan) => Expr::Call("ExecutionPlan::Mcp", vec![mcp::mcp(plan, pool)]),
+        CallKind::Complete(plan) => Expr::Call("ExecutionPlan::Complete", vec![local::complete(plan)]),
+        CallKind::Effect(plan) => Expr::Call("ExecutionPlan::Effect", vec![local::effect(plan)]),
+        CallKind::Agent(plan) => Expr::Call("ExecutionPlan::Agent", vec![local::agent(plan)]),
+        CallKind::Function => Expr::atom("ExecutionPlan::Function"),
     }
 }
 
@@ -42,7 +42,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         body,
         security,
         accept,
-        answer: response,
+        xml_response: response,
         headers,
         redirects,
         derived,
@@ -65,7 +65,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         pool.list("SECURITY", "__private::prelude::SecurityRequirement", items)
     });
     fields.text("accept", accept, &base.accept);
-    fields.put("answer", response, &base.answer, |response| {
+    fields.put("xml_response", response, &base.xml_response, |response| {
         response.as_ref().map_or_else(|| Expr::atom("None"), |response| some(xml::xml(response)))
     });
     fields.put("headers", headers, &base.headers, texts);
@@ -80,7 +80,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
 }
 
 fn pagination(pagination: &Pagination) -> Expr {
-    let Pagination { next, items, more, total, size, offered } = pagination;
+    let Pagination { next, items, has_more: more, total, size, max_items_argument: offered } = pagination;
     let pair = |head, argument, pointer| {
         let fields = vec![("argument", Expr::text(argument)), ("pointer", Expr::text(pointer))];
         Expr::Struct { head, fields, base: None }
@@ -96,7 +96,13 @@ fn pagination(pagination: &Pagination) -> Expr {
         }
         NextPage::Offset(argument) => Expr::Call("NextPage::Offset", vec![Expr::text(argument)]),
     };
-    let rest = [("items", items), ("more", more), ("total", total), ("size", size), ("offered", offered)];
+    let rest = [
+        ("items", items),
+        ("has_more", more),
+        ("total", total),
+        ("size", size),
+        ("max_items_argument", offered),
+    ];
     let rest = rest.map(|(name, value)| (name, Expr::text(value)));
     let fields = [("next", next)].into_iter().chain(rest).collect();
     Expr::Struct { head: "Pagination", fields, base: None }

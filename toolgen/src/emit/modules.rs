@@ -5,7 +5,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use toolgen_core::{Call, ToolSpec};
+use toolgen_core::{ExecutionPlan, ToolSpec};
 
 use super::idents::{Names, snake};
 use super::literal::visible;
@@ -76,7 +76,8 @@ pub(super) struct Tag<'p> {
 /// Returns the tag whose module a tool is in.
 fn of_tool(tool: &Tool) -> Option<&str> {
     let category = tool.spec.category.as_str();
-    let stands_outside = category == ToolSpec::EMPTY.category.as_str() || tool.call == Call::Function;
+    let stands_outside =
+        category == ToolSpec::EMPTY.category.as_str() || tool.call == ExecutionPlan::Function;
     (!stands_outside).then_some(category)
 }
 

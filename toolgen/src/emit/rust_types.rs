@@ -52,7 +52,7 @@ use std::collections::BTreeMap;
 
 use toolgen_core::{Def, List, ToolSpec};
 
-pub(super) use model::Wanted;
+pub(super) use model::TypeRequest;
 
 use super::ModuleStyle;
 
@@ -69,7 +69,12 @@ pub(super) struct Types {
 
 /// Returns the types of these tools, whose named shapes are all among `defs`. `tags` are the names of the modules of
 /// tags.
-pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style: &ModuleStyle) -> Types {
+pub(super) fn types(
+    tools: &[TypeRequest<'_>],
+    defs: &List<Def>,
+    tags: &[&str],
+    style: &ModuleStyle,
+) -> Types {
     if tools.is_empty() {
         return Types::default();
     }
@@ -98,7 +103,7 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style
 }
 
 /// Returns the tags of tools, by the structs of their arguments.
-fn tags_of<'t>(tools: &[Wanted<'t>], calls: &[model::CallTypes<'_>]) -> BTreeMap<usize, &'t str> {
+fn tags_of<'t>(tools: &[TypeRequest<'t>], calls: &[model::CallTypes<'_>]) -> BTreeMap<usize, &'t str> {
     let tags = calls.iter().zip(tools).map(|(call, wanted)| (call.input, wanted.spec.category.as_str()));
     tags.filter(|(_, tag)| *tag != ToolSpec::EMPTY.category.as_str()).collect()
 }

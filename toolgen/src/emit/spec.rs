@@ -25,7 +25,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         input,
         output,
         output_may_differ,
-        texts: as_texts,
+        string_arguments: as_texts,
         defs,
         slim,
         exact,
@@ -55,7 +55,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("input", input, &base.input, schema);
     fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
     fields.set_or_leave("output_may_differ", output_may_differ.then(|| Expr::atom("true")));
-    fields.put("texts", as_texts, &base.texts, texts);
+    fields.put("string_arguments", as_texts, &base.string_arguments, texts);
     fields.set_or_leave("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
     fields.put("slim", slim, &base.slim, size::slim);
     fields.set_or_leave("exact", exact.then(|| Expr::atom("true")));

@@ -95,7 +95,7 @@ fn full_plan() -> RequestPlan {
             .into(),
         }),
         accept: text("application/json"),
-        answer: Some(xml()),
+        xml_response: Some(xml()),
         headers: one(text("X-Total-Count")),
         redirects: one(302),
         derived: one((text("=y"), every_template())),
@@ -178,7 +178,7 @@ fn full_command() -> CommandPlan {
 }
 
 /// A call of every kind but HTTP.
-fn other_calls() -> Vec<Call> {
+fn other_calls() -> Vec<ExecutionPlan> {
     let step = Step {
         id: text("first"),
         tool: text("full"),
@@ -193,13 +193,16 @@ fn other_calls() -> Vec<Call> {
     };
     let last = Step { condition: None, for_each: None, ..step.clone() };
     vec![
-        Call::Command(full_command()),
-        Call::Command(CommandPlan { stdin: Stdin::Arguments, ..CommandPlan::EMPTY }),
-        Call::Compose(ComposePlan { steps: vec![step, last].into(), result: Some(every_template()) }),
-        Call::Complete(CompletePlan { message: None, data: Some(every_template()) }),
-        Call::Mcp(mcp_plan()),
-        Call::Effect(EffectPlan { name: text("ask"), data: None }),
-        Call::Agent(AgentPlan {
+        ExecutionPlan::Command(full_command()),
+        ExecutionPlan::Command(CommandPlan { stdin: Stdin::Arguments, ..CommandPlan::EMPTY }),
+        ExecutionPlan::Compose(ComposePlan {
+            steps: vec![step, last].into(),
+            result: Some(every_template()),
+        }),
+        ExecutionPlan::Complete(CompletePlan { message: None, data: Some(every_template()) }),
+        ExecutionPlan::Mcp(mcp_plan()),
+        ExecutionPlan::Effect(EffectPlan { name: text("ask"), data: None }),
+        ExecutionPlan::Agent(AgentPlan {
             system_prompt: text("Be brief."),
             model: text("{\"name\":\"m\"}"),
             thinking_level: text("high"),
@@ -208,7 +211,7 @@ fn other_calls() -> Vec<Call> {
             max_tokens: 2,
             max_time: 3,
         }),
-        Call::Function,
+        ExecutionPlan::Function,
     ]
 }
 
@@ -223,8 +226,8 @@ fn mcp_plan() -> McpPlan {
         },
         revision: text("2025-11-25"),
         concurrency: 4,
-        idle: Some(Duration::from_millis(1500)),
-        total: Some(Duration::from_secs(60)),
+        idle_timeout: Some(Duration::from_millis(1500)),
+        call_timeout: Some(Duration::from_secs(60)),
         capabilities: one(text("elicitation")),
     };
     McpPlan { server: Frozen::Shared(Arc::new(server)), tool: text("read_file"), descriptor: text("{}") }
@@ -241,7 +244,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
         output: Some(Shape::of(Kind::Ref(text("Pet"))).into()),
         output_may_differ: true,
-        texts: one(text("id")),
+        string_arguments: one(text("id")),
         defs: defs(),
         exact: true,
         slim: "compact, optional=a, depth=3, description=sentence".parse().unwrap(),
@@ -294,7 +297,7 @@ fn program() -> Program {
     };
     let tool = |spec, plan, path: &str| Tool {
         spec,
-        call: Call::Http(plan),
+        call: ExecutionPlan::Http(plan),
         failure: None,
         success: Success::default(),
         origin: origin(path),

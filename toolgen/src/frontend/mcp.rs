@@ -12,7 +12,7 @@ use toolgen_core::schema::shape::read::ReadProblemKind;
 use toolgen_core::spec::mcp::lint::{shadows, suspicions};
 use toolgen_core::spec::mcp::{self, AdaptedTool, LOCK, Lock, RejectedDescriptor, is_alias};
 use toolgen_core::spec::plan::{McpPlan, McpServer, McpTransport};
-use toolgen_core::{Call, Frozen, ToolName};
+use toolgen_core::{ExecutionPlan, Frozen, ToolName};
 
 use super::{Claim, Frontend};
 use crate::names::{legal_tool_name, with_namespace};
@@ -247,7 +247,7 @@ fn report_suspicion(at: &Pointer, tool: &str, what: &str, problems: &mut Problem
 /// Reports texts of the tools of one server that name tools of another: such a text may be meant to supersede them.
 pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
     let plan = |tool: &Tool| match &tool.call {
-        Call::Mcp(plan) => Some(plan.clone()),
+        ExecutionPlan::Mcp(plan) => Some(plan.clone()),
         _ => None,
     };
     let tools: Vec<(&Tool, McpPlan)> = programs

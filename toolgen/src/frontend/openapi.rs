@@ -36,7 +36,7 @@ use std::sync::Arc;
 use toolgen_core::internal::{coerce_arguments, complete, with_valid_values};
 use toolgen_core::schema::shape::read::{Nesting, SchemaVersion};
 use toolgen_core::spec::Example;
-use toolgen_core::{Call, ToolName, ToolSpec};
+use toolgen_core::{ExecutionPlan, ToolName, ToolSpec};
 
 use self::context::{Context, Defs, Schemes, Tags};
 use self::files::Files;
@@ -250,7 +250,7 @@ impl<'a> Context<'a> {
             };
             let failure = self.options.types.then(|| self.failure(&operation.node)).flatten();
             let success = self.success(&operation.node);
-            tools.push(Tool { spec, call: Call::Http(plan), failure, success, origin });
+            tools.push(Tool { spec, call: ExecutionPlan::Http(plan), failure, success, origin });
         }
         tools
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use toolgen_core::spec::surface::{SURFACE, Surface, is_surface};
 use toolgen_core::spec::toolset::Toolset;
-use toolgen_core::{Call, Def, List, Text, ToolName, ToolSpec};
+use toolgen_core::{Def, ExecutionPlan, List, Text, ToolName, ToolSpec};
 
 use super::{Claim, Frontend};
 use crate::options::Options;
@@ -122,7 +122,7 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
         };
         program.tools.push(Tool {
             spec: ToolSpec { name: parsed, ..spec.clone() },
-            call: Call::Function,
+            call: ExecutionPlan::Function,
             failure: None,
             success: Success::default(),
             origin,

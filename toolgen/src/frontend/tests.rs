@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolgen_core::spec::plan::{Call, RequestPlan};
+use toolgen_core::spec::plan::{ExecutionPlan, RequestPlan};
 use toolgen_core::{ToolName, ToolSpec};
 
 use super::*;
@@ -57,7 +57,7 @@ impl Frontend for Toy {
                 groups: Vec::new(),
             };
             let spec = ToolSpec { name: ToolName::parse(name).ok()?, ..ToolSpec::EMPTY };
-            let call = Call::Http(RequestPlan::EMPTY);
+            let call = ExecutionPlan::Http(RequestPlan::EMPTY);
             Some(Tool { spec, call, failure: None, success: Success::default(), origin })
         });
         let (tools, schemes) = (tools.collect(), vec!["key".to_owned()]);

@@ -37,9 +37,9 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
         next,
         total,
         items: list.answer.items.into(),
-        more: more.unwrap_or_default().into(),
+        has_more: more.unwrap_or_default().into(),
         size: size.map(|(parameter, _)| parameter.argument.clone()).unwrap_or_default(),
-        offered: Text::EMPTY,
+        max_items_argument: Text::EMPTY,
     })
 }
 

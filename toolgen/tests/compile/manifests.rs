@@ -71,7 +71,7 @@ fn became(dir: &Path) -> String {
     let mut message = contract::surface(&[&program]).unwrap().text();
     for tool in &program.tools {
         // The contract leaves out what no caller relies on.
-        let left_out = (&tool.spec.texts, tool.spec.output_may_differ);
+        let left_out = (&tool.spec.string_arguments, tool.spec.output_may_differ);
         message.push_str(&format!("\n{} {left_out:?} {:#?}\n", tool.spec.name, tool.call));
     }
     message

@@ -140,7 +140,7 @@ fn of_plan(plan: &RequestPlan) -> Value {
     add("headers", plan.headers.iter().map(ToString::to_string).collect());
     add("accept", Some(plan.accept.to_string()).filter(|accept| !accept.is_empty()).into_iter().collect());
     add("redirects", plan.redirects.iter().map(ToString::to_string).collect());
-    add("answer", plan.answer.iter().map(of_xml).collect());
+    add("answer", plan.xml_response.iter().map(of_xml).collect());
     out
 }
 

@@ -10,7 +10,7 @@ use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::call::tool::{AgentTool, IntoTool};
 use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::engine::Engine;
-use toolgen_kernel::spec::plan::{AgentPlan, Call, Tool};
+use toolgen_kernel::spec::plan::{AgentPlan, ExecutionPlan, Tool};
 use toolgen_kernel::spec::{Timeout, ToolSpec};
 
 use super::{AgentRunner, SubAgentBuilder};
@@ -70,7 +70,7 @@ impl AgentEngine {
 
 impl Engine for AgentEngine {
     fn runs(&self, tool: &Tool) -> bool {
-        matches!(tool.call, Call::Agent(_))
+        matches!(tool.call, ExecutionPlan::Agent(_))
     }
 
     fn make(
@@ -78,7 +78,7 @@ impl Engine for AgentEngine {
         tool: Frozen<Tool>,
         others: &[Arc<dyn AgentTool>],
     ) -> Result<Arc<dyn AgentTool>, FactoryError> {
-        let Call::Agent(plan) = &tool.call else {
+        let ExecutionPlan::Agent(plan) = &tool.call else {
             return Err(FactoryError::requires(tool.spec.name.as_str(), "another engine"));
         };
         let model = serde_json::from_str(&plan.model)

@@ -193,7 +193,7 @@ pub struct Discriminator {
     /// The property's value for each variant that is a [`Kind::Ref`]: the value and the name of the shape.
     pub mapping: List<(Text, Text)>,
     /// The name of the variant that is meant by any other value, or by a missing one (OpenAPI's `defaultMapping`).
-    pub by_default: Option<Text>,
+    pub default_variant: Option<Text>,
 }
 
 /// A named shape, the target of [`Kind::Ref`].

@@ -22,7 +22,7 @@ use crate::schema::shape::belong::complete_all;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
 use crate::schema::shape::spread::spread;
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
-use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
+use crate::spec::plan::{ExecutionPlan, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec, complete};
 
 pub use crate::base::canonical::{canonical, digest};
@@ -304,7 +304,7 @@ fn adapt(
         category: Text::copy_of(&server.alias),
         ..ToolSpec::EMPTY
     };
-    let call = Call::Mcp(McpPlan {
+    let call = ExecutionPlan::Mcp(McpPlan {
         server: server.clone(),
         tool: Text::copy_of(raw_name(descriptor)),
         descriptor: if pinned { canonical(descriptor).into() } else { Text::EMPTY },

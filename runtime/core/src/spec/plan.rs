@@ -31,7 +31,7 @@ pub struct Tool {
     /// The specification.
     pub spec: ToolSpec,
     /// How the tool is executed.
-    pub call: Call,
+    pub call: ExecutionPlan,
 }
 
 /// Lets functions accept lists of tools and lists of references to tools alike.
@@ -51,7 +51,7 @@ impl From<&'static Tool> for Frozen<Tool> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "generated code writes plans as constants, which have no boxes")]
-pub enum Call {
+pub enum ExecutionPlan {
     /// By an HTTP request.
     Http(RequestPlan),
     /// By starting a program.
@@ -70,12 +70,12 @@ pub enum Call {
     Function,
 }
 
-impl Call {
+impl ExecutionPlan {
     /// Returns the request plan, if the tool is executed by an HTTP request.
     #[must_use]
     pub fn http(&self) -> Option<&RequestPlan> {
         match self {
-            Call::Http(plan) => Some(plan),
+            ExecutionPlan::Http(plan) => Some(plan),
             _ => None,
         }
     }
@@ -85,8 +85,8 @@ impl Call {
     #[must_use]
     pub fn tools(&self) -> Vec<&str> {
         match self {
-            Call::Compose(plan) => plan.steps.iter().map(|step| step.tool.as_str()).collect(),
-            Call::Agent(plan) => plan.tools.iter().map(Text::as_str).collect(),
+            ExecutionPlan::Compose(plan) => plan.steps.iter().map(|step| step.tool.as_str()).collect(),
+            ExecutionPlan::Agent(plan) => plan.tools.iter().map(Text::as_str).collect(),
             _ => Vec::new(),
         }
     }
@@ -112,7 +112,7 @@ pub struct RequestPlan {
     /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
     /// How an XML answer is read as the result that the tool declares; `None` leaves it a text.
-    pub answer: Option<Xml>,
+    pub xml_response: Option<Xml>,
     /// The headers that the result of a successful call reports besides `Location`, by their names as the document
     /// writes them.
     pub headers: List<Text>,
@@ -143,7 +143,7 @@ impl RequestPlan {
         body: None,
         security: List::EMPTY,
         accept: Text::EMPTY,
-        answer: None,
+        xml_response: None,
         headers: List::EMPTY,
         redirects: List::EMPTY,
         derived: List::EMPTY,

@@ -5,7 +5,7 @@
 
 use toolgen_core::internal::float;
 
-use super::rules::{ConstLiteral, Rules};
+use super::rules::{ArgumentRules, ConstLiteral};
 use toolgen_kernel::base::const_text::{ConstText, same};
 use toolgen_kernel::base::frozen::Frozen;
 use toolgen_kernel::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
@@ -49,9 +49,9 @@ const fn message(text: &str) -> Message {
 ///
 /// If it does not fit. In a constant, that is a compile error at the rule.
 #[track_caller]
-pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
+pub const fn rule(shape: &Shape, rules: &ArgumentRules, written: &str, ty: &str) {
     // All of them, so that a new one does not compile before it is checked here.
-    let Rules {
+    let ArgumentRules {
         description: _,
         default: _,
         examples: _,
@@ -110,7 +110,7 @@ pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
 
 /// Refuses a range that holds no value, or values that the type does not have.
 #[track_caller]
-const fn range(base: &NumberRules, rules: &Rules, written: &str, ty: &str) {
+const fn range(base: &NumberRules, rules: &ArgumentRules, written: &str, ty: &str) {
     let (low, high, below) = (rules.minimum, rules.maximum, rules.below);
     if let Some(low) = low
         && !within(low, None, high, below)
@@ -157,7 +157,7 @@ const fn bounds(message: Message, base: &NumberRules) -> Message {
 ///
 /// If it does not fit. In a constant, that is a compile error at the value.
 #[track_caller]
-pub const fn value(shape: &Shape, rules: &Rules, value: ConstLiteral, written: &Written) {
+pub const fn value(shape: &Shape, rules: &ArgumentRules, value: ConstLiteral, written: &Written) {
     let start = message("the ").and(written.what).and(" ").and(written.value);
     if !rules.one_of.is_empty() {
         if !is_one_of(rules.one_of, value) {
@@ -194,7 +194,13 @@ pub const fn value(shape: &Shape, rules: &Rules, value: ConstLiteral, written: &
 }
 
 #[track_caller]
-const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Message, written: &Written) {
+const fn number(
+    base: &NumberRules,
+    rules: &ArgumentRules,
+    value: Number,
+    no_value: Message,
+    written: &Written,
+) {
     if !within(value, base.minimum, base.maximum, None) {
         refuse(&bounds(no_value, base));
     }
@@ -272,7 +278,7 @@ const fn less(a: Number, b: Number) -> bool {
 }
 
 /// Whether a text has as many characters as the rules allow.
-const fn is_as_long(rules: &Rules, text: &str) -> bool {
+const fn is_as_long(rules: &ArgumentRules, text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut index, mut characters) = (0, 0);
     while index < bytes.len() {
@@ -306,27 +312,31 @@ mod tests {
         reason.map(|reason| reason.downcast_ref::<String>().unwrap().clone()).unwrap_or_default()
     }
 
-    fn of_value<T: ToolInput>(rules: Rules, lit: ConstLiteral) -> String {
+    fn of_value<T: ToolInput>(rules: ArgumentRules, lit: ConstLiteral) -> String {
         refusal(move || value(Of::<T>::SHAPE, &rules, lit, &WRITTEN))
     }
 
     #[test]
     fn default_violating_its_rules_does_not_compile() {
-        let range = Rules { minimum: Some(Number::Int(0)), maximum: Some(Number::Int(5)), ..Rules::NONE };
+        let range = ArgumentRules {
+            minimum: Some(Number::Int(0)),
+            maximum: Some(Number::Int(5)),
+            ..ArgumentRules::NONE
+        };
         assert_eq!(of_value::<u32>(range, ConstLiteral::Int(5)), "");
         assert_eq!(of_value::<u32>(range, ConstLiteral::Int(500)), "the default V is outside `range = R`");
         assert_eq!(of_value::<i32>(range, ConstLiteral::Int(-1)), "the default V is outside `range = R`");
-        let below = Rules { below: Some(Number::Float(1.0)), ..Rules::NONE };
+        let below = ArgumentRules { below: Some(Number::Float(1.0)), ..ArgumentRules::NONE };
         assert_eq!(of_value::<f64>(below, ConstLiteral::Float(0.5)), "");
         assert_eq!(of_value::<f64>(below, ConstLiteral::Float(1.0)), "the default V is outside `range = R`");
-        let long = Rules { max_len: Some(2), ..Rules::NONE };
+        let long = ArgumentRules { max_len: Some(2), ..ArgumentRules::NONE };
         assert_eq!(of_value::<String>(long, ConstLiteral::Str("äö")), "");
         assert_eq!(
             of_value::<String>(long, ConstLiteral::Str("abc")),
             "the default V does not keep `len = L`"
         );
         const ALLOWED: &[Literal] = &[ConstLiteral::Str("a").literal(), ConstLiteral::Str("b").literal()];
-        let one_of = Rules { one_of: ALLOWED, ..Rules::NONE };
+        let one_of = ArgumentRules { one_of: ALLOWED, ..ArgumentRules::NONE };
         assert_eq!(of_value::<String>(one_of, ConstLiteral::Str("b")), "");
         assert_eq!(
             of_value::<String>(one_of, ConstLiteral::Str("zz")),
@@ -336,7 +346,7 @@ mod tests {
 
     #[test]
     fn default_of_another_type_does_not_compile() {
-        let any = Rules::NONE;
+        let any = ArgumentRules::NONE;
         assert_eq!(
             of_value::<Option<u8>>(any, ConstLiteral::Int(300)),
             "the default V is not a value of `T`: 0 to 255"
@@ -355,11 +365,11 @@ mod tests {
     fn range_outside_of_the_type_does_not_compile() {
         let range = |minimum: Option<i128>, maximum: Option<i128>, below: Option<i128>| {
             let bound = |bound: Option<i128>| bound.map(Number::Int);
-            let rules = Rules {
+            let rules = ArgumentRules {
                 minimum: bound(minimum),
                 maximum: bound(maximum),
                 below: bound(below),
-                ..Rules::NONE
+                ..ArgumentRules::NONE
             };
             refusal(move || rule(Of::<u8>::SHAPE, &rules, "W", "u8"))
         };

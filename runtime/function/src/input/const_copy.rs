@@ -60,14 +60,16 @@ pub(super) const fn copy_kind(kind: &Kind) -> Kind {
             mode: rules.mode,
             variants: rules.variants.borrowed(),
             discriminator: match &rules.discriminator {
-                Some(Discriminator { property, mapping, by_default }) => Some(Discriminator {
-                    property: property.borrowed(),
-                    mapping: mapping.borrowed(),
-                    by_default: match by_default {
-                        Some(name) => Some(name.borrowed()),
-                        None => None,
-                    },
-                }),
+                Some(Discriminator { property, mapping, default_variant: by_default }) => {
+                    Some(Discriminator {
+                        property: property.borrowed(),
+                        mapping: mapping.borrowed(),
+                        default_variant: match by_default {
+                            Some(name) => Some(name.borrowed()),
+                            None => None,
+                        },
+                    })
+                }
                 None => None,
             },
         }),

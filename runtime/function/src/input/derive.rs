@@ -7,7 +7,9 @@ use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
 
 use super::const_copy::copy_field;
 use super::rules::{named, with_kind};
-use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
+use super::{
+    ArgumentProblem, ArgumentProblemKind, ArgumentRules, Defs, Of, ToolInput, missing, problem, refine,
+};
 use toolgen_kernel::base::const_text::{ConstText, same};
 use toolgen_kernel::base::frozen::{Frozen, Text};
 use toolgen_kernel::schema::shape::{
@@ -105,7 +107,7 @@ pub const fn shape_of<T>(of: Member<T>) -> &'static Shape {
 
 /// The shape of a type's value, refined by attributes.
 #[must_use]
-pub const fn value<T>(of: Member<T>, rules: Rules) -> Shape {
+pub const fn value<T>(of: Member<T>, rules: ArgumentRules) -> Shape {
     refine(of.shape, rules)
 }
 
@@ -116,7 +118,7 @@ pub const fn field_of<T>(
     name: &'static str,
     aliases: &'static [Text],
     has_default: bool,
-    rules: Rules,
+    rules: ArgumentRules,
 ) -> Field {
     named(name, aliases, of.required && !has_default, refine(of.shape, rules))
 }

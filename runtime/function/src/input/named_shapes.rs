@@ -156,7 +156,10 @@ fn renamed_kind(kind: &Kind, names: &Names) -> Kind {
                     .iter()
                     .map(|(value, name)| (value.clone(), names.get(name).unwrap_or(name).clone()))
                     .collect(),
-                by_default: rule.by_default.as_ref().map(|name| names.get(name).unwrap_or(name).clone()),
+                default_variant: rule
+                    .default_variant
+                    .as_ref()
+                    .map(|name| names.get(name).unwrap_or(name).clone()),
             }),
             ..rules.clone()
         }),

@@ -46,7 +46,7 @@ impl ConstLiteral {
 
 /// The rules that attributes add to an argument's type.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct ArgumentRules {
     /// The description of the value.
     pub description: &'static str,
     /// The default.
@@ -79,9 +79,9 @@ pub struct Rules {
     pub deprecated: bool,
 }
 
-impl Rules {
+impl ArgumentRules {
     /// No rules.
-    pub const NONE: Rules = Rules {
+    pub const NONE: ArgumentRules = ArgumentRules {
         description: "",
         default: None,
         examples: &[],
@@ -165,7 +165,7 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 ///
 /// Rules that do not apply to the type are left out here; [`checks`](super::checks) refuse them where they are written.
 #[must_use]
-pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
+pub const fn refine(shape: &'static Shape, rules: ArgumentRules) -> Shape {
     let kind = refine_kind(&shape.kind, &rules);
     let explained = matches!(kind, Kind::Enum(_)) && lists_values(shape.description.program());
     let kind = if explained && rules.one_of.is_empty() && !rules.description.is_empty() {
@@ -223,7 +223,7 @@ pub(super) fn listed_values(text: &str) -> &str {
 }
 
 /// Refines a kind of value by the rules that apply to it.
-const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
+const fn refine_kind(kind: &Kind, rules: &ArgumentRules) -> Kind {
     if !rules.one_of.is_empty() {
         return Kind::Enum(Frozen::Static(rules.one_of));
     }
@@ -255,7 +255,7 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
 }
 
 /// Replaces the bounds of the type by those of attributes.
-const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
-    let Rules { minimum, maximum, below, .. } = *rules;
+const fn refine_number(base: &NumberRules, rules: &ArgumentRules) -> NumberRules {
+    let ArgumentRules { minimum, maximum, below, .. } = *rules;
     number_with(base, &NumberRules { minimum, maximum, exclusive_maximum: below, ..NumberRules::ANY })
 }

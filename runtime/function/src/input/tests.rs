@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{ConstLiteral, Of, Rules, ToolInput, refine};
+use super::{ArgumentRules, ConstLiteral, Of, ToolInput, refine};
 use toolgen_kernel::schema::shape::{Kind, Number, Shape};
 
 #[test]
@@ -35,11 +35,11 @@ fn values_decode_to_their_types() {
 fn rules_extend_the_shape_of_a_type() {
     const LIMIT: Shape = refine(
         Of::<Option<u32>>::SHAPE,
-        Rules {
+        ArgumentRules {
             minimum: Some(Number::Int(1)),
             default: Some(ConstLiteral::Int(10)),
             description: "How many.",
-            ..Rules::NONE
+            ..ArgumentRules::NONE
         },
     );
     let limit = LIMIT;

@@ -12,7 +12,7 @@ use toolgen_kernel::call::limits::EffectLimits;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::registry::Registry;
 use toolgen_kernel::schema::shape::{Kind, ObjectRules, Shape};
-use toolgen_kernel::spec::plan::{Call, RequestPlan, Server, Tool};
+use toolgen_kernel::spec::plan::{ExecutionPlan, RequestPlan, Server, Tool};
 use toolgen_kernel::spec::{Effects, ToolName, ToolSpec};
 use toolgen_kernel::toolbox::{Toolbox, ToolboxContext};
 
@@ -42,7 +42,7 @@ fn tool(url: &str) -> Tool {
     let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
     let effects = Effects { network: Network::None, ..Effects::NONE };
     let spec = ToolSpec { name: ToolName::new("t"), input, effects, ..ToolSpec::EMPTY };
-    Tool { spec, call: Call::Http(plan) }
+    Tool { spec, call: ExecutionPlan::Http(plan) }
 }
 
 async fn call(engine: &HttpEngine, url: &str) -> Result<ToolResult, ToolError> {

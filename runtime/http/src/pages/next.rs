@@ -63,10 +63,10 @@ pub(super) fn is_guessed(pages: &Pagination, body: &Value) -> bool {
 
 /// Returns whether the page says that more follow.
 pub(super) fn more(pages: &Pagination, body: &Value) -> Option<bool> {
-    match pages.more.strip_prefix('!') {
+    match pages.has_more.strip_prefix('!') {
         Some(last) => body.pointer(last).and_then(Value::as_bool).map(|last| !last),
-        None if pages.more.is_empty() => None,
-        None => body.pointer(&pages.more).and_then(Value::as_bool),
+        None if pages.has_more.is_empty() => None,
+        None => body.pointer(&pages.has_more).and_then(Value::as_bool),
     }
 }
 

@@ -282,7 +282,7 @@ pub fn parsed(params: Value) -> Result<Value, ToolError> {
 /// Reads those of parsed arguments that are sent as [texts](ToolSpec::texts) and were written in another type. Returns `None`
 /// if there are none.
 pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
-    match read_texts(params, &spec.input, &spec.defs, &spec.texts) {
+    match read_texts(params, &spec.input, &spec.defs, &spec.string_arguments) {
         Cow::Owned(read) => Some(read),
         Cow::Borrowed(_) => None,
     }

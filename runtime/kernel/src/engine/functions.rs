@@ -14,9 +14,9 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::call::toolbox_context::FactoryError;
-use crate::spec::plan::{Call, Tool};
+use crate::spec::plan::{ExecutionPlan, Tool};
 
-/// The functions that run tools with [`Call::Function`], by the names of the tools. Generated code fills the table from
+/// The functions that run tools with [`ExecutionPlan::Function`], by the names of the tools. Generated code fills the table from
 /// an implementation of its trait; by hand:
 ///
 /// ```
@@ -27,7 +27,7 @@ use crate::spec::plan::{Call, Tool};
 /// // As generated code has it.
 /// static TOOLS: &[&Tool] = &[&Tool {
 ///     spec: ToolSpec { name: ToolName::new("clock"), description: Text::Static("Tells the time."), ..ToolSpec::EMPTY },
-///     call: Call::Function,
+///     call: ExecutionPlan::Function,
 /// }];
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -68,7 +68,7 @@ impl FunctionTable {
 /// Runs the tools that are functions and for which the table has one.
 impl Engine for FunctionTable {
     fn runs(&self, tool: &Tool) -> bool {
-        tool.call == Call::Function && self.0.contains_key(tool.spec.name.as_str())
+        tool.call == ExecutionPlan::Function && self.0.contains_key(tool.spec.name.as_str())
     }
 
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {

@@ -18,7 +18,7 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::call::toolbox_context::FactoryError;
 use crate::spec::ToolSpec;
-use crate::spec::plan::{Call, Tool};
+use crate::spec::plan::{ExecutionPlan, Tool};
 
 /// Runs compositions, completions and effects. It needs nothing outside the program.
 #[doc(hidden)]
@@ -27,7 +27,7 @@ pub struct LocalEngine;
 
 impl Engine for LocalEngine {
     fn runs(&self, tool: &Tool) -> bool {
-        matches!(tool.call, Call::Compose(_) | Call::Complete(_) | Call::Effect(_))
+        matches!(tool.call, ExecutionPlan::Compose(_) | ExecutionPlan::Complete(_) | ExecutionPlan::Effect(_))
     }
 
     fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {

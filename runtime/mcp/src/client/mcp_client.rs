@@ -98,8 +98,8 @@ impl McpClient {
             own => usize::try_from(own).unwrap_or(usize::MAX),
         };
         let patience = RequestTimeouts {
-            idle: server.idle.unwrap_or(options.idle_timeout),
-            total: server.total.unwrap_or(options.call_timeout),
+            idle: server.idle_timeout.unwrap_or(options.idle_timeout),
+            total: server.call_timeout.unwrap_or(options.call_timeout),
         };
         McpClient(Arc::new(Client {
             credentials: Credentials::new(super::transport::credentials(&server.transport)),

@@ -24,7 +24,7 @@ use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::spec::ToolSpec;
 use toolgen_kernel::spec::mcp;
-use toolgen_kernel::spec::plan::{Call, McpServer};
+use toolgen_kernel::spec::plan::{ExecutionPlan, McpServer};
 
 pub use progress::Progress;
 
@@ -88,7 +88,7 @@ pub async fn reporting(
     let descriptors: Vec<Value> = mcp::distinct(&listed).into_iter().map(|(_, one)| one).collect();
     let server = Frozen::from(McpServer { alias: alias.to_owned().into(), ..McpServer::EMPTY });
     let made = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
-        let Call::Mcp(plan) = adapted.tool.call else { return None };
+        let ExecutionPlan::Mcp(plan) = adapted.tool.call else { return None };
         let (alias, tool) = (alias.to_owned(), plan.tool.to_string());
         let (spec, peer, progress) = (adapted.tool.spec, peer.clone(), progress.clone());
         Some(Arc::new(RmcpTool { spec, alias, tool, peer, progress }) as Arc<dyn AgentTool>)

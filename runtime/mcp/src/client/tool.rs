@@ -17,7 +17,7 @@ use toolgen_kernel::call::digest::fingerprint;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::result::ToolResult;
 use toolgen_kernel::call::tool::AgentTool;
-use toolgen_kernel::spec::plan::{Call, McpPlan, McpTransport, Tool};
+use toolgen_kernel::spec::plan::{ExecutionPlan, McpPlan, McpTransport, Tool};
 use toolgen_kernel::spec::{ToolSpec, mcp};
 
 use super::content;
@@ -91,7 +91,7 @@ enum Step {
 impl McpTool {
     /// Creates a tool; `None` if it has another kind of call.
     pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
-        let Call::Mcp(plan) = &tool.call else { return None };
+        let ExecutionPlan::Mcp(plan) = &tool.call else { return None };
         Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
     }
 

@@ -20,12 +20,12 @@ fn composed(name: &str, calls: &[&str]) -> Tool {
         optional: false,
     };
     let plan = ComposePlan { steps: calls.iter().map(step).collect(), result: None };
-    Tool { spec: ToolSpec { effects: Effects::NONE, ..spec(name, &[]) }, call: Call::Compose(plan) }
+    Tool { spec: ToolSpec { effects: Effects::NONE, ..spec(name, &[]) }, call: ExecutionPlan::Compose(plan) }
 }
 
 /// A program that says its own name.
 fn echo(name: &str, effects: Effects, argv: &[&str]) -> Tool {
-    Tool { spec: ToolSpec { effects, ..spec(name, &[]) }, call: Call::Command(command(argv)) }
+    Tool { spec: ToolSpec { effects, ..spec(name, &[]) }, call: ExecutionPlan::Command(command(argv)) }
 }
 
 fn spawning() -> Effects {
@@ -118,7 +118,7 @@ async fn approved_call_runs_only_with_the_tools_shown() {
     let turn = ToolContext::new("turn", "");
     let resumed = async |send: Tool| toolbox(send, &["inner"]).resume(request.clone(), &turn).await;
     let wider = Tool { spec: ToolSpec { effects: Effects::UNDECLARED, ..sends().spec }, ..sends() };
-    let other = Tool { call: Call::Command(command(&["echo", "wiped"])), ..sends() };
+    let other = Tool { call: ExecutionPlan::Command(command(&["echo", "wiped"])), ..sends() };
     for changed in [wider, other] {
         let error = resumed(changed).await.outcome.unwrap_err();
         assert_eq!(error.code(), "APPROVAL_INVALID");

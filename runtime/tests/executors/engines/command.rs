@@ -9,7 +9,7 @@ use crate::engines::{answer, command, one, reference, spec, text, toolbox_in};
 use crate::prelude::*;
 
 pub(crate) async fn run(arguments: &[&str], plan: CommandPlan, given: Value) -> ToolResponse {
-    answer(spec("run", arguments), Call::Command(plan), given, ToolboxContext::new()).await
+    answer(spec("run", arguments), ExecutionPlan::Command(plan), given, ToolboxContext::new()).await
 }
 
 pub(crate) async fn refused(arguments: &[&str], plan: CommandPlan, given: Value) -> String {
@@ -120,7 +120,7 @@ async fn command_reads_arguments_with_defaults() {
         toolgen_runtime::engine::dynamic::DynamicTool::builder("x", "x").schema(&schema).spec().unwrap();
     spec.input = read.input;
     let plan = CommandPlan { stdin: Stdin::Arguments, output: CommandOutput::Json, ..command(&["cat"]) };
-    let response = answer(spec, Call::Command(plan), json!({"s": "x"}), ToolboxContext::new()).await;
+    let response = answer(spec, ExecutionPlan::Command(plan), json!({"s": "x"}), ToolboxContext::new()).await;
     assert_eq!(response.outcome.unwrap().details, json!({"n": 7, "s": "x"}));
 }
 
@@ -164,8 +164,9 @@ async fn inherited_credentials_are_never_shown() {
             .with_on_update(move |result| received.lock().unwrap().push_str(&result.to_text()));
         let inherit = vec!["TOOLGEN_TEST_TOKEN".into()].into();
         let plan = CommandPlan { script: script.into(), output, inherit, stream: true, ..CommandPlan::EMPTY };
-        let tools =
-            Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
+        let tools = Engines::new()
+            .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(plan) }])
+            .unwrap();
         let call = ToolCall::new("1", "run", json!({}));
         let response = toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await;
         if !message.is_empty() {
@@ -187,7 +188,7 @@ async fn work_dir_stays_inside_the_one_of_the_context() {
     }
     let plan = CommandPlan { work_dir: Some(text("{dir?}")), ..command(&["pwd"]) };
     let ask = async |given: Value, context: ToolboxContext| {
-        answer(spec("run", &["dir?"]), Call::Command(plan.clone()), given, context).await
+        answer(spec("run", &["dir?"]), ExecutionPlan::Command(plan.clone()), given, context).await
     };
     let context = || ToolboxContext::new().with_work_dir(&root);
     let displayed = |path: &Path| format!("{}\n", path.display());
@@ -221,8 +222,9 @@ async fn missing_program_error_includes_help() {
     // They are looked for once.
     let executor = Arc::new(ScriptedExecutor::default());
     let engine = CommandEngine::new().executor(Arc::clone(&executor));
-    let tools =
-        Engines::new().with(engine).tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]);
+    let tools = Engines::new()
+        .with(engine)
+        .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(plan) }]);
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for _ in 0..3 {
         assert!(
@@ -251,7 +253,8 @@ async fn options(spec: ToolSpec, plan: CommandPlan, context: ToolboxContext, own
         let lent: Arc<dyn Executor> = Arc::clone(&executor) as _;
         (CommandEngine::new(), context.with_executor(lent))
     };
-    let tools = Engines::new().with(engine).tools_from([Tool { spec, call: Call::Command(plan) }]).unwrap();
+    let tools =
+        Engines::new().with(engine).tools_from([Tool { spec, call: ExecutionPlan::Command(plan) }]).unwrap();
     let response = toolbox_in(tools, context)
         .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
         .await;
@@ -299,7 +302,8 @@ async fn command_gets_the_limits_of_its_tool_and_context() {
 async fn context_without_processes_refuses_the_tool() {
     let limits = EffectLimits { spawns: false, ..EffectLimits::ANY };
     let context = ToolboxContext::new().with_limits(limits);
-    let response = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
+    let response =
+        answer(spec("run", &[]), ExecutionPlan::Command(command(&["true"])), json!({}), context).await;
     assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");
 }
 
@@ -307,7 +311,7 @@ async fn context_without_processes_refuses_the_tool() {
 async fn command_ends_with_its_call() {
     let mut spec = spec("run", &[]);
     spec.timeout = Timeout::Millis(100);
-    let sleep = Call::Command(command(&["sleep", "60"]));
+    let sleep = ExecutionPlan::Command(command(&["sleep", "60"]));
     let answered = answer(spec.clone(), sleep.clone(), json!({}), ToolboxContext::new()).await;
     assert_eq!(answered.outcome.unwrap_err(), ToolError::Timeout { duration: Duration::from_millis(100) });
     spec.timeout = Timeout::Never;
@@ -329,7 +333,7 @@ async fn executor_refusal_is_reported() {
     let engine = CommandEngine::new().executor(banned);
     let tools = Engines::new()
         .with(engine)
-        .tools_from([Tool { spec: spec("run", &[]), call: Call::Command(command(&["curl"])) }]);
+        .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(command(&["curl"])) }]);
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     let response = toolbox.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
     assert_eq!(response.outcome.unwrap_err().code(), "PERMISSION_DENIED");

@@ -75,7 +75,7 @@ fn each(step: Step, parallel: u32) -> Step {
 fn composed(steps: Vec<Step>, result: Option<Value>) -> Vec<Arc<dyn AgentTool>> {
     let result = result.map(|result| template(&result));
     let plan = ComposePlan { steps: steps.into(), result };
-    let tool = Tool { spec: spec("both", &["pattern", "deep?"]), call: Call::Compose(plan) };
+    let tool = Tool { spec: spec("both", &["pattern", "deep?"]), call: ExecutionPlan::Compose(plan) };
     Engines::new().tools_from([tool]).unwrap()
 }
 
@@ -134,7 +134,7 @@ async fn final_completion_ends_the_loop() {
                 completion: Some(Completion { next_state: "DONE".into() }),
                 ..spec("finish", &["note"])
             },
-            call: Call::Complete(CompletePlan { message: None, data: None }),
+            call: ExecutionPlan::Complete(CompletePlan { message: None, data: None }),
         };
         let tools = Engines::new().tools_from([finish]).unwrap();
         let tools = composed(steps.clone(), result).into_iter().chain(tools).chain(toolset![find]);
@@ -272,7 +272,7 @@ async fn number_of_nested_calls_is_limited() {
             steps: vec![step("find", "find", json!({"pattern": "a"})), each].into(),
             result: None,
         };
-        Tool { spec: spec(name, &["pattern"]), call: Call::Compose(plan) }
+        Tool { spec: spec(name, &["pattern"]), call: ExecutionPlan::Compose(plan) }
     };
     for optional in [false, true] {
         // Six calls of the first, six of each of the five in the middle, and six of each of the 25 below: 186.

@@ -83,7 +83,7 @@ async fn defaults_are_applied_and_missing_values_reported() {
         "user": {"type": "object"}, "a": {"type": "string", "default": "usual"}}, "required": ["user"]});
     let spec = DynamicTool::builder("post", "Posts.").schema(&schema).spec().unwrap();
     let engine = HttpEngine::builder().base_url("http://127.0.0.1:9").build().unwrap();
-    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(usual()) }]);
+    let tools = engine.tools_from([Tool { spec: spec.clone(), call: ExecutionPlan::Http(usual()) }]);
     let toolbox = toolbox_in(tools, ToolboxContext::new());
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1}}));
     let error = toolbox.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
@@ -92,7 +92,7 @@ async fn defaults_are_applied_and_missing_values_reported() {
     assert_eq!(error.to_string(), text);
     // Where the service has defaults of its own, those of the schema are not sent.
     let message = RequestPlan { defaults: false, ..usual() };
-    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(message) }]);
+    let tools = engine.tools_from([Tool { spec: spec.clone(), call: ExecutionPlan::Http(message) }]);
     let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
     let response = toolbox_in(tools, ToolboxContext::new()).call(call, &ToolContext::new("turn", "")).await;
     assert!(

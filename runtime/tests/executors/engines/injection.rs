@@ -220,7 +220,7 @@ fn toolbox(place: &Place, engine: CommandEngine) -> Toolbox {
     let arguments: Vec<String> =
         (0..BATCH).map(|index| format!("v{index}?")).chain(["all?".to_owned()]).collect();
     let names: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let tool = Tool { spec: spec("run", &names), call: Call::Command(place.plan.clone()) };
+    let tool = Tool { spec: spec("run", &names), call: ExecutionPlan::Command(place.plan.clone()) };
     toolbox_in(Engines::new().with(engine).tools_from([tool]).unwrap(), ToolboxContext::new())
 }
 
@@ -304,7 +304,7 @@ async fn directory_argument_stays_below_the_work_dir() {
     let executor = Arc::new(Asked::default());
     let context = || ToolboxContext::new().with_work_dir(&root);
     let tools = |engine| {
-        let tool = Tool { spec: spec("run", &["v0"]), call: Call::Command(plan.clone()) };
+        let tool = Tool { spec: spec("run", &["v0"]), call: ExecutionPlan::Command(plan.clone()) };
         toolbox_in(Engines::new().with(engine).tools_from([tool]).unwrap(), context())
     };
     let dry = tools(CommandEngine::new().executor(Arc::clone(&executor)));

@@ -12,7 +12,7 @@ use toolgen_runtime::spec::plan::AgentPlan;
 use crate::engines::{command, spec, toolbox_in};
 use crate::prelude::*;
 
-fn tool(name: &str, call: Call) -> Tool {
+fn tool(name: &str, call: ExecutionPlan) -> Tool {
     Tool { spec: spec(name, &[]), call }
 }
 
@@ -25,7 +25,7 @@ fn agent(name: &str, tools: &[&'static str]) -> Tool {
         max_turns: 3,
         ..AgentPlan::EMPTY
     };
-    Tool { spec: spec(name, &["task"]), call: Call::Agent(plan) }
+    Tool { spec: spec(name, &["task"]), call: ExecutionPlan::Agent(plan) }
 }
 
 /// An agent that calls the tool which its task names.
@@ -49,10 +49,10 @@ fn runner() -> impl AgentRunner + 'static {
 #[test]
 fn one_error_lists_all_tools_without_an_engine() {
     let tools = [
-        tool("list", Call::Http(RequestPlan::EMPTY)),
-        tool("get", Call::Http(RequestPlan::EMPTY)),
-        tool("count", Call::Command(command(&["wc"]))),
-        tool("sum", Call::Function),
+        tool("list", ExecutionPlan::Http(RequestPlan::EMPTY)),
+        tool("get", ExecutionPlan::Http(RequestPlan::EMPTY)),
+        tool("count", ExecutionPlan::Command(command(&["wc"]))),
+        tool("sum", ExecutionPlan::Function),
         agent("helper", &["count"]),
     ];
     let error = Engines::new().tools_from(tools.clone()).err().unwrap();
@@ -76,8 +76,11 @@ fn one_error_lists_all_tools_without_an_engine() {
 #[test]
 fn agent_naming_a_non_agent_tool_is_an_error() {
     let engines = Engines::new().with(AgentEngine::new(runner()));
-    let tools =
-        [agent("a", &["cuont", "b"]), agent("b", &[]), tool("count", Call::Command(command(&["wc"])))];
+    let tools = [
+        agent("a", &["cuont", "b"]),
+        agent("b", &[]),
+        tool("count", ExecutionPlan::Command(command(&["wc"]))),
+    ];
     assert_eq!(
         engines.tools_from(tools).err().unwrap().to_string(),
         "these tools cannot run:\n`a`: the agent has no tool `cuont` (did you mean `count`?), `b`: it may name tools of \
@@ -90,9 +93,10 @@ async fn agent_can_call_its_named_and_engine_tools() {
     let function = |text: &'static str| move |_: Value, _: ToolContext| async move { Ok(text) };
     let table = FunctionTable::new().with("inner", function("inner said so"));
     let beside = FunctionTable::new().with("beside", function("beside said so"));
-    let beside = Engines::new().with(beside).tools_from([tool("beside", Call::Function)]).unwrap();
+    let beside = Engines::new().with(beside).tools_from([tool("beside", ExecutionPlan::Function)]).unwrap();
     let engines = Engines::new().with(table).with(AgentEngine::new(runner()).tools(beside));
-    let tools = engines.tools_from([agent("helper", &["inner", "beside"]), tool("inner", Call::Function)]);
+    let tools =
+        engines.tools_from([agent("helper", &["inner", "beside"]), tool("inner", ExecutionPlan::Function)]);
     let toolbox = toolbox_in(tools.unwrap(), ToolboxContext::new());
     for name in ["inner", "beside"] {
         let call = ToolCall::new("1", "helper", json!({ "task": name }));
@@ -114,7 +118,8 @@ async fn function_gets_schema_defaults() {
         .unwrap()
         .input;
     let table = FunctionTable::new().with("sum", |arguments: Value, _: ToolContext| async { Ok(arguments) });
-    let tools = Engines::new().with(table).tools_from([Tool { spec, call: Call::Function }]).unwrap();
+    let tools =
+        Engines::new().with(table).tools_from([Tool { spec, call: ExecutionPlan::Function }]).unwrap();
     let toolbox = toolbox_in(tools, ToolboxContext::new());
     let response = toolbox.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
     assert_eq!(response.text(), r#"{"n":7}"#);

@@ -81,12 +81,12 @@ async fn output_is_validated_against_its_schema() {
     let n = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
     declares.output = Some(toolgen_runtime::Schema::text(n));
     for (stdout, differs) in [(r#"{"n": 1}"#, false), (r#"{"m": 1}"#, true)] {
-        let call = Call::Command(literally(stdout, CommandOutput::Json));
+        let call = ExecutionPlan::Command(literally(stdout, CommandOutput::Json));
         let response = answer(declares.clone(), call, json!({}), ToolboxContext::new()).await;
         let result = response.outcome.unwrap();
         assert_eq!((result.is_error(), result.structured().is_err()), (differs, differs), "{result:?}");
     }
-    let call = Call::Command(literally("5", CommandOutput::Text));
+    let call = ExecutionPlan::Command(literally("5", CommandOutput::Text));
     let response = answer(declares, call, json!({}), ToolboxContext::new()).await;
     assert_eq!(response.outcome.unwrap().structured().unwrap_err(), "the output is a text");
 }
@@ -208,8 +208,9 @@ async fn output_lines_are_updates_while_the_program_runs() {
     let turn = ToolContext::new("turn", "")
         .with_on_update(move |result| received.lock().unwrap().push(result.to_text()));
     let plan = CommandPlan { stream: true, ..script_of("echo one; echo two", CommandOutput::Text) };
-    let tools =
-        Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
+    let tools = Engines::new()
+        .tools_from([Tool { spec: spec("run", &[]), call: ExecutionPlan::Command(plan) }])
+        .unwrap();
     let response =
         toolbox_in(tools, ToolboxContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
     assert_eq!(response.text(), "one\ntwo\n");
@@ -229,7 +230,7 @@ async fn streamed(script: &str, pin: &str) -> Vec<String> {
         ..CommandPlan::EMPTY
     };
     let tools = Engines::new()
-        .tools_from([Tool { spec: spec("run", &["password"]), call: Call::Command(plan) }])
+        .tools_from([Tool { spec: spec("run", &["password"]), call: ExecutionPlan::Command(plan) }])
         .unwrap();
     let call = ToolCall::new("1", "run", json!({ "password": pin }));
     assert!(toolbox_in(tools, ToolboxContext::new()).call(call, &turn).await.outcome.is_ok());

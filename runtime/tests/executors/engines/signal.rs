@@ -12,7 +12,7 @@ use crate::prelude::*;
 async fn completion_ends_the_loop_in_its_state() {
     let mut spec = spec("submit", &["plan", "note?"]);
     spec.completion = Some(Completion { next_state: "PLAN_REVIEW".into() });
-    let bare = Call::Complete(CompletePlan { message: None, data: None });
+    let bare = ExecutionPlan::Complete(CompletePlan { message: None, data: None });
     // An argument of this name is data, and decides nothing.
     let given = json!({"plan": "p", "next_state": "OTHER"});
     let open = json!({"plan": "p"});
@@ -23,7 +23,7 @@ async fn completion_ends_the_loop_in_its_state() {
         message: Some(text("Submitted {plan}.")),
         data: Some(template(&json!({"plan": "{plan}", "note": "{note?}", "next_state": "OTHER"}))),
     };
-    let answered = answer(spec, Call::Complete(plan), open, ToolboxContext::new()).await;
+    let answered = answer(spec, ExecutionPlan::Complete(plan), open, ToolboxContext::new()).await;
     assert_eq!(answered.control(), Control::complete("PLAN_REVIEW", given));
     assert_eq!(answered.text(), "Submitted p.");
 }
@@ -47,7 +47,7 @@ async fn outcome_of_an_effect_is_the_result() {
     for (data, expected) in
         [(None, r#"ask {"who":"Ada"}"#), (Some(json!({"to": ["{who}"]})), r#"ask {"to":["Ada"]}"#)]
     {
-        let tool = Tool { spec: spec("question", &["who"]), call: Call::Effect(plan(data)) };
+        let tool = Tool { spec: spec("question", &["who"]), call: ExecutionPlan::Effect(plan(data)) };
         let tools = Engines::new().tools_from([tool]).unwrap();
         let registry = Registry::new(tools).unwrap();
         let toolbox = Toolbox::builder(&registry).effect("ask", Ask).build().unwrap();

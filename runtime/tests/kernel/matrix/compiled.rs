@@ -10,7 +10,7 @@ use toolgen_runtime::spec::plan::{
     AgentPlan, ArgvTemplate, CommandPlan, CompletePlan, ComposePlan, EffectPlan, Step,
 };
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{Call, Tool};
+use toolgen_runtime::{ExecutionPlan, Tool};
 
 use crate::matrix::evidence::{World, stem};
 use crate::matrix::kinds::{Tools, run, spec};
@@ -49,7 +49,7 @@ fn step(id: &'static str, tool: &'static str, arguments: Template) -> Step {
 
 pub(crate) fn composed(target: Tools) -> Tools {
     let plan = ComposePlan { steps: vec![step("done", "target", arguments())].into(), result: None };
-    let tools = Engines::new().tools_from([Tool { spec: outer(), call: Call::Compose(plan) }]);
+    let tools = Engines::new().tools_from([Tool { spec: outer(), call: ExecutionPlan::Compose(plan) }]);
     target.into_iter().chain(tools.unwrap()).collect()
 }
 
@@ -67,14 +67,14 @@ pub(crate) fn completed(target: Tools) -> Tools {
     };
     let complete = CompletePlan { message: Some(Template::Value(argument("note"))), data: None };
     let tools = [
-        Tool { spec: outer(), call: Call::Compose(plan) },
-        Tool { spec: finish, call: Call::Complete(complete) },
+        Tool { spec: outer(), call: ExecutionPlan::Compose(plan) },
+        Tool { spec: finish, call: ExecutionPlan::Complete(complete) },
     ];
     target.into_iter().chain(Engines::new().tools_from(tools).unwrap()).collect()
 }
 
 pub(crate) fn effect() -> Tools {
-    let call = Call::Effect(EffectPlan { name: "target".into(), data: None });
+    let call = ExecutionPlan::Effect(EffectPlan { name: "target".into(), data: None });
     Engines::new().tools_from([Tool { spec: spec(), call }]).unwrap()
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn function(world: Arc<World>) -> Tools {
         let world = Arc::clone(&world);
         async move { run(&world, arguments, &ctx).await }
     });
-    Engines::new().with(table).tools_from([Tool { spec: spec(), call: Call::Function }]).unwrap()
+    Engines::new().with(table).tools_from([Tool { spec: spec(), call: ExecutionPlan::Function }]).unwrap()
 }
 
 pub(crate) fn command(world: Arc<World>) -> Tools {
@@ -115,7 +115,7 @@ pub(crate) fn command(world: Arc<World>) -> Tools {
         ..CommandPlan::EMPTY
     };
     let engines = Engines::new().with(CommandEngine::new().executor(Program(world)));
-    engines.tools_from([Tool { spec: spec(), call: Call::Command(plan) }]).unwrap()
+    engines.tools_from([Tool { spec: spec(), call: ExecutionPlan::Command(plan) }]).unwrap()
 }
 
 /// Runs the target as a program: `target PATH NOTE PIN`.
@@ -149,6 +149,6 @@ pub(crate) fn agent(engine: AgentEngine) -> Tools {
         r#"{"type":"object","properties":{"task":{"type":"string"}},"required":["task"]}"#,
     );
     let plan = AgentPlan { tools: vec![Text::Static("target")].into(), ..AgentPlan::EMPTY };
-    let tool = Tool { spec: ToolSpec { input, ..outer() }, call: Call::Agent(plan) };
+    let tool = Tool { spec: ToolSpec { input, ..outer() }, call: ExecutionPlan::Agent(plan) };
     Engines::new().with(engine).tools_from([tool]).unwrap()
 }

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, oneshot};
 use toolgen_runtime::Engines;
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
-use toolgen_runtime::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
+use toolgen_runtime::spec::plan::{ExecutionPlan, McpPlan, McpServer, McpTransport, Tool};
 
 use crate::matrix::evidence::{Ran, World, said, stem};
 use crate::matrix::kinds::Tools;
@@ -47,7 +47,7 @@ pub(crate) async fn tools(world: Arc<World>) -> Tools {
     let engine = McpEngine::with_options(McpOptions::new().connect_timeout(Duration::from_secs(60)));
     // Started now, so that it takes no time of the first call.
     engine.client(&plan.server).list_tools().await.unwrap();
-    let tool = Tool { spec: crate::matrix::kinds::spec(), call: Call::Mcp(plan) };
+    let tool = Tool { spec: crate::matrix::kinds::spec(), call: ExecutionPlan::Mcp(plan) };
     Engines::new().with(engine).tools_from([tool]).unwrap()
 }
 

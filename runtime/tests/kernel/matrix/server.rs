@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::spec::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
+use toolgen_runtime::spec::plan::{
+    Encoding, ExecutionPlan, Location, Parameter, RequestPlan, Server, Style, Tool,
+};
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
 use toolgen_test_support::http::{self, Reply, Request, Step, ok, raw, reply};
 
@@ -40,7 +42,7 @@ pub(crate) fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
     };
     let mut spec = crate::matrix::kinds::spec();
     spec.effects.network = Network::Hosts(vec!["127.0.0.1".into()].into());
-    ENGINE.tool(Tool { spec, call: Call::Http(plan) })
+    ENGINE.tool(Tool { spec, call: ExecutionPlan::Http(plan) })
 }
 
 fn serve(request: &Request, world: &World) -> Reply {

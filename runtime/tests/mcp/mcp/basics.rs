@@ -1,7 +1,7 @@
 //! What a client does with a server that keeps to the protocol.
 
 use toolgen_runtime::spec::plan::McpPlan;
-use toolgen_runtime::{AgentTool, Call, DynamicTool};
+use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan};
 
 use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
@@ -11,7 +11,7 @@ pub(crate) fn tool(server: &Frozen<McpServer>, name: &'static str) -> Tool {
     let any = json!({"type": "object", "additionalProperties": true});
     let spec = DynamicTool::builder(name, "Does.").schema(&any).spec().unwrap();
     let plan = McpPlan { server: server.clone(), tool: name.into(), descriptor: Text::EMPTY };
-    Tool { spec, call: Call::Mcp(plan) }
+    Tool { spec, call: ExecutionPlan::Mcp(plan) }
 }
 
 pub(crate) fn toolbox(engine: McpEngine, tools: impl IntoIterator<Item = Tool>) -> Toolbox {
@@ -179,7 +179,7 @@ fn cancellation_is_sent_to_the_server() {
 #[test]
 fn progress_reaches_the_caller() {
     run(async {
-        let server = McpServer { idle: Some(Duration::from_millis(400)), ..server("legacy") };
+        let server = McpServer { idle_timeout: Some(Duration::from_millis(400)), ..server("legacy") };
         let server = Frozen::from(server);
         let toolbox = toolbox(
             McpEngine::with_options(options()),
@@ -198,8 +198,10 @@ fn progress_reaches_the_caller() {
         assert!(response.text().contains("said nothing for 400ms"), "{}", response.text());
         assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
         // However lively: there is a last moment.
-        let short =
-            McpServer { total: Some(Duration::from_millis(500)), ..crate::mcp::support::server("legacy") };
+        let short = McpServer {
+            call_timeout: Some(Duration::from_millis(500)),
+            ..crate::mcp::support::server("legacy")
+        };
         let client = McpClient::connect(short, options()).await.unwrap();
         let error = call(&client, "progress", json!({"steps": 100, "ms": 50})).await.unwrap_err();
         assert_eq!(error.code(), "TIMEOUT");

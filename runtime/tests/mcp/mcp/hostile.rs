@@ -189,7 +189,7 @@ fn flood_of_stderr_blocks_nothing() {
 #[test]
 fn server_not_reading_does_not_block_callers() {
     run(async {
-        let server = McpServer { idle: Some(Duration::from_millis(300)), ..server("legacy deaf") };
+        let server = McpServer { idle_timeout: Some(Duration::from_millis(300)), ..server("legacy deaf") };
         let client = McpClient::connect(server, options()).await.unwrap();
         let start = Instant::now();
         for text in ["x".repeat(500_000), "short".to_owned()] {

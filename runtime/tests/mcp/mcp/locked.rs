@@ -25,7 +25,7 @@ fn changed_locked_tool_is_not_called() {
             let mut tools = locked(&server, words).await;
             tools.extend([tool(&server, "change"), tool(&server, "calls")]);
             let mut gone = tool(&server, "gone");
-            if let toolgen_runtime::Call::Mcp(plan) = &mut gone.call {
+            if let toolgen_runtime::ExecutionPlan::Mcp(plan) = &mut gone.call {
                 plan.descriptor = r#"{"name":"gone"}"#.into();
             }
             tools.push(gone);

@@ -131,7 +131,7 @@ fn unsolicited_responses_are_reported_on_timeout() {
         for (idle, total) in
             [(Some(Duration::from_millis(300)), None), (None, Some(Duration::from_millis(300)))]
         {
-            let server = McpServer { idle, total, ..server("legacy") };
+            let server = McpServer { idle_timeout: idle, call_timeout: total, ..server("legacy") };
             let client = McpClient::connect(server, options()).await.unwrap();
             let error = call(&client, "strange", json!({})).await.unwrap_err();
             assert_eq!(error.code(), "TIMEOUT");
@@ -286,7 +286,7 @@ fn malformed_result_is_parsed_leniently() {
 #[test]
 fn progress_token_is_accepted_as_string_or_number() {
     run(async {
-        let server = McpServer { idle: Some(Duration::from_secs(1)), ..server("legacy texts") };
+        let server = McpServer { idle_timeout: Some(Duration::from_secs(1)), ..server("legacy texts") };
         let client = McpClient::connect(server, options()).await.unwrap();
         assert_eq!(call(&client, "progress", json!({"steps": 8, "ms": 200})).await.unwrap(), "done");
     });

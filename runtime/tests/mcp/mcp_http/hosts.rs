@@ -2,7 +2,7 @@
 
 use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::spec::{Effects, Network};
-use toolgen_runtime::{Call, ToolName, ToolSpec};
+use toolgen_runtime::{ExecutionPlan, ToolName, ToolSpec};
 
 use crate::mcp_http::world::{World, open};
 use crate::prelude::*;
@@ -11,7 +11,10 @@ fn echo(world: &World) -> Tool {
     let server = Frozen::from(world.server(""));
     let plan = McpPlan { server, tool: "echo".into(), descriptor: Text::EMPTY };
     let effects = Effects { network: Network::None, ..Effects::NONE };
-    Tool { spec: ToolSpec { name: ToolName::new("echo"), effects, ..ToolSpec::EMPTY }, call: Call::Mcp(plan) }
+    Tool {
+        spec: ToolSpec { name: ToolName::new("echo"), effects, ..ToolSpec::EMPTY },
+        call: ExecutionPlan::Mcp(plan),
+    }
 }
 
 #[tokio::test]

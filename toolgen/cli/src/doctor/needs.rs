@@ -8,7 +8,7 @@ use toolgen::Program;
 use toolgen_runtime::CancellationToken;
 use toolgen_runtime::engine::executor::{ExecOptions, LocalExecutor, preflight};
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::spec::plan::{ArgvTemplate, Call, CommandPlan, McpServer, McpTransport, Tool};
+use toolgen_runtime::spec::plan::{ArgvTemplate, CommandPlan, ExecutionPlan, McpServer, McpTransport, Tool};
 use toolgen_runtime::spec::template::Scope;
 
 use super::super::engines::{counted, credentials, unset_schemes};
@@ -24,7 +24,7 @@ pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
     let mut needed = Needed::new();
     for (_, program) in compiled {
         for tool in program.all_tools() {
-            if let Call::Command(plan) = &tool.call {
+            if let ExecutionPlan::Command(plan) = &tool.call {
                 for name in started(plan) {
                     needed.entry(name).or_default().push(format!("the tool `{}`", tool.spec.name.as_str()));
                 }
@@ -80,7 +80,7 @@ fn servers(compiled: &Programs) -> Vec<&McpServer> {
     let by_name = compiled.iter().flat_map(|(_, program)| program.all_servers()).map(|source| &source.server);
     let tools = compiled.iter().flat_map(|(_, program)| program.all_tools());
     let of_locks = tools.filter_map(|tool| match &tool.call {
-        Call::Mcp(plan) => Some(&*plan.server),
+        ExecutionPlan::Mcp(plan) => Some(&*plan.server),
         _ => None,
     });
     let mut servers: Vec<&McpServer> = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
     }
     for (_, program) in compiled {
         for tool in program.all_tools() {
-            if let Call::Command(plan) = &tool.call {
+            if let ExecutionPlan::Command(plan) = &tool.call {
                 for name in &*plan.inherit {
                     let by = format!("the tool `{}`", tool.spec.name.as_str());
                     needed.entry(name.to_string()).or_default().push(by);

@@ -8,7 +8,7 @@ use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
-use toolgen_runtime::spec::plan::{Call, ExitCode, Tool};
+use toolgen_runtime::spec::plan::{ExecutionPlan, ExitCode, Tool};
 use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::toolbox::one_shot::OneShotOutput;
 use toolgen_runtime::{CancellationToken, ToolName};
@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
             return Verdict::Fails(format!("no arguments fit its schema: {reason}"));
         }
         let may_run = self.tool.spec.effects.read_only;
-        let really = really && matches!(self.tool.call, Call::Command(_)) && may_run;
+        let really = really && matches!(self.tool.call, ExecutionPlan::Command(_)) && may_run;
         for (arguments, is_given) in &self.accepted {
             let failed = |reason: String| match is_given {
                 true => Verdict::Fails(format!("its example {arguments}: {reason}")),
@@ -119,7 +119,10 @@ impl<'a> Subject<'a> {
                     false => failed(error_text(&response)),
                 };
             }
-            if asked == 0 && !really && matches!(self.tool.call, Call::Http(_) | Call::Command(_)) {
+            if asked == 0
+                && !really
+                && matches!(self.tool.call, ExecutionPlan::Http(_) | ExecutionPlan::Command(_))
+            {
                 return failed("nothing was sent and no program started".to_owned());
             }
         }
@@ -145,12 +148,12 @@ impl<'a> Subject<'a> {
 
     async fn reports(&self) -> Verdict {
         let can_fail = match &self.tool.call {
-            Call::Http(_) | Call::Effect(_) => true,
+            ExecutionPlan::Http(_) | ExecutionPlan::Effect(_) => true,
             // A code of exit may be a result that the model reads.
-            Call::Command(plan) => {
+            ExecutionPlan::Command(plan) => {
                 !plan.exit_codes.iter().any(|meaning| meaning.code == ExitCode::OTHER && meaning.success)
             }
-            Call::Compose(plan) => plan
+            ExecutionPlan::Compose(plan) => plan
                 .steps
                 .iter()
                 .any(|step| !step.optional && step.condition.is_none() && step.for_each.is_none()),

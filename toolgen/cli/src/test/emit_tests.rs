@@ -7,7 +7,7 @@ use std::path::Path;
 use toolgen::emit;
 use toolgen::write::Files;
 use toolgen_runtime::CancellationToken;
-use toolgen_runtime::spec::plan::{Call, Tool};
+use toolgen_runtime::spec::plan::{ExecutionPlan, Tool};
 
 use super::super::Outcome;
 use super::super::args::Test;
@@ -84,7 +84,7 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
     for (name, text) in MODULES {
         module_of(name, text, &mut out);
     }
-    let has = |wanted: fn(&Call) -> bool| all.iter().any(|tool| wanted(&tool.call));
+    let has = |wanted: fn(&ExecutionPlan) -> bool| all.iter().any(|tool| wanted(&tool.call));
     // Without such tools, the project may lack the features of the runtime.
     let none = |name, result, value| {
         format!(
@@ -93,11 +93,11 @@ fn text(document: &str, tools: &[&Tool], all: &[Tool]) -> String {
              {value}\n}}\n"
         )
     };
-    let fake_executor = match has(|call| matches!(call, Call::Command(_))) {
+    let fake_executor = match has(|call| matches!(call, ExecutionPlan::Command(_))) {
         true => include_str!("fake_executor.rs").to_owned(),
         false => none("with_commands", "Engines", "engines"),
     };
-    let server = match has(|call| matches!(call, Call::Http(_))) {
+    let server = match has(|call| matches!(call, ExecutionPlan::Http(_))) {
         true => include_str!("server.rs").to_owned(),
         false => none("with_http", "Result<Engines, String>", "Ok(engines)"),
     };
@@ -114,7 +114,7 @@ fn module_of(name: &str, text: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use toolgen_runtime::spec::plan::{Call, Tool};
+    use toolgen_runtime::spec::plan::{ExecutionPlan, Tool};
     use toolgen_runtime::{Text, ToolName, ToolSpec};
 
     use super::{HEAD, MODULES, text};
@@ -127,7 +127,7 @@ mod tests {
         let name = ToolName::new("a");
         let spec =
             ToolSpec { name, description: Text::from("Does it."), input: input.into(), ..ToolSpec::EMPTY };
-        let tool = Tool { spec, call: Call::Function };
+        let tool = Tool { spec, call: ExecutionPlan::Function };
         let written = text("MARK`\nfn evil() {}.yaml", &[&tool], std::slice::from_ref(&tool));
         assert!(!written.lines().any(|line| line.starts_with("fn evil")), "{written}");
         assert!(written.contains("with a wrong `evil\\r\\nfn evil() {}\\u{202e}`"), "{written}");

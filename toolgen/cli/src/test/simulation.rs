@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::dynamic::DynamicTool;
-use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
+use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExecutionPlan, Tool};
 use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::toolbox::one_shot::{self, OneShotOutput};
 use toolgen_runtime::{
@@ -32,7 +32,7 @@ impl Simulation {
     /// Creates a world for a tool. `result` is what a success returns.
     pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> Simulation {
         let mut world = Simulation { fails, says: result.to_string(), ..Simulation::default() };
-        if let Call::Command(plan) = &tool.call {
+        if let ExecutionPlan::Command(plan) = &tool.call {
             world.says = printed(plan, result, fails);
             let is_success = |code: &i32| {
                 let listed = plan.exit_codes.iter().find(|meaning| meaning.code == *code);
@@ -114,7 +114,7 @@ pub(super) async fn call(
     }
     match &tool.call {
         // What they do is up to the program.
-        Call::Function | Call::Agent(_) | Call::Mcp(_) => {
+        ExecutionPlan::Function | ExecutionPlan::Agent(_) | ExecutionPlan::Mcp(_) => {
             tools.push(stand_in(spec.clone(), &json!(world.says), world));
         }
         call => {
@@ -124,7 +124,7 @@ pub(super) async fn call(
     }
     let registry = Registry::new(tools).map_err(|error| error.to_string())?;
     let mut toolbox = Toolbox::builder(&registry).context(context).without_paging();
-    if let Call::Effect(plan) = &tool.call {
+    if let ExecutionPlan::Effect(plan) = &tool.call {
         let world = Arc::clone(world);
         toolbox = toolbox.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {
             world.ask();

@@ -18,15 +18,23 @@ pub(super) fn mcp(plan: &McpPlan, pool: &mut Pool) -> Expr {
 }
 
 fn server(server: &McpServer) -> Expr {
-    let McpServer { alias, transport, revision, concurrency, idle, total, capabilities } = server;
+    let McpServer {
+        alias,
+        transport,
+        revision,
+        concurrency,
+        idle_timeout: idle,
+        call_timeout: total,
+        capabilities,
+    } = server;
     let base = &McpServer::EMPTY;
     let mut fields = Fields::default();
     fields.text("alias", alias, &base.alias);
     fields.put("transport", transport, &base.transport, self::transport);
     fields.text("revision", revision, &base.revision);
     fields.put("concurrency", concurrency, &base.concurrency, |max| Expr::atom(max.to_string()));
-    fields.set_or_leave("idle", idle.as_ref().map(|limit| some(duration(limit))));
-    fields.set_or_leave("total", total.as_ref().map(|limit| some(duration(limit))));
+    fields.set_or_leave("idle_timeout", idle.as_ref().map(|limit| some(duration(limit))));
+    fields.set_or_leave("call_timeout", total.as_ref().map(|limit| some(duration(limit))));
     fields.put("capabilities", capabilities, &base.capabilities, texts);
     fields.literal("McpServer", "McpServer::EMPTY")
 }

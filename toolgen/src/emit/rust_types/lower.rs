@@ -11,7 +11,7 @@ use super::super::TextType;
 use super::super::idents::{self, Names};
 use super::doc::{self, first_paragraph};
 use super::model::{
-    Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Use, Variant, Wanted, Wrap,
+    Body, Item, Origin, Presence, Struct, StructField, Ty, TypeRequest, Union, Use, Variant, Wrap,
 };
 use super::objects::{MAX_NESTING, object_of, scalar, without_null};
 use super::place::TypeSite;
@@ -74,7 +74,7 @@ impl<'a> Lowering<'a> {
 
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
-    pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
+    pub(super) fn reserve_input(&mut self, wanted: &TypeRequest<'_>) -> usize {
         let text = &wanted.spec.description;
         // A document that says nothing has the operation there.
         let mut doc = if **text == *wanted.operation { String::new() } else { first_paragraph(text) };

@@ -195,7 +195,7 @@ pub(super) enum Choice {
 
 /// A tool whose types are wanted.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::emit) struct Wanted<'a> {
+pub(in crate::emit) struct TypeRequest<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
     /// The module of a tag that it is in.

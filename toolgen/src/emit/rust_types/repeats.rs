@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toolgen_core::schema::shape::{Kind, Literal, find_def};
 use toolgen_core::{Def, List, Shape};
 
-use super::model::Wanted;
+use super::model::TypeRequest;
 use super::scalars::are_named_integers;
 use super::usage::Usage;
 use crate::shape_walk::parts;
@@ -21,9 +21,13 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// Finds the lists in the tools and in the named shapes that they reach.
-    pub(super) fn of(tools: &[Wanted<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Repeats {
+    pub(super) fn of(
+        tools: &[TypeRequest<'_>],
+        defs: &List<Def>,
+        usage: &BTreeMap<String, Usage>,
+    ) -> Repeats {
         let mut found = Repeats::default();
-        for Wanted { spec, .. } in tools {
+        for TypeRequest { spec, .. } in tools {
             found.visit(&spec.input);
             if let Some(output) = &spec.output {
                 found.visit(output);

@@ -7,7 +7,7 @@ use toolgen_core::schema::shape::{Kind, find_def};
 use toolgen_core::{Def, List, Shape};
 
 use super::super::idents::{self, Names};
-use super::model::Wanted;
+use super::model::TypeRequest;
 use super::union;
 use super::usage::Usage;
 use crate::shape_walk::parts;
@@ -24,9 +24,9 @@ pub(super) struct Titles {
 impl Titles {
     /// Finds the titles of unnamed schemas that are names of types: titles of several words that say more than their
     /// key does, and that all schemas of one form have, and no others.
-    pub(super) fn of(tools: &[Wanted<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
+    pub(super) fn of(tools: &[TypeRequest<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
         let mut found = NameCandidates::default();
-        for Wanted { spec, failure, .. } in tools {
+        for TypeRequest { spec, failure, .. } in tools {
             found.tool = letters(spec.name.as_str());
             found.visit(&spec.input, "");
             if let Some(output) = &spec.output {

@@ -140,7 +140,7 @@ fn by_discriminator(
             Kind::Ref(name) => Some(name),
             _ => None,
         };
-        if name.is_some() && name == discriminator.by_default.as_ref() {
+        if name.is_some() && name == discriminator.default_variant.as_ref() {
             by_default = Some(index);
         }
         let before = values.len();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgen_core::schema::shape::{Access, Kind, find_def};
 use toolgen_core::{List, Shape, ToolSpec};
 
-use super::model::{Body, CallTypes, Item, Wanted};
+use super::model::{Body, CallTypes, Item, TypeRequest};
 use super::raw;
 use crate::shape_walk::parts;
 
@@ -33,7 +33,7 @@ impl Usage {
 }
 
 /// Returns the uses of each named shape that the tools reach.
-pub(super) fn of(tools: &[Wanted<'_>]) -> BTreeMap<String, Usage> {
+pub(super) fn of(tools: &[TypeRequest<'_>]) -> BTreeMap<String, Usage> {
     let mut reached: BTreeMap<Usage, BTreeSet<String>> = BTreeMap::new();
     for tool in tools {
         let ToolSpec { input, output, defs, .. } = tool.spec;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolgen_core::spec::{Completion, Effects};
-use toolgen_core::{Call, RequestPlan, Text};
+use toolgen_core::{ExecutionPlan, RequestPlan, Text};
 
 use super::attributes::argument_names;
 use super::codes;
@@ -13,12 +13,15 @@ use super::template::Scope;
 use super::tools::Draft;
 
 /// The attributes about effects that the kind of a tool and its call determine, each with the reason.
-pub(super) fn fixed_effects(kind: &str, call: Option<&Call>) -> &'static [(&'static str, &'static str)] {
+pub(super) fn fixed_effects(
+    kind: &str,
+    call: Option<&ExecutionPlan>,
+) -> &'static [(&'static str, &'static str)] {
     const HOST: (&str, &str) = ("network", "the request goes to the host of its `url`");
     const LEAVES: (&str, &str) = ("pure", "the request leaves the program");
     // What is sent by POST may be a search.
     const CHANGES: (&str, &str) = ("read_only", "what is sent by PUT, PATCH or DELETE changes something");
-    let method = call.and_then(Call::http).map_or("", |plan| plan.method.as_str());
+    let method = call.and_then(ExecutionPlan::http).map_or("", |plan| plan.method.as_str());
     match (kind, method) {
         ("command", _) => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
         ("http", "PUT" | "PATCH" | "DELETE") => &[HOST, LEAVES, CHANGES],
@@ -32,7 +35,7 @@ pub(super) fn fixed_effects(kind: &str, call: Option<&Call>) -> &'static [(&'sta
 #[derive(Debug)]
 pub(super) struct Lowered {
     /// `None` after a problem.
-    pub(super) call: Option<Call>,
+    pub(super) call: Option<ExecutionPlan>,
     /// The effects that it has unless the tool states others.
     pub(super) effects: Effects,
     /// Whether every argument goes somewhere without a placeholder.
@@ -75,8 +78,10 @@ impl<'a> Context<'a> {
         if !draft.broken && !takes_all {
             self.check_used(draft, &scope);
         }
-        draft.spec.output_may_differ = draft.spec.output.is_some() && matches!(call, Some(Call::Http(_)));
-        draft.spec.texts = call.as_ref().and_then(Call::http).map(RequestPlan::texts).unwrap_or_default();
+        draft.spec.output_may_differ =
+            draft.spec.output.is_some() && matches!(call, Some(ExecutionPlan::Http(_)));
+        draft.spec.string_arguments =
+            call.as_ref().and_then(ExecutionPlan::http).map(RequestPlan::texts).unwrap_or_default();
         draft.call = call;
     }
 

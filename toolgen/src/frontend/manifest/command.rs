@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolgen_core::spec::Effects;
 use toolgen_core::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
 use toolgen_core::spec::template::Template;
-use toolgen_core::{Call, List, Text};
+use toolgen_core::{ExecutionPlan, List, Text};
 
 use self::variables::is_decisive;
 use self::words::argv_of;
@@ -26,8 +26,8 @@ use crate::source::Pointer;
 impl<'a> Context<'a> {
     /// A call that starts a program.
     pub(super) fn command(&mut self, draft: &Draft<'a>, scope: &mut Scope) -> Lowered {
-        let call = self.command_plan(draft, scope).map(Call::Command);
-        let takes_all = matches!(&call, Some(Call::Command(plan)) if plan.stdin == Stdin::Arguments);
+        let call = self.command_plan(draft, scope).map(ExecutionPlan::Command);
+        let takes_all = matches!(&call, Some(ExecutionPlan::Command(plan)) if plan.stdin == Stdin::Arguments);
         Lowered { call, effects: Effects::UNDECLARED, takes_all }
     }
 

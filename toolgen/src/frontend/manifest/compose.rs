@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgen_core::schema::shape::{ArrayRules, Kind, StringRules};
 use toolgen_core::spec::plan::{ComposePlan, ForEach, Step};
 use toolgen_core::spec::template::Template;
-use toolgen_core::{Call, Schema, Shape, ToolSpec};
+use toolgen_core::{ExecutionPlan, Schema, Shape, ToolSpec};
 
 use super::calls::fixed_effects;
 use super::codes;
@@ -162,7 +162,7 @@ impl<'a> Context<'a> {
         if steps.len() < items.len() {
             return;
         }
-        draft.call = Some(Call::Compose(ComposePlan { steps: steps.into(), result }));
+        draft.call = Some(ExecutionPlan::Compose(ComposePlan { steps: steps.into(), result }));
     }
 
     /// Returns the tool that a step calls.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_core::Call;
+use toolgen_core::ExecutionPlan;
 
 use super::codes;
 use super::context::Context;
@@ -19,7 +19,7 @@ impl<'a> Context<'a> {
                 drafts.iter().filter(lost).map(|draft| (draft.spec.name.to_string(), draft.broken)).collect();
             let mut more = false;
             for draft in drafts.iter_mut().filter(|draft| !draft.broken) {
-                let called = draft.call.as_ref().map(Call::tools).unwrap_or_default();
+                let called = draft.call.as_ref().map(ExecutionPlan::tools).unwrap_or_default();
                 let called: Vec<Option<bool>> = called.iter().map(|name| lost.get(*name).copied()).collect();
                 for (index, reported) in called.into_iter().enumerate() {
                     let Some(reported) = reported else { continue };

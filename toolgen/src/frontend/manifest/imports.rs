@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_core::Call;
+use toolgen_core::ExecutionPlan;
 
 use super::attributes::Attributes;
 use super::calls::fixed_effects;
@@ -242,11 +242,11 @@ impl<'a> Context<'a> {
 }
 
 /// Returns the kind of a tool, as far as it matters for its effects.
-fn kind_of(call: &Call) -> &'static str {
+fn kind_of(call: &ExecutionPlan) -> &'static str {
     match call {
-        Call::Http(_) => "http",
-        Call::Command(_) => "command",
-        Call::Compose(_) => "compose",
+        ExecutionPlan::Http(_) => "http",
+        ExecutionPlan::Command(_) => "command",
+        ExecutionPlan::Compose(_) => "compose",
         _ => "",
     }
 }

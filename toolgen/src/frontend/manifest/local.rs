@@ -5,7 +5,7 @@ use toolgen_core::schema::shape::read::read;
 use toolgen_core::spec::plan::{AgentPlan, CompletePlan, EffectPlan};
 use toolgen_core::spec::template::Template;
 use toolgen_core::spec::{Completion, Effects, Timeout};
-use toolgen_core::{Call, Schema, Text};
+use toolgen_core::{ExecutionPlan, Schema, Text};
 
 use super::calls::Lowered;
 use super::codes;
@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         });
         let data = self.data(node, scope);
         let takes_all = data.is_none();
-        let call = Call::Complete(CompletePlan { message, data });
+        let call = ExecutionPlan::Complete(CompletePlan { message, data });
         Lowered { call: Some(call), effects: Effects::NONE, takes_all }
     }
 
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
         let name = self.required(node, "name", "an effect", help).and_then(|name| self.text_of(&name));
         let data = self.data(node, scope);
         let takes_all = data.is_none();
-        let call = name.map(|name| Call::Effect(EffectPlan { name: name.to_owned().into(), data }));
+        let call = name.map(|name| ExecutionPlan::Effect(EffectPlan { name: name.to_owned().into(), data }));
         Lowered { call, effects: Effects::UNDECLARED, takes_all }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
         if !draft.of_kind.value.is_null() {
             self.object(&draft.of_kind, &keys::FUNCTION);
         }
-        Lowered { call: Some(Call::Function), effects: Effects::UNDECLARED, takes_all: true }
+        Lowered { call: Some(ExecutionPlan::Function), effects: Effects::UNDECLARED, takes_all: true }
     }
 
     /// The arguments of an agent, which are the same for all.
@@ -123,7 +123,7 @@ impl<'a> Context<'a> {
         if draft.spec.timeout == Timeout::Default && max_time > 0 {
             draft.spec.timeout = Timeout::Millis(max_time);
         }
-        let call = Some(Call::Agent(plan));
+        let call = Some(ExecutionPlan::Agent(plan));
         Lowered { call, effects: Effects::UNDECLARED, takes_all: true }
     }
 
@@ -144,7 +144,7 @@ impl<'a> Context<'a> {
         });
         let candidates: Vec<AgentToolCandidate> = own.chain(imported).collect();
         for draft in drafts {
-            let Some(Call::Agent(plan)) = &mut draft.call else { continue };
+            let Some(ExecutionPlan::Agent(plan)) = &mut draft.call else { continue };
             let errors = self.errors;
             let mut tools: Vec<Text> = Vec::new();
             for (name, at) in self.texts(&draft.of_kind, "tools").unwrap_or_default() {

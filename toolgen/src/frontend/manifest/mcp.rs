@@ -102,8 +102,8 @@ impl<'a> Context<'a> {
             alias: Text::copy_of(alias.map(|(alias, _)| alias).unwrap_or_default()),
             transport,
             concurrency: u32::try_from(concurrency).unwrap_or(u32::MAX),
-            idle,
-            total,
+            idle_timeout: idle,
+            call_timeout: total,
             ..McpServer::EMPTY
         })
     }

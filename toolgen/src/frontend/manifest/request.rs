@@ -13,7 +13,7 @@ use toolgen_core::spec::Network;
 use toolgen_core::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Server};
 use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::spec::{Effects, Files};
-use toolgen_core::{Call, List, Text};
+use toolgen_core::{ExecutionPlan, List, Text};
 
 use self::twice::{Named, Sent};
 use super::calls::Lowered;
@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
             Network::Hosts(vec![Text::from(host.to_owned())].into())
         });
         let effects = Effects { network: network.unwrap_or(Network::Any), ..effects };
-        Lowered { call: plan.map(Call::Http), effects, takes_all }
+        Lowered { call: plan.map(ExecutionPlan::Http), effects, takes_all }
     }
 
     fn method(&mut self, node: &Node<'a>) -> String {
@@ -103,7 +103,7 @@ impl<'a> Context<'a> {
             body,
             security,
             accept: request.accept,
-            answer: None,
+            xml_response: None,
             derived: request.derived.into(),
             // A default of a manifest is a value that its author chose.
             defaults: true,

@@ -11,7 +11,7 @@ use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::Kind;
 use toolgen_core::schema::shape::decode::decode;
 use toolgen_core::spec::Example;
-use toolgen_core::{Call, Text, ToolName, ToolSpec};
+use toolgen_core::{ExecutionPlan, Text, ToolName, ToolSpec};
 
 use super::attributes::Attributes;
 use super::codes;
@@ -40,7 +40,7 @@ pub(super) struct Draft<'a> {
     /// Its attributes, including those that all tools of the file have.
     pub(super) attributes: Attributes<'a>,
     /// The call, once it is compiled.
-    pub(super) call: Option<Call>,
+    pub(super) call: Option<ExecutionPlan>,
     /// Whether it has an error, so that it is left out.
     pub(super) broken: bool,
 }

@@ -127,12 +127,12 @@ impl<'a> Context<'a> {
             idempotency_key,
             pagination: returned.linked.then(|| Pagination::new(NextPage::Link)),
             accept: returned.accept.into(),
-            answer: returned.answer,
+            xml_response: returned.answer,
             headers: self.told_headers(node),
             redirects: self.redirects(node),
             ..RequestPlan::EMPTY
         };
-        spec.texts = plan.texts();
+        spec.string_arguments = plan.texts();
         Ok((spec, plan))
     }
 

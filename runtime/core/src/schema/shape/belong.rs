@@ -212,7 +212,7 @@ fn tag(by: &Discriminator, name: &str, union: &UnionRules, defs: &List<Def>) -> 
     let mapped =
         by.mapping.iter().filter(|(_, to)| *to == *name).map(|(value, _)| Literal::String(value.clone()));
     let mut values: Vec<Literal> = mapped.collect();
-    let is_default = by.by_default.as_ref().is_some_and(|by_default| *by_default == *name);
+    let is_default = by.default_variant.as_ref().is_some_and(|by_default| *by_default == *name);
     if values.is_empty() && !is_default {
         values.push(Literal::String(name.to_owned().into()));
     }

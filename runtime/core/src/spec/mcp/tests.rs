@@ -31,7 +31,7 @@ fn remote() -> Frozen<McpServer> {
 
 /// All that a tool is, and for what it calls its server.
 fn whole(tool: &Tool) -> Vec<String> {
-    let Call::Mcp(plan) = &tool.call else { panic!("{:?}", tool.call) };
+    let ExecutionPlan::Mcp(plan) = &tool.call else { panic!("{:?}", tool.call) };
     let calls = format!("calls {} {}", plan.tool, plan.descriptor);
     vec![format!("{} {}", tool.spec.name, tool.spec.to_json()), calls]
 }

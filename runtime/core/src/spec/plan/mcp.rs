@@ -29,9 +29,9 @@ pub struct McpServer {
     /// The most calls at the same time; 0 for the default of the engine.
     pub concurrency: u32,
     /// How long a call may be silent: without an answer and without progress. `None` for the default of the engine.
-    pub idle: Option<Duration>,
+    pub idle_timeout: Option<Duration>,
     /// How long a call may take in total. `None` for the default of the engine.
-    pub total: Option<Duration>,
+    pub call_timeout: Option<Duration>,
     /// Which requests of its own the server may make of the client, such as `elicitation`: what was declared to it when
     /// it was locked. The list of its tools may depend on it.
     pub capabilities: List<Text>,
@@ -44,8 +44,8 @@ impl McpServer {
         transport: McpTransport::EMPTY,
         revision: Text::EMPTY,
         concurrency: 0,
-        idle: None,
-        total: None,
+        idle_timeout: None,
+        call_timeout: None,
         capabilities: List::EMPTY,
     };
 

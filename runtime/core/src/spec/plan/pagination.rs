@@ -33,7 +33,7 @@ pub struct Pagination {
     pub items: Text,
     /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
     /// service does not say.
-    pub more: Text,
+    pub has_more: Text,
     /// The pointer to how many items the whole list has: a number. Empty if the service does not say. It distinguishes
     /// a list that ends early from one that was read whole.
     pub total: Text,
@@ -41,7 +41,7 @@ pub struct Pagination {
     pub size: Text,
     /// The argument by which a caller asks for several pages at once: the most items in total. Empty if none is
     /// offered. It is not sent.
-    pub offered: Text,
+    pub max_items_argument: Text,
 }
 
 /// How the page after a page is asked for.
@@ -83,10 +83,10 @@ impl Pagination {
         Pagination {
             next,
             items: Text::EMPTY,
-            more: Text::EMPTY,
+            has_more: Text::EMPTY,
             total: Text::EMPTY,
             size: Text::EMPTY,
-            offered: Text::EMPTY,
+            max_items_argument: Text::EMPTY,
         }
     }
 }
@@ -107,7 +107,7 @@ impl NextPage {
 
 impl fmt::Display for Pagination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Pagination { next, items, more, total, size, offered } = self;
+        let Pagination { next, items, has_more: more, total, size, max_items_argument: offered } = self;
         match next {
             NextPage::Link => f.write_str("link")?,
             NextPage::Url(pointer) => write!(f, "next={pointer}")?,
@@ -184,10 +184,12 @@ impl FromStr for Pagination {
                 }
                 (_, Some(found)) => next = Some(found),
                 ("items", None) if is_pointer(value) => read.items = owned(),
-                ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => read.more = owned(),
+                ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => {
+                    read.has_more = owned()
+                }
                 ("total", None) if is_pointer(value) => read.total = owned(),
                 ("size", None) if !value.is_empty() => read.size = owned(),
-                ("offered", None) if !value.is_empty() => read.offered = owned(),
+                ("offered", None) if !value.is_empty() => read.max_items_argument = owned(),
                 _ => return error(format!("`{word}` says nothing of pages")),
             }
         }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use crate::base::frozen::{List, Text};
 use crate::spec::mcp;
 use crate::spec::plan::{
-    AgentPlan, ArgvTemplate, Call, CommandOutput, CommandPlan, CompletePlan, ComposePlan, EffectPlan,
-    McpPlan, Placement, RequestPlan, SecurityScheme, Stdin, Step,
+    AgentPlan, ArgvTemplate, CommandOutput, CommandPlan, CompletePlan, ComposePlan, EffectPlan,
+    ExecutionPlan, McpPlan, Placement, RequestPlan, SecurityScheme, Stdin, Step,
 };
 use crate::spec::template::{Condition, Segment, Template};
 
@@ -18,33 +18,33 @@ pub(super) const KINDS: [&str; 8] =
 /// Returns what a surface records of a call: an object with one member, whose name is the kind of the call. Values of
 /// credentials are not part of it, only the variables that hold them.
 #[must_use]
-pub fn recorded(call: &Call) -> Value {
+pub fn recorded(call: &ExecutionPlan) -> Value {
     match call {
-        Call::Http(plan) => json!({ "http": request(plan) }),
-        Call::Command(plan) => json!({ "command": command(plan) }),
-        Call::Mcp(McpPlan { server, tool, descriptor: _ }) => {
+        ExecutionPlan::Http(plan) => json!({ "http": request(plan) }),
+        ExecutionPlan::Command(plan) => json!({ "command": command(plan) }),
+        ExecutionPlan::Mcp(McpPlan { server, tool, descriptor: _ }) => {
             json!({ "mcp": {"server": mcp::transport(&server.transport), "tool": tool.as_str()} })
         }
-        Call::Compose(ComposePlan { steps, result }) => {
+        ExecutionPlan::Compose(ComposePlan { steps, result }) => {
             let mut out = Map::new();
             out.insert("steps".into(), steps.iter().map(step).collect());
             put(&mut out, "result", result.as_ref().map(filled));
             json!({ "compose": out })
         }
-        Call::Complete(CompletePlan { message, data }) => {
+        ExecutionPlan::Complete(CompletePlan { message, data }) => {
             let mut out = Map::new();
             put(&mut out, "message", message.as_ref().map(filled));
             put(&mut out, "data", data.as_ref().map(filled));
             json!({ "complete": out })
         }
-        Call::Effect(EffectPlan { name, data }) => {
+        ExecutionPlan::Effect(EffectPlan { name, data }) => {
             let mut out = Map::new();
             out.insert("name".into(), name.as_str().into());
             put(&mut out, "data", data.as_ref().map(filled));
             json!({ "effect": out })
         }
-        Call::Agent(plan) => json!({ "agent": agent(plan) }),
-        Call::Function => json!({ "function": {} }),
+        ExecutionPlan::Agent(plan) => json!({ "agent": agent(plan) }),
+        ExecutionPlan::Function => json!({ "function": {} }),
     }
 }
 

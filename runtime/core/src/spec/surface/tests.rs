@@ -10,7 +10,7 @@ use crate::base::frozen::{List, Text};
 use crate::schema::shape::Def;
 use crate::schema::shape::read::{read, read_document};
 use crate::spec::drift::ChangeClass;
-use crate::spec::plan::{ArgvTemplate, Call, CommandPlan, RequestPlan, Server};
+use crate::spec::plan::{ArgvTemplate, CommandPlan, ExecutionPlan, RequestPlan, Server};
 use crate::spec::template::Template;
 use crate::spec::{Effects, Files, ToolName};
 
@@ -30,12 +30,16 @@ fn full() -> ToolSpec {
     ToolSpec::from_json(&serde_json::from_str(include_str!("tests/full.json")).unwrap()).unwrap()
 }
 
-fn request() -> Call {
+fn request() -> ExecutionPlan {
     let server = Server { url: "https://a.example.com/v1".into(), variables: List::EMPTY };
-    Call::Http(RequestPlan { path: "/orders".into(), servers: vec![server].into(), ..RequestPlan::EMPTY })
+    ExecutionPlan::Http(RequestPlan {
+        path: "/orders".into(),
+        servers: vec![server].into(),
+        ..RequestPlan::EMPTY
+    })
 }
 
-fn surface(spec: &ToolSpec, call: &Call) -> Surface {
+fn surface(spec: &ToolSpec, call: &ExecutionPlan) -> Surface {
     Surface::of([(spec, Some(recorded(call)))]).unwrap()
 }
 
@@ -167,7 +171,7 @@ fn changed_program_is_a_security_change() {
             text: Template::Constant(json!(word).to_string().into()),
             allow_leading_dash: false,
         });
-        Call::Command(CommandPlan { argv: argv.collect(), ..CommandPlan::EMPTY })
+        ExecutionPlan::Command(CommandPlan { argv: argv.collect(), ..CommandPlan::EMPTY })
     };
     let spec = ToolSpec { effects: Effects { files: Files::Write, ..Effects::NONE }, ..ToolSpec::EMPTY };
     let changes =

@@ -60,7 +60,7 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         // How strictly results are held to `output` is not a part of the contract.
         output_may_differ: _,
         // Nor is in which other forms an argument is taken.
-        texts: _,
+        string_arguments: _,
         defs: _,
         effects,
         category,
@@ -191,7 +191,7 @@ impl Reader {
             input: input.unwrap_or(ToolSpec::EMPTY.input),
             output,
             output_may_differ: false,
-            texts: List::EMPTY,
+            string_arguments: List::EMPTY,
             defs: List::EMPTY,
             effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
             category: category.unwrap_or(ToolSpec::EMPTY.category),

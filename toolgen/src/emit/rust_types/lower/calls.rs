@@ -3,7 +3,7 @@
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{Kind, ObjectRules};
 
-use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Use, Wanted, Wrap};
+use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, TypeRequest, Use, Wrap};
 use super::super::objects::{item_at, object_of};
 use super::super::place::{TypeSite, longer};
 use super::super::usage::Usage;
@@ -11,7 +11,7 @@ use super::Lowering;
 
 impl Lowering<'_> {
     /// Returns the types of a tool whose argument struct already has a name.
-    pub(in super::super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
+    pub(in super::super) fn tool<'w>(&mut self, wanted: &TypeRequest<'w>, input: usize) -> CallTypes<'w> {
         let spec = wanted.spec;
         self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
@@ -45,7 +45,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the type of the items of the list at a pointer into the result.
-    fn item(&mut self, wanted: &Wanted<'_>, at: &str, name: &str) -> Ty {
+    fn item(&mut self, wanted: &TypeRequest<'_>, at: &str, name: &str) -> Ty {
         let item = wanted.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, at));
         let what = format!("An item of the list of [`{0}`](super::{0}).", wanted.ident);
         item.map_or(Ty::Value, |shape| {

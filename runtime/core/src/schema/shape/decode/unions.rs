@@ -114,7 +114,7 @@ impl Checker<'_> {
             union.variants.iter().map(|variant| self.tags(variant, discriminator)).collect();
         // A variant without a known value may always be meant.
         let complete = tags.iter().all(|tags| !tags.is_empty());
-        let by_default = discriminator.by_default.as_ref().and_then(|name| {
+        let by_default = discriminator.default_variant.as_ref().and_then(|name| {
             union.variants.iter().find(|variant| matches!(&variant.kind, Kind::Ref(of) if of == name))
         });
         let otherwise = |choice| by_default.map_or(choice, Choice::Variant);

@@ -469,7 +469,7 @@ impl Builder<'_> {
             })
             .collect();
         let by_default = value.get("defaultMapping").and_then(|target| pointer::referenced(target.as_str()?));
-        Some(Discriminator { property, mapping, by_default: by_default.map(Into::into) })
+        Some(Discriminator { property, mapping, default_variant: by_default.map(Into::into) })
     }
 }
 

@@ -197,7 +197,7 @@ fn union(rules: &UnionRules, out: &mut Object) {
         };
         object.insert("mapping".into(), Value::Object(discriminator.mapping.iter().map(pair).collect()));
     }
-    if let Some(name) = &discriminator.by_default {
+    if let Some(name) = &discriminator.default_variant {
         object.insert("defaultMapping".into(), pointer::reference(name).into());
     }
     out.insert("discriminator".into(), Value::Object(object));

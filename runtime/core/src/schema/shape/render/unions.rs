@@ -66,7 +66,8 @@ impl Renderer<'_> {
         for (name, value) in names.zip(rendered).filter_map(|(name, value)| Some((name?, value))) {
             let Some(target) = find_def(self.defs, name) else { continue };
             let Some(map) = value.as_object_mut().filter(|map| map.contains_key("$ref")) else { continue };
-            let is_default = discriminator.by_default.as_ref().is_some_and(|by_default| by_default == name);
+            let is_default =
+                discriminator.default_variant.as_ref().is_some_and(|by_default| by_default == name);
             if is_default || says(target, discriminator, Some(name)) {
                 continue;
             }
@@ -133,12 +134,12 @@ impl Renderer<'_> {
         let mut notes = Vec::new();
         for (name, _) in &names {
             let mut values = mapped(discriminator, name);
-            match (values.next(), &discriminator.by_default) {
+            match (values.next(), &discriminator.default_variant) {
                 (None, Some(by_default)) if by_default == *name => {}
                 (value, _) => notes.push(format!("{:?} for {name}", value.unwrap_or(name))),
             }
         }
-        if let Some(name) = &discriminator.by_default {
+        if let Some(name) = &discriminator.default_variant {
             notes.push(format!("anything else for {name}"));
         }
         self.lose("discriminator", true, "no JSON Schema has the keyword");

@@ -65,7 +65,7 @@ pub(super) fn tag(rules: &mut UnionRules, given: &Kind, defs: &List<Def>) {
         let Some(Kind::Object(target)) = resolved(given, defs).map(|target| &target.kind) else {
             return cut.clone();
         };
-        let is_default = by.by_default.as_ref().is_some_and(|by_default| by_default == name);
+        let is_default = by.default_variant.as_ref().is_some_and(|by_default| by_default == name);
         let field = target.fields.iter().find(|field| field.wire_name() == by.property.as_str());
         let Some(field) = field.filter(|_| !is_default) else { return cut.clone() };
         let mapped = by.mapping.iter().filter(|(_, to)| to == name).map(|(tag, _)| tag);

@@ -140,9 +140,12 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
                 });
         let mode = prop_oneof![Just(UnionMode::Any), Just(UnionMode::One)];
         let name = || word().prop_filter("a name", |name| !name.is_empty());
-        let discriminator = option::of((word(), option::of(name())).prop_map(|(property, by_default)| {
-            Discriminator { property, mapping: vec![(Text::from("x"), Text::from("a"))].into(), by_default }
-        }));
+        let discriminator =
+            option::of((word(), option::of(name())).prop_map(|(property, by_default)| Discriminator {
+                property,
+                mapping: vec![(Text::from("x"), Text::from("a"))].into(),
+                default_variant: by_default,
+            }));
         let union =
             (mode, vec(inner.clone(), 0..4), discriminator).prop_map(|(mode, variants, discriminator)| {
                 Kind::Union(UnionRules { mode, variants: variants.into(), discriminator })

@@ -308,7 +308,7 @@ fn discriminator_uses_the_renamed_key() {
         let discriminator = Discriminator {
             property: "pet kind".into(),
             mapping: vec![("cat".into(), "Cat".into())].into(),
-            by_default: None,
+            default_variant: None,
         };
         let rules = UnionRules {
             mode: UnionMode::Any,
