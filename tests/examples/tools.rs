@@ -6,11 +6,11 @@ use toolgen_runtime::{tool, toolset};
 #[tool(pure)]
 fn add(
     /// The first.
-    remaining: i64,
+    left: i64,
     /// The second.
     right: i64,
 ) -> i64 {
-    remaining + right
+    left + right
 }
 
 toolgen_runtime::export!(toolset![add]);

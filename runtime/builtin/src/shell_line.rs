@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn command_lines_match_the_script() {
         let patterns = ["rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"];
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/commands/tests/lines.txt");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell_line/tests/lines.txt");
         script::replay(&file, || {
             |word, rest| {
                 let line = Line::read(&serde_json::from_str::<String>(rest).unwrap());

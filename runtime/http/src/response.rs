@@ -126,23 +126,16 @@ pub(super) async fn result(
     let declared =
         if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
     let visible = VisibleResponse { head: &head, url: &url, content_type: &content_type, is_answer, limit };
-    let mut unread = None;
-    let mut result = match declared {
-        Ok(None) => content(request, visible, kind, read),
+    let (mut result, unread) = match declared {
         Ok(Some(json)) => {
             let (json, cut) = fitting(json, limit);
             truncated |= cut;
-            let read = BodyPrefix::of(json.to_string().into_bytes(), truncated);
-            content(
-                request,
-                VisibleResponse { content_type: "application/json", ..visible },
-                Kind::Text,
-                read,
-            )
+            (declared_content(request, visible, json, truncated), None)
         }
+        Ok(None) => (content(request, visible, kind, read), None),
         Err(error) => {
-            unread = Some(format!("the answer is not read as the declared result: {error}"));
-            content(request, visible, kind, read)
+            let unread = format!("the answer is not read as the declared result: {error}");
+            (content(request, visible, kind, read), Some(unread))
         }
     };
     if limits.structured {
@@ -174,6 +167,17 @@ pub(super) async fn result(
         save::report_saved_file(&mut result, &head, is_text, saved);
     }
     Ok(result)
+}
+
+/// Returns the content of a body that was read as its declared result.
+fn declared_content(
+    request: &HttpRequest,
+    visible: VisibleResponse<'_>,
+    json: Value,
+    truncated: bool,
+) -> ToolResult {
+    let read = BodyPrefix::of(json.to_string().into_bytes(), truncated);
+    content(request, VisibleResponse { content_type: "application/json", ..visible }, Kind::Text, read)
 }
 
 /// Returns a list without the items for which there is no room, and whether there are any.

@@ -300,7 +300,7 @@ fn every_kind_of_call_has_a_row() {
     let kinds = kinds::all();
     let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.calls).copied().collect();
     let source = include_str!("../../core/src/spec/plan.rs");
-    let calls = source.split_once("pub enum Call {").unwrap().1.split_once("\n}").unwrap().0;
+    let calls = source.split_once("pub enum ExecutionPlan {").unwrap().1.split_once("\n}").unwrap().0;
     let names: Vec<&str> = named(calls, "\n    ").filter(|name| !name.is_empty()).collect();
     assert!(names.contains(&"Http"), "{names:?}");
     let unknown: Vec<&&str> = names.iter().filter(|name| !known.contains(*name)).collect();

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use toolgen::problem::Human;
+use toolgen::problem::HumanRenderer;
 use toolgen::{Document, Options, Problems, emit};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,7 +20,7 @@ fn compile(name: &str, bytes: &[u8]) -> (Option<String>, String) {
         .and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems))
         .map(|program| emit::module(&program, &emit::ModuleStyle::new(name)));
     assert!(module.is_some() || problems.has_errors(), "refused without a problem");
-    let mut human = Human::new(false);
+    let mut human = HumanRenderer::new(false);
     let shown = problems.placed().into_iter().map(|(place, problem)| human.show(place, problem)).collect();
     (module, shown)
 }

@@ -200,24 +200,24 @@ fn largest_document_is_locked_and_compared_quickly() {
 #[tool(pure)]
 fn add(
     /// The first.
-    remaining: i64,
+    left: i64,
     /// The second.
     #[arg(range = 0..=100)]
     right: i64,
 ) -> i64 {
-    remaining + right
+    left + right
 }
 
 /// Adds two numbers.
 #[tool(name = "add", pure)]
 fn add_less(
     /// The first.
-    remaining: i64,
+    left: i64,
     /// The second.
     #[arg(range = 0..=10)]
     right: i64,
 ) -> i64 {
-    remaining + right
+    left + right
 }
 
 #[test]

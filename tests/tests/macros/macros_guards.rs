@@ -61,10 +61,10 @@ fn mix(
     #[arg(default = [-1, 2])] pair: [i8; 2],
     #[arg(default = 10, range = 0.5..=10.0)] part: f64,
     #[arg(default = [])] none: std::collections::BTreeSet<u8>,
-    #[arg(default = 18446744073709551615)] max: u64,
+    #[arg(default = 18446744073709551615)] most: u64,
     #[arg(example = 3, examples(1, 2))] many: Option<u8>,
 ) -> String {
-    format!("{names:?} {pair:?} {part:?} {none:?} {max} {many:?}")
+    format!("{names:?} {pair:?} {part:?} {none:?} {most} {many:?}")
 }
 
 #[tokio::test]

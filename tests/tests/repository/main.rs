@@ -7,4 +7,5 @@ mod codes;
 mod floors;
 mod lanes;
 mod manifest_schema;
+mod prose;
 mod tidy;

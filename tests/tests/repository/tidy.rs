@@ -17,7 +17,7 @@ fn root() -> PathBuf {
 }
 
 /// All files of the repository with one of these endings, without build output.
-fn files(endings: &[&str]) -> Vec<PathBuf> {
+pub(super) fn files(endings: &[&str]) -> Vec<PathBuf> {
     fn walk(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
         let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
@@ -38,11 +38,11 @@ fn files(endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-fn relative(path: &Path) -> String {
+pub(super) fn relative(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
 }
 
-fn is_test(path: &Path) -> bool {
+pub(super) fn is_test(path: &Path) -> bool {
     let path = relative(path);
     path.starts_with("tests/") || path.contains("/tests/") || path.ends_with("tests.rs")
 }

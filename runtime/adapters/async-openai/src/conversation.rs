@@ -126,7 +126,7 @@ async fn answer(
         return said.calls.problems.pop().map_or(Ok(Vec::new()), |why| Err(AdapterError::Response(why)));
     }
     let answers = toolbox.dispatch(said.calls.calls, turn, &Default::default()).await;
-    let mut items = said.kept.messages;
-    items.extend(format.answers(&answers.responses));
+    let mut items = said.raw.messages;
+    items.extend(format.tool_results(&answers.responses));
     Ok(items)
 }

@@ -34,7 +34,7 @@ use toolgen_runtime::schema::dialect::{
     ANTHROPIC, BEDROCK, COHERE, DEEPSEEK, Dialect, GEMINI_JSON_SCHEMA, GROQ, JSON_SCHEMA, MISTRAL, OLLAMA,
     OPENAI, XAI,
 };
-use toolgen_runtime::wire::{AnswerOptions, RefusedTools, WireFormat};
+use toolgen_runtime::wire::{ToolResultOptions, RefusedTools, WireFormat};
 use toolgen_runtime::{Toolbox, Session, ToolCall, ToolContext};
 
 /// Returns the dialect of the schemas that a kind of toolbox takes: plain JSON Schema where none is known.
@@ -130,8 +130,8 @@ impl Conversation {
         }
         let turn = self.turn.clone().with_dialect(self.dialect);
         let answers = self.toolbox.dispatch(calls, &turn, &Default::default()).await;
-        let options = AnswerOptions::default().text_only();
-        let texts = WireFormat::OpenAiChat.answers_with(&answers.responses, &options);
+        let options = ToolResultOptions::default().text_only();
+        let texts = WireFormat::OpenAiChat.tool_results_with(&answers.responses, &options);
         let answers = made.into_iter().zip(&texts).map(|(call, text)| {
             ToolResponse::from_tool_call(call, text["content"].as_str().unwrap_or_default())
         });

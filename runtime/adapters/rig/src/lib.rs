@@ -28,7 +28,7 @@ use rig_core::message::{ImageMediaType, MimeType, ToolName, ToolResultContent};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_runtime::wire::{AnswerOptions, RefusedTools, WireFormat};
+use toolgen_runtime::wire::{ToolResultOptions, RefusedTools, WireFormat};
 use toolgen_runtime::{
     Content, Toolbox, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
 };
@@ -40,7 +40,7 @@ use toolgen_runtime::{
 #[must_use]
 pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
     let turn = Arc::new(|_: &rig_core::tool::ToolContext| ToolContext::new("rig", ""));
-    let tools = toolbox.specs_from_the_start().filter_map(|spec| {
+    let tools = toolbox.specs_with_on_demand().filter_map(|spec| {
         // Plain JSON Schema can express everything; what takes its place holds for any tool.
         let schema =
             spec.schema(&JSON_SCHEMA).map_or_else(|_| json!({ "type": "object" }), |told| told.schema);
@@ -86,9 +86,9 @@ pub fn tools_in(
 ) -> Result<Vec<DynamicTool>, RefusedTools> {
     let turn = Arc::new(turn);
     // The plainest of the formats: `{"name", "description", "input_schema"}`.
-    let told = WireFormat::Anthropic.tools_in(dialect, toolbox.specs_from_the_start())?;
+    let told = WireFormat::Anthropic.tools_in(dialect, toolbox.specs_with_on_demand())?;
     let told = told.as_array().map(Vec::as_slice).unwrap_or_default();
-    let tools = toolbox.specs_from_the_start().zip(told).filter_map(|(spec, told)| {
+    let tools = toolbox.specs_with_on_demand().zip(told).filter_map(|(spec, told)| {
         let description = told["description"].as_str().unwrap_or_default().to_owned();
         let spec = ToolSpec { description: description.into(), ..spec.clone() };
         tool(toolbox, &spec, told["input_schema"].clone(), dialect, &turn)
@@ -163,8 +163,8 @@ fn block(response: &ToolResponse, piece: &Content) -> ToolResultContent {
 
 /// Returns an answer as a text, with a line in place of everything that is none.
 fn told(response: &ToolResponse) -> String {
-    let options = AnswerOptions::default().text_only();
-    let answers = WireFormat::OpenAiChat.answers_with(std::slice::from_ref(response), &options);
+    let options = ToolResultOptions::default().text_only();
+    let answers = WireFormat::OpenAiChat.tool_results_with(std::slice::from_ref(response), &options);
     answers.iter().filter_map(|answer| answer["content"].as_str()).collect()
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::layers::policy::PolicyRules;
 use toolgen_runtime::{Content, Principal, Toolbox, Registry, Service, ToolContext, ToolError, ToolResult};
 use toolgen_runtime::{tool, toolset};
 
@@ -93,7 +93,7 @@ pub fn toolbox() -> (Toolbox, Arc<Waiting>) {
     let registry = Registry::new(toolset![add, picture, log, fail, delete_all, whoami, wait]).unwrap();
     let waiting = Arc::new(Waiting::default());
     let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&waiting));
-    let rules = Rules::builder().exclude(["effect:destructive"]).build().unwrap();
+    let rules = PolicyRules::builder().exclude(["effect:destructive"]).build().unwrap();
     (Toolbox::builder(&registry).context(context).rules(rules).build().unwrap(), waiting)
 }
 

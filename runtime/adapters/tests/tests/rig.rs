@@ -73,7 +73,7 @@ async fn agent_calls_tools_through_the_toolbox() {
 
     let requests = model.requests();
     let sent = requests[0]["tools"].as_array().unwrap();
-    let mine = WireFormat::Anthropic.tools_in(&JSON_SCHEMA, toolbox.specs_from_the_start()).unwrap();
+    let mine = WireFormat::Anthropic.tools_in(&JSON_SCHEMA, toolbox.specs_with_on_demand()).unwrap();
     assert_eq!(sent.len(), mine.as_array().unwrap().len());
     for (sent, mine) in sent.iter().zip(mine.as_array().unwrap()) {
         let keys = ["name", "description", "input_schema"];

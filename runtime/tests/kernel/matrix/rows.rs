@@ -166,13 +166,13 @@ pub(crate) fn deciders() -> Vec<Row> {
         row("layer", &["layer"], |s| s.build(|b, _| b.layer(Twice(AtomicUsize::new(0)))), checks::rate),
         row(
             "repeats",
-            &["repeat_limit", "Repeats"],
+            &["max_repeated_failures", "Repeats"],
             |s| s.build(|b, _| b.max_repeated_failures(std::num::NonZeroU32::new(FAILURES))),
             checks::failures,
         ),
         row(
             "shared failures",
-            &["repeat_store"],
+            &["failure_store"],
             |s| {
                 s.build(|b, w| {
                     b.max_repeated_failures(std::num::NonZeroU32::new(FAILURES))
@@ -263,7 +263,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         ),
         row(
             "nested calls",
-            &["nested_calls"],
+            &["max_nested_calls"],
             |s| s.build(|b, _| b.max_nested_calls(0)),
             |cell| {
                 // A sub-agent's calls are those of a model.
@@ -274,7 +274,7 @@ pub(crate) fn deciders() -> Vec<Row> {
         ),
         row(
             "input",
-            &["input_handler", "effect", "questions"],
+            &["input_handler", "effect", "answerer"],
             |s| s.build(|b, w| b.input_handler(Sure(Arc::clone(w)))),
             checks::input,
         ),
@@ -295,7 +295,7 @@ pub(crate) fn watchers() -> Vec<Row> {
     vec![
         row(
             "pages",
-            &["pages", "without_pages", "Pages"],
+            &["paging", "without_paging", "Pages"],
             |s| s.build(|b, _| b.paging(Pages::new(ResultLimit::bytes(LONGEST)))),
             checks::short,
         ),

@@ -32,8 +32,8 @@ fn anthropic_search_supports_words_and_patterns() {
 
 /// Returns the weather of a place.
 #[tool(read_only, undocumented)]
-fn get_weather(location: String) -> String {
-    format!("It rains in {location}.")
+fn get_weather(place: String) -> String {
+    format!("It rains in {place}.")
 }
 
 /// Sends a parcel.

@@ -29,8 +29,8 @@ fn add(a: i64, b: i64) -> Sum {
 
 /// Fails.
 #[tool(undocumented)]
-fn fail(reason: String) -> Result<String, ToolError> {
-    Err(ToolError::failed(reason))
+fn fail(why: String) -> Result<String, ToolError> {
+    Err(ToolError::failed(why))
 }
 
 /// Draws a dot.

@@ -8,10 +8,10 @@ use crate::prelude::*;
 /// Fails, or does not.
 #[tool(undocumented)]
 fn brittle(
-    reason: &str,
+    why: &str,
     #[inject] fails: toolgen_runtime::Service<Mutex<Option<String>>>,
 ) -> Result<String, ToolError> {
-    let _ = reason;
+    let _ = why;
     fails
         .lock()
         .unwrap()

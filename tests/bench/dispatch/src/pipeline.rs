@@ -6,11 +6,11 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
 use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{MiddlewareDecision, Middleware, ToolRequest};
 use toolgen_runtime::layers::otel::Otel;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::call::limits::EffectLimits;
+use toolgen_runtime::layers::policy::PolicyRules;
 use toolgen_runtime::toolbox::ToolboxBuilder;
 use toolgen_runtime::layers::rate::WindowLimit;
 use toolgen_runtime::{
@@ -44,8 +44,8 @@ struct Idle;
 impl Hooks for Idle {}
 
 impl Middleware for Idle {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::Allow))
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, MiddlewareDecision> {
+        Box::pin(std::future::ready(MiddlewareDecision::Allow))
     }
 }
 
@@ -78,24 +78,24 @@ type Case = (&'static str, Toolbox, ToolContext, &'static str);
 fn cases(auditor: &Auditor) -> Vec<Case> {
     let turn = || ToolContext::new("turn", "");
     let principal = || Principal::new("key-7").with_scopes(["read"]);
-    let rules = || Rules::builder().include(["*"]).exclude(["secret_plans"]).build().unwrap();
+    let rules = || PolicyRules::builder().include(["*"]).exclude(["secret_plans"]).build().unwrap();
     let limit = || WindowLimit::new().with_per_tool(u32::MAX).with_per_principal(u32::MAX);
     let values = || ContextValues::default().with_trusted("workspace_id", 7);
     let build = |builder: ToolboxBuilder| builder.build().unwrap();
-    let limited = || ToolboxContext::new().with_limits(Limits::NONE);
+    let limited = || ToolboxContext::new().with_limits(EffectLimits::NONE);
     let all = builder()
         .context(limited().with_values(values()))
         .allow(["noop", "needs", "served"])
         .rules(rules())
         .rate_limit(limit())
         .middleware(Idle)
-        .pages(Pages::new(ResultLimit::bytes(1 << 16)))
+        .paging(Pages::new(ResultLimit::bytes(1 << 16)))
         .hooks(Idle)
         .on_event(|event| drop(black_box(event)))
         .layer(auditor.clone());
     vec![
         ("bare", build(builder()), turn(), "noop"),
-        ("no guard against repeats", build(builder().repeat_limit(None)), turn(), "noop"),
+        ("no guard against repeats", build(builder().max_repeated_failures(None)), turn(), "noop"),
         ("limits, rules, list", build(builder().context(limited()).rules(rules()).allow(["noop"])), turn(), "noop"),
         ("principal", build(builder()), turn().with_principal(principal()), "noop"),
         ("principal, rate", build(builder().rate_limit(limit())), turn().with_principal(principal()), "noop"),
@@ -103,7 +103,7 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
         ("a requirement", build(builder()), turn().with_values(values()), "needs"),
         ("middleware", build(builder().middleware(Idle)), turn(), "noop"),
         ("circuit breaker", build(builder()), turn(), "served"),
-        ("pages", build(builder().pages(Pages::new(ResultLimit::bytes(1 << 16)))), turn(), "noop"),
+        ("pages", build(builder().paging(Pages::new(ResultLimit::bytes(1 << 16)))), turn(), "noop"),
         ("hooks", build(builder().hooks(Idle)), turn(), "noop"),
         ("events", build(builder().on_event(|event| drop(black_box(event)))), turn(), "noop"),
         ("records", build(builder().layer(auditor.clone())), turn(), "noop"),
