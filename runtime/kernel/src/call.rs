@@ -258,8 +258,8 @@ impl ToolResponse {
     }
 
     /// The request of the response to the loop around the call. For a call that needs input which no handler could
-    /// supply, this is the request that is also in the [`PendingInput`](crate::call::control::PendingInput) of its
-    /// error.
+    /// supply, this is the request that is also in the [`PendingInputCall`](crate::call::control::PendingInputCall)
+    /// of its error.
     #[must_use]
     pub fn control(&self) -> Control {
         match &self.outcome {

@@ -14,7 +14,7 @@ use crate::base::redacted_debug::discreet_debug;
 use crate::base::time::whole_millis;
 
 /// A waiting call: the common part of an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a
-/// [`PendingInput`](crate::call::control::PendingInput).
+/// [`PendingInputCall`](crate::call::control::PendingInputCall).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WaitingCall {

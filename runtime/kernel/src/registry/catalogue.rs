@@ -1,8 +1,9 @@
 //! Tools with which a model finds tools: `list_tools` and `search_tools`.
 //!
-//! When there are more tools than fit in a prompt, a model gets these two and looks up what it needs. They are ordinary
-//! tools, registered like all others; a [discovery](crate::registry::discovery) also takes the others out of the list. They cover the tools of their toolbox that the toolbox and the principal of the
-//! call allow, or a fixed list.
+//! If there are more tools than fit in a prompt, give the model these two tools to look up what it needs. They are
+//! ordinary tools, registered like all others; a [discovery](crate::registry::discovery) also removes the other tools
+//! from the list. They cover the tools of their toolbox that the toolbox and the principal of the call allow, or a
+//! fixed list.
 //!
 //! ```
 //! # use serde_json::json;
@@ -83,7 +84,7 @@ enum Source {
 struct Listed {
     /// The specifications, sorted by name.
     specs: Vec<ToolSpec>,
-    /// The search index, made by the first search.
+    /// The search index, built by the first search.
     index: OnceLock<SearchIndex>,
 }
 
@@ -94,7 +95,7 @@ impl Source {
         Source::List(Arc::new(Listed { specs, index: OnceLock::new() }))
     }
 
-    /// Returns the tools that may be used in a call, sorted by name, without the two catalogue tools.
+    /// Returns the tools that are allowed in a call, sorted by name, without the two catalogue tools.
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
         let mut specs: Vec<&ToolSpec> = match (self, &ctx.turn().peers) {
             (Source::List(list), _) => list.specs.iter().collect(),
@@ -105,7 +106,7 @@ impl Source {
         Ok(specs)
     }
 
-    /// Returns those of the tools that fit a question best, the best first.
+    /// Returns the tools that match a query best, the best first.
     fn search<'a>(
         &'a self,
         question: &str,
@@ -129,7 +130,7 @@ fn no_toolbox() -> ToolError {
     ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a provider")
 }
 
-/// Whether a call may find a tool: it is not one of the two, and the principal may use it.
+/// Whether a call may find a tool: the tool is not one of the two, and the principal may use it.
 fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
     ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
         && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())

@@ -24,7 +24,7 @@ pub trait ToJson {
     /// Returns the value.
     fn to_json(&self) -> Value;
 
-    /// Whether the value is left out of an object that does not need it.
+    /// Whether the value is omitted from an object that does not need it.
     fn is_absent(&self) -> bool {
         false
     }
@@ -39,7 +39,7 @@ pub trait FromJson: Sized {
     ///
     /// # Errors
     ///
-    /// Returns the first place where the value does not fit.
+    /// Returns the first location where the value does not match.
     fn from_json(value: Value) -> Result<Self, JsonError>;
 
     /// Returns the value of a missing field; `None` if the field is required.
@@ -47,20 +47,20 @@ pub trait FromJson: Sized {
         None
     }
 
-    /// Whether its value does not depend on what is read, so that the answer need not be looked at.
+    /// Whether the value does not depend on the JSON that is read, so that the response need not be parsed.
     #[must_use]
     fn ignores_body() -> bool {
         false
     }
 
-    /// Whether `null` is one of its values, so that an optional field of it distinguishes `null` from absence.
+    /// Whether `null` is a value of the type, so that an optional field of it distinguishes `null` from absence.
     #[must_use]
     fn accepts_null() -> bool {
         false
     }
 }
 
-/// Where a value does not fit a type, and why.
+/// The location where a value does not match a type, and the reason.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JsonError {
     pointer: String,
@@ -68,13 +68,13 @@ pub struct JsonError {
 }
 
 impl JsonError {
-    /// Creates an error that the value as a whole does not fit.
+    /// Creates an error of the value as a whole.
     #[must_use]
     pub fn new(message: impl Into<String>) -> JsonError {
         JsonError { pointer: String::new(), message: message.into() }
     }
 
-    /// Creates an error that another kind of value was expected.
+    /// Creates an error for an unexpected type of value.
     #[must_use]
     pub fn expected(what: &str, given: &Value) -> JsonError {
         let given = match given {
@@ -88,7 +88,7 @@ impl JsonError {
         JsonError::new(format!("expected {what}, got {given}"))
     }
 
-    /// Returns the key of the outermost object that leads to the value.
+    /// Returns the key of the outermost object that contains the value.
     #[doc(hidden)]
     pub fn first_key(&self) -> Option<String> {
         let first = self.pointer.strip_prefix('/')?.split('/').next()?;
@@ -131,7 +131,7 @@ pub fn object(always: &[(&str, &dyn ToJson)], given: &[(&str, &dyn ToJson)]) -> 
     Value::Object(map)
 }
 
-/// Builds an object with further fields.
+/// Builds an object with additional fields.
 #[must_use]
 pub fn with_extra<T: ToJson>(mut object: Value, extra: &BTreeMap<String, T>) -> Value {
     if let Value::Object(map) = &mut object {
@@ -162,7 +162,7 @@ impl FromJson for Value {
     }
 }
 
-/// An answer without a body. If there is one despite the document, it is ignored.
+/// A response without a body. A body that exists despite the document is ignored.
 impl FromJson for () {
     fn from_json(_: Value) -> Result<Self, JsonError> {
         Ok(())
@@ -276,7 +276,7 @@ impl<T: FromJson> FromJson for Vec<T> {
     }
 }
 
-/// Keys are types that are written as texts.
+/// Keys are types that are written as strings.
 impl<K: ToJson, T: ToJson> ToJson for BTreeMap<K, T> {
     fn to_json(&self) -> Value {
         let name = |key: &K| match key.to_json() {

@@ -19,7 +19,7 @@ use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, Example, ToolName, ToolSpec};
 
-/// The most groups that an answer names.
+/// The maximum number of groups that a result names.
 const MAX_GROUPS_SHOWN: usize = 60;
 
 /// Returns the specification of one of the tools.
@@ -59,7 +59,7 @@ pub(super) fn describe(name: ToolName, [search, _, call]: &[Text; 3]) -> ToolSpe
 pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpec {
     let text = format!("Calls a tool that {search} found, with the arguments that {describe} tells.");
     let schema = r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The name of the tool."},"arguments":{"type":"object","description":"The arguments of the tool."}},"required":["name"],"additionalProperties":false}"#;
-    // What a call does is known only with the name of the tool, whose own effects are judged.
+    // The effects of a call are known only with the name of the tool; that tool's effects are checked.
     ToolSpec { effects: Effects::UNDECLARED, ..spec(name, "Call Tool", text, schema) }
 }
 
@@ -120,7 +120,7 @@ impl SearchTools {
         Ok(ToolResult::text(listing).with_details(json!({ "tools": tools })))
     }
 
-    /// Says that nothing was found, and in which groups there are tools.
+    /// Returns the message that nothing was found, with the names of the groups that have tools.
     fn nothing(&self, query: &str, group: Option<&str>, allowed: &[&ToolSpec]) -> String {
         let sets = self
             .shelf
@@ -169,14 +169,14 @@ impl DescribeTool {
             }
         }
         match unknown {
-            // Nothing to show beside the mistake.
+            // There is no description to return besides the error.
             Some(reason) if entries.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", reason)),
             _ => Ok(ToolResult::text(entries.join("\n"))),
         }
     }
 }
 
-/// Returns everything that a model needs for a call of the tool.
+/// Returns everything that a model needs to call the tool.
 fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     let dialect = ctx.dialect();
     // A dialect that cannot express a schema still reads arguments of its plain form.
@@ -203,7 +203,7 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     out
 }
 
-/// The tool that calls others. A toolbox never runs it: it calls the other tool instead.
+/// The tool that calls others. A toolbox never runs it, but calls the other tool instead.
 pub(super) struct CallTool {
     pub(super) spec: ToolSpec,
 }
