@@ -263,7 +263,7 @@ impl ToolContext {
     ///
     /// Fails if this call did not come through a [`Toolbox`](crate::toolbox::Toolbox); with `CALL_ENDED` if it
     /// already has a result; with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it; with `CALLS_EXCEEDED` if the
-    /// model's call already led to as many calls as [`nested_calls`](crate::toolbox::ToolboxBuilder::nested_calls)
+    /// model's call already led to as many calls as [`max_nested_calls`](crate::toolbox::ToolboxBuilder::max_nested_calls)
     /// allows; and with the error of the other tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {

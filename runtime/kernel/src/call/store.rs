@@ -9,7 +9,7 @@
 //! | circuit breakers | [`CircuitBreaker::shared`](crate::CircuitBreaker::shared) | `circuits` | service: whether its circuit is open | [`Degrade`](OnFailure::Degrade) to the circuits of this process, or refuse |
 //! | pages | [`Pages::shared`](crate::layers::pages::Pages::shared) | `pages` | owner and handle: a large result | only results of this process can be read |
 //! | sessions | [`Sessions::shared`](crate::Sessions::shared) | `sessions` | owner and ID: values and call history | `Refuse`, or use what this process knows |
-//! | repeat guard | [`repeat_store`](crate::ToolboxBuilder::repeat_store) | `repeats` | call: its failures | each process counts alone |
+//! | repeat guard | [`failure_store`](crate::ToolboxBuilder::failure_store) | `repeats` | call: its failures | each process counts alone |
 //! | approvals | [`Approvals::on`](crate::layers::approval::Approvals::on) | `approvals`, `approval-requests`, `approvals-used` | ID: the entry that people see; the sealed call; nothing | `Refuse`, or each process remembers alone |
 //!
 //! Only the part that writes a row knows its meaning. A store knows rows, their versions and their expiry, so every

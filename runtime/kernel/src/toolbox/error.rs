@@ -1,4 +1,4 @@
-//! Errors of providers.
+//! Errors of toolboxes.
 
 use std::fmt;
 
@@ -20,28 +20,27 @@ pub enum ToolboxError {
     Create {
         /// The tool.
         name: String,
-        /// What the factory reported.
+        /// The error of the factory.
         source: FactoryError,
     },
-    /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with
-    /// `; did you mean '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
-    /// [rules](crate::layers::policy::Rules) take.
+    /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with `; did you mean
+    /// '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
+    /// [rules](crate::layers::policy::PolicyRules) accept.
     UnknownTools(Vec<UnknownTool>),
-    /// Rules name tools or categories that do not exist, so that they would do nothing; one line per rule:
-    /// `rule '{rule}' fits no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
+    /// Rules name tools or categories that do not exist, so they would have no effect; one line per rule: `rule
+    /// '{rule}' matches no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
     UnusedRules(Vec<UnknownTool>),
     /// Toolsets name tools that the registry does not have, or the same tool twice; one line per problem.
     Toolset(ToolsetError),
-    /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
-    /// names with `Discovery::names``
+    /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `` discovery: {reason}; choose
+    /// other names with `Discovery::names` ``
     Discovery(String),
-    /// A rule excludes a tool that the toolbox itself adds, which everybody may call: `rule '{0}' excludes a tool that the
-    /// toolbox itself adds: build it without …`
+    /// A rule excludes a tool that the toolbox itself adds, which every principal may call: `rule '{0}' excludes a
+    /// tool that the toolbox itself adds, …`
     OwnTool(String),
-    /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
-    /// bytes, such as with `openssl rand 32``
+    /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; …`
     ShortKey(usize),
-    /// The limits name something that is no host, so that no host would be allowed by it: `limits: {why}`
+    /// An entry of the limits is not a host, so it would allow no host: `limits: {reason}`
     Host(String),
     /// A registry could not be sealed, or has a tool that the toolbox itself adds; displays as the registry error.
     NotSealed(RegistryError),
@@ -88,7 +87,7 @@ impl fmt::Display for ToolboxError {
     }
 }
 
-/// Writes one line per name, with what was probably meant.
+/// Writes one line per name, with the suggestion for it.
 fn lines(
     f: &mut fmt::Formatter<'_>,
     unknown: &[UnknownTool],

@@ -1,4 +1,4 @@
-//! A program that serves tools one-shot.
+//! A program that runs one call of a tool.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,10 +22,10 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::toolbox::{ToolMeta, Toolbox};
 
-/// How long the end of the program waits for work that cannot be interrupted.
+/// How long the program waits at its end for work that cannot be interrupted.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What the words of the command line ask for.
+/// The request of the command line.
 enum Request {
     Help,
     List,
@@ -33,17 +33,17 @@ enum Request {
     Call(Option<String>),
 }
 
-/// Runs a program that answers one call and ends: `NAME TOOL < arguments.json`. The name of the tool may be left out if
-/// there is only one. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` both in
-/// words.
+/// Runs a program that runs one call and exits: `NAME TOOL < arguments.json`. The name of the tool may be omitted if
+/// there is only one tool. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` a
+/// description of both.
 ///
-/// The standard output holds one JSON object, see [`one_shot`](super); progress, and what only an operator may know
-/// about an error, go to the standard error. The arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`,
-/// `SIGTERM`) cancels the call, which ends the programs it started.
+/// Standard output gets one JSON object, see [`one_shot`](super). Progress, and the details of an error that only an
+/// operator may see, go to standard error. The size of the arguments is limited to [`MAX_INPUT_BYTES`]. An
+/// interruption (`SIGINT`, `SIGTERM`) cancels the call, which ends the programs it started.
 ///
 /// `words` is the command line, with the name of the program first; `toolbox` builds the toolbox, in the asynchronous
-/// runtime of the program. Results should not be cut into pages there
-/// ([`without_pages`](crate::toolbox::ToolboxBuilder::without_pages)): there is nobody to read on.
+/// runtime of the program. Disable paging there ([`without_paging`](crate::toolbox::ToolboxBuilder::without_paging)),
+/// because there is no second call to read the rest of a result.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -77,7 +77,7 @@ pub fn main<E: fmt::Display>(
         Err(response) => (response.json.to_string(), response.status),
     };
     match writeln!(io::stdout(), "{text}") {
-        // A reader that leaves has enough.
+        // If the reader closes the pipe, it has read enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let _ = writeln!(io::stderr(), "the answer cannot be written: {error}");
             ExitCode::FAILURE
@@ -86,7 +86,7 @@ pub fn main<E: fmt::Display>(
     }
 }
 
-/// Returns what is written to the standard output, and the exit status.
+/// Returns the content of standard output, and the exit status.
 fn run<E: fmt::Display>(
     name: &str,
     words: impl Iterator<Item = OsString>,
@@ -122,7 +122,7 @@ fn run<E: fmt::Display>(
     Ok(done)
 }
 
-/// Ends the runtime even if a thread, which nothing can stop, is still working.
+/// Shuts the runtime down even if a thread, which cannot be stopped, is still working.
 fn end(runtime: Runtime) {
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
 }
@@ -149,7 +149,7 @@ fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Reque
     }
 }
 
-/// Returns the tool that is meant: the only one, if none is named.
+/// Returns the named tool, or the only tool if none is named.
 fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShotOutput> {
     let names = || tools.iter().map(|tool| tool.name.as_str());
     let all = || names().collect::<Vec<_>>().join(", ");
@@ -170,7 +170,7 @@ fn wrong(code: &'static str, reason: String) -> OneShotOutput {
     OneShotOutput { status: 2, ..OneShotOutput::failed(&ToolError::failed_with(code, reason)) }
 }
 
-/// Returns the standard input, or one byte more than is allowed.
+/// Returns standard input, or one byte more than is allowed.
 fn input() -> Result<Vec<u8>, String> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -182,7 +182,7 @@ fn input() -> Result<Vec<u8>, String> {
     read.map(|_| bytes).map_err(|error| error.to_string())
 }
 
-/// Answers a call, which an interruption cancels.
+/// Runs a call, which an interruption cancels.
 async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOutput {
     let cancel = CancellationToken::new();
     let watch = tokio::spawn({
@@ -200,8 +200,8 @@ async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOu
     response
 }
 
-/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on
-/// these signals do not end the program. If no handler can be set, they do, and this never ends.
+/// Completes when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From
+/// then on these signals do not end the program. If no handler can be set, they do, and this future never completes.
 #[cfg(unix)]
 pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -214,7 +214,7 @@ pub async fn interrupted() {
     poll_fn(arrived).await;
 }
 
-/// Ends when the program is told to stop.
+/// Completes when the program is told to stop.
 #[cfg(not(unix))]
 pub async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {

@@ -1,4 +1,4 @@
-//! Carries out what a result requests.
+//! Handles the requests of results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,14 +30,14 @@ use crate::spec::ToolSpec;
 use crate::toolbox::{Admitted, Toolbox};
 use toolgen_core::internal::BorrowedValue;
 
-/// The handlers of what results request.
+/// The handlers of requests of results.
 #[derive(Clone, Default)]
 pub(crate) struct Controls {
     pub(crate) effects: BTreeMap<Text, Arc<dyn EffectHandler>>,
     pub(crate) input: Option<Arc<dyn InputHandler>>,
 }
 
-/// The outcome of asking for input.
+/// The outcome of requesting input.
 enum InputOutcome {
     Answer(Value),
     Later(InputRequest),
@@ -56,15 +56,15 @@ impl Toolbox {
         let (inner, spec, ctx) = (self.inner(), admitted.spec, seen.ctx());
         let (layers, controls) = (&inner.layers, &inner.layers.controls);
         let tool = &**inner.build(admitted)?;
-        // A tool may run again only if there is an input handler.
+        // A tool can run again only if there is an input handler.
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
-        // The questions asked before the call was resumed are unknown.
+        // The inputs that were requested before the call was resumed are unknown.
         brings
             .inputs
             .iter()
             .for_each(|response| ctx.hide(&layers.redactor.secrets_in_answer(None, response)));
-        // Boxed: few calls resume, and all would reserve the space for it.
+        // Boxed: few calls resume, and all others would reserve the space for it.
         let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
         let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
@@ -119,7 +119,7 @@ impl Toolbox {
 }
 
 impl Layers {
-    /// Returns the answer to a call whose tool needs more input.
+    /// Returns the error of a call whose tool needs more input.
     fn waits(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
@@ -168,7 +168,7 @@ impl Controls {
         }
     }
 
-    /// Returns an answer that fits, or the request if there is no answer now.
+    /// Returns an input that matches, or the request if there is no input now.
     async fn ask(
         &self,
         request: InputRequest,
@@ -232,7 +232,7 @@ fn nested_wait_error(error: ToolError, call: &ToolCall) -> ToolError {
     }
 }
 
-/// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
+/// Returns the input for a request as the tool gets it, or all problems with it.
 pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
     let Some(response) = shallow(response) else {
@@ -249,7 +249,7 @@ pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, V
         let (shape, defs) = read(schema);
         return decode(&response, &shape, &defs, &JSON_SCHEMA);
     }
-    // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
+    // Arguments are always objects, so an input, which may be another type, is wrapped in one to be checked.
     let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
     for defs in ["$defs", "definitions"] {
         if let Some(named) = schema.get(defs) {
@@ -287,7 +287,7 @@ fn complete(spec: &ToolSpec, result: &mut ToolResult) {
             result.added_to_details("next_state");
         }
         result.details["next_state"] = Value::from(signal.as_str());
-        // A model that reads the value reads all of it.
+        // The text must not be cut: the model reads the whole value.
         if let [Content::Text(text)] = &mut result.content[..]
             && *text == before
         {
