@@ -36,10 +36,10 @@
 //! (feature `http`): `engine.tools(api::TOOLS)`. The
 //! [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md) begins there.
 //!
-//! This crate contains [`Engines`] and re-exports the other crates of the runtime. The table lists the levels from the
-//! highest down. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` also uses. [`call`],
-//! [`registry`], [`toolbox`], most [`layers`] and the common parts of engines are the crate `toolgen-kernel`; the others
-//! are separate crates that depend on it.
+//! This crate contains [`Engines`] and re-exports the other crates of the runtime. The table lists the levels from
+//! the highest down. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` also uses. [`call`],
+//! [`registry`], [`toolbox`], most [`layers`] and the common parts of engines are the crate `toolgen-kernel`; the
+//! others are separate crates that depend on it.
 //!
 //! | level | use | modules |
 //! |---|---|---|

@@ -40,7 +40,7 @@ impl Members {
 
     /// Returns the error of a member with an unknown value.
     pub fn unknown<E: Error>(&self, name: &str, found: &str) -> E {
-        E::custom(format!("{}: `{name}` is `{found}`, which is not known", self.what))
+        E::custom(format!("{}: `{name}` has the unknown value `{found}`", self.what))
     }
 
     fn of<T: DeserializeOwned, E: Error>(&self, name: &str, value: Value) -> Result<T, E> {

@@ -31,11 +31,11 @@ impl Blocked {
         match self {
             Blocked::Truncated => ToolError::failed_with(
                 "TRUNCATED",
-                "The call was cut off before it was complete, and was not executed. Send it again, whole.",
+                "The call was cut off before it was complete, and was not executed. Send the complete call again.",
             ),
             Blocked::Stopped(reason) => ToolError::failed_with(
                 "STOPPED",
-                format!("Your answer was stopped ({reason}), so none of its calls was executed."),
+                format!("Your reply was stopped ({reason}), so none of its calls was executed."),
             ),
             Blocked::Malformed(cause) => {
                 ToolError::failed_with(MALFORMED_CALL, format!("The call was not executed: {cause}."))

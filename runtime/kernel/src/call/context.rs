@@ -263,19 +263,20 @@ impl ToolContext {
     ///
     /// Fails if this call did not come through a [`Toolbox`](crate::toolbox::Toolbox); with `CALL_ENDED` if it
     /// already has a result; with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it; with `CALLS_EXCEEDED` if the
-    /// model's call already led to as many calls as [`max_nested_calls`](crate::toolbox::ToolboxBuilder::max_nested_calls)
-    /// allows; and with the error of the other tool.
+    /// model's call already led to as many calls as
+    /// [`max_nested_calls`](crate::toolbox::ToolboxBuilder::max_nested_calls) allows; and with the error of the other
+    /// tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {
-            let text = "a tool can call others only where it was called through a provider";
+            let text = "a tool can call other tools only if it was called through a toolbox";
             return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
         };
         if self.is_over() {
-            let text = "the call is answered already: what it left behind can call no other tools";
+            let text = "the call has already ended: work that it left behind cannot call other tools";
             return Err(ToolError::failed_with("CALL_ENDED", text));
         }
         if self.depth >= MAX_DEPTH {
-            let text = format!("tools may not call each other more than {MAX_DEPTH} deep");
+            let text = format!("tools cannot call each other more than {MAX_DEPTH} levels deep");
             return Err(ToolError::failed_with("DEPTH_EXCEEDED", text));
         }
         let made = self.made();

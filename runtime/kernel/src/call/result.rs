@@ -247,7 +247,7 @@ impl ToolResult {
                 match rounded_integers(text, &value).is_empty() {
                     true => Ok(Cow::Owned(value)),
                     false => Err(Cow::Borrowed(
-                        "it has an integer beyond 64 bits, which only the text has as it is",
+                        "it has an integer outside the 64-bit range; only the content has its exact value",
                     )),
                 }
             }

@@ -12,11 +12,11 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
 /// Why a path with a link is rejected.
 pub(crate) const LINK: &str =
-    "a link in it leads out of the directory; name what is really below the directory";
+    "it contains a link out of the directory; use the real path below the directory";
 
 /// Why an absolute path is rejected if paths below the directory are allowed.
 pub(crate) const OUTSIDE: &str =
-    "it is absolute, and not below the directory that the tool works in; name a place in that directory";
+    "it is absolute, and not below the directory that the tool works in; use a path in that directory";
 
 /// The directories of a program, by the names that tools use: `#[arg(path(within = "workdir"))]`.
 ///
@@ -55,7 +55,7 @@ type Resolve<'a> = dyn Fn(&Path) -> Result<PathBuf, ToolError> + 'a;
 /// An argument that is a path or contains paths.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`path` is for paths, and `{Self}` is not one",
+    message = "`path` applies only to paths, and `{Self}` is not a path",
     note = "take a `PathBuf`, a `&Path`, a `String` or a `&str`"
 )]
 pub trait PathArgument: Sized {

@@ -18,13 +18,14 @@ pub const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
 pub const NOT_JSON: &str = "it is not JSON";
 
 /// Why a JSON text is not a structured value if it has a number that no value can represent.
-pub(super) const TOO_LARGE: &str = "it has a number that is too large, which only the text has as it is";
+pub(super) const TOO_LARGE: &str = "it has a number that is too large; only the content has its exact value";
 
 /// Returns the message of a call whose tool declares a structured result but returned none.
 #[doc(hidden)]
 pub fn no_structured_result(reason: &str) -> String {
     format!(
-        "The call was made, but it has no structured result: {reason}. What it gave follows as far as it can be shown."
+        "The call was made, but it has no structured result: {reason}. The part of its result that can be shown \
+         follows."
     )
 }
 

@@ -44,10 +44,10 @@ pub trait TypedTool: Serialize + Sized {
 /// A tool whose response is a list that is read item by item, page by page or as a stream: see
 /// `HttpEngine::items_of`.
 #[diagnostic::on_unimplemented(
-    message = "how the list of `{Self}` comes in pages is not known",
+    message = "the pagination of `{Self}` is unknown",
     label = "read item by item",
-    note = "say it where the tools are compiled: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
-    note = "an answer that is not a list is read by `call`"
+    note = "declare it when you compile the tools: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
+    note = "use `call` for a response that is not a list"
 )]
 pub trait TypedItems: TypedTool {
     /// The type of an item; `serde_json::Value` if the document does not declare it.

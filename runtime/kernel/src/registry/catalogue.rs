@@ -48,10 +48,10 @@ pub const SEARCH_TOOLS: &str = "search_tools";
 static LIST: ToolSpec = ToolSpec {
     name: ToolName::new(LIST_TOOLS),
     label: Text::Static("List Tools"),
-    description: Text::Static("Lists the tools there are, by name, with a line about each."),
-    use_for: Text::Static("seeing which tools there are"),
+    description: Text::Static("Lists the available tools by name, with a one-line description of each."),
+    use_for: Text::Static("seeing which tools are available"),
     input: Schema::text(
-        r#"{"type":"object","properties":{"category":{"type":"string","description":"Only tools of this category."},"offset":{"type":"integer","minimum":0,"default":0,"description":"How many tools to leave out at the start."},"limit":{"type":"integer","minimum":1,"maximum":500,"default":50,"description":"The most tools to list."}},"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"category":{"type":"string","description":"Only tools of this category."},"offset":{"type":"integer","minimum":0,"default":0,"description":"How many tools to skip at the start."},"limit":{"type":"integer","minimum":1,"maximum":500,"default":50,"description":"The maximum number of tools to list."}},"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
@@ -60,10 +60,12 @@ static LIST: ToolSpec = ToolSpec {
 static SEARCH: ToolSpec = ToolSpec {
     name: ToolName::new(SEARCH_TOOLS),
     label: Text::Static("Search Tools"),
-    description: Text::Static("Finds tools by words, and tells how they are called. The best comes first."),
+    description: Text::Static(
+        "Finds the tools that match a query, with a one-line description of each. The best match comes first.",
+    ),
     use_for: Text::Static("finding the tool for a task"),
     input: Schema::text(
-        r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"Words about what the tool should do."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."}},"required":["query"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The maximum number of tools to return."}},"required":["query"],"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
@@ -127,7 +129,7 @@ impl Source {
 }
 
 fn no_toolbox() -> ToolError {
-    ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a provider")
+    ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a toolbox")
 }
 
 /// Whether a call may find a tool: the tool is not one of the two, and the principal may use it.

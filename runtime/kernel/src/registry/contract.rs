@@ -191,5 +191,5 @@ pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<
     if changes.is_empty() {
         return Ok(());
     }
-    Err(format!("the tools differ from {visible}:\n{}If that is meant, {REMEDY}.", report(&changes)))
+    Err(format!("the tools differ from {visible}:\n{}If this is intended, {REMEDY}.", report(&changes)))
 }

@@ -286,7 +286,7 @@ impl<'a> Turn for Calls<'a> {
             Refusal::Skipped => ToolResponse::skipped(&call, SKIPPED_BY_MESSAGE),
             Refusal::TooMany => {
                 let text = format!(
-                    "The call was not executed: only the first {} calls of a turn are. \
+                    "The call was not executed: only the first {} calls of a turn run. \
                      Make it again in another turn if it is still needed.",
                     self.options.max_calls
                 );

@@ -59,26 +59,28 @@ impl fmt::Display for ToolboxError {
                 lines(f, names, |name| match name.contains(['*', '?', ':']) {
                     true => format!(
                         "tool '{name}' not registered: a list of allowed tools takes exact names; for patterns, \
-                         use rules (`Rules::builder().include([\"{name}\"])`)"
+                         use rules (`PolicyRules::builder().include([\"{name}\"])`)"
                     ),
                     false => format!("tool '{name}' not registered"),
                 })
             }
-            ToolboxError::UnusedRules(rules) => lines(f, rules, |rule| format!("rule '{rule}' fits no tool")),
+            ToolboxError::UnusedRules(rules) => {
+                lines(f, rules, |rule| format!("rule '{rule}' matches no tool"))
+            }
             ToolboxError::Discovery(reason) => {
                 write!(f, "discovery: {reason}; choose other names with `Discovery::names`")
             }
             ToolboxError::OwnTool(name) => {
-                let help = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
+                let help = if name == READ_RESULT { "with `without_paging`" } else { "without `discovery`" };
                 write!(
                     f,
-                    "rule '{name}' excludes a tool that the provider itself adds, and through which a model gets only \
-                     what it may have anyway: remove the rule, or build the provider {help}"
+                    "rule '{name}' excludes a tool that the toolbox itself adds, and that gives a model no additional \
+                     access: remove the rule, or build the toolbox {help}"
                 )
             }
             ToolboxError::ShortKey(length) => write!(
                 f,
-                "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
+                "the approval key has {length} bytes and needs at least 32; generate random bytes, for example with \
                  `openssl rand 32`"
             ),
             ToolboxError::Host(reason) => write!(f, "limits: {reason}"),

@@ -81,7 +81,7 @@ impl AgentTool for ToolFactory {
         _params: Value,
         _ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        let error = ToolError::failed(format!("{} is only there through a provider", self.spec.name));
+        let error = ToolError::failed(format!("{} is only available through a toolbox", self.spec.name));
         Box::pin(std::future::ready(Err(error)))
     }
 

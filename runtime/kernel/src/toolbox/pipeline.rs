@@ -426,8 +426,8 @@ impl Toolbox {
 /// The error of a call of a tool that lacks a service: a model can only report it.
 fn unbuilt(spec: &ToolSpec, error: FactoryError) -> ToolError {
     let help = format!(
-        "{error}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
-         (`with_named_service`)"
+        "{error}: add a service of that type to the toolbox's context (`ToolboxContext::with_service`), or one with \
+         that name (`with_named_service`)"
     );
     let error = ToolboxError::Create { name: spec.name.to_string(), source: error };
     ToolError::failed_with("SERVICE_UNAVAILABLE", error.to_string()).with_operator_detail(help)

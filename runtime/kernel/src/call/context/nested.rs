@@ -39,9 +39,10 @@ impl NestedCalls {
         let more = |count: u32| (count < max).then_some(count + 1);
         if self.nested.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             let text = format!(
-                "one call may lead to {max} calls of other tools, and this one leads to more: ask for less at once"
+                "a tool call can make at most {max} nested calls, and this one exceeded the limit. Request less work \
+                 per call"
             );
-            let detail = "the limit is `nested_calls` of the provider's builder".to_owned();
+            let detail = "the limit is `max_nested_calls` of the toolbox's builder".to_owned();
             return Err(ToolError::failed_with(CALLS_EXCEEDED, text).with_operator_detail(detail));
         }
         Ok(self.own.fetch_add(1, Ordering::Relaxed) + 1)

@@ -248,7 +248,7 @@ impl Session {
             self.adopt(shared, &known);
         }
         Err(unsaved(&StoreError::new(format!(
-            "others changed the session {TRIES} times while it was stored"
+            "other processes changed the session {TRIES} times while it was being stored"
         ))))
     }
 

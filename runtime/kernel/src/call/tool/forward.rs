@@ -91,7 +91,7 @@ forward!(Box);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool in a list",
     note = "functions with `#[tool]` are listed by their names in `toolset![…]`: `Registry::new(toolset![add])`",
-    note = "any other `AgentTool` stands in an `Arc`: `Registry::new([Arc::new(tool)])`"
+    note = "wrap any other `AgentTool` in an `Arc`: `Registry::new([Arc::new(tool)])`"
 )]
 pub trait IntoTool {
     /// Returns the tool.

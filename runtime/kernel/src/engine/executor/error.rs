@@ -72,7 +72,7 @@ impl fmt::Display for ExecError {
             }
             ExecError::Banned { program } => write!(f, "Command '{program}' is banned for security reasons"),
             ExecError::Denied { program } => {
-                write!(f, "cannot start '{program}': this context starts no programs")
+                write!(f, "cannot start '{program}': this context does not allow programs")
             }
             ExecError::Invalid { message } => f.write_str(message),
             ExecError::Start { program, message } => write!(f, "cannot start '{program}': {message}"),

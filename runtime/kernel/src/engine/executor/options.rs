@@ -223,7 +223,7 @@ pub fn check_env(options: &ExecOptions) -> Result<(), ExecError> {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
     };
     match options.env.iter().find(is_wrong) {
-        Some((name, _)) => Err(ExecError::invalid(format!("{name:?} is not a variable of an environment"))),
+        Some((name, _)) => Err(ExecError::invalid(format!("{name:?} is not a valid environment variable"))),
         None => Ok(()),
     }
 }

@@ -86,7 +86,7 @@ pub(super) async fn missing_by_shell<E: Executor + ?Sized>(
         ["sh", "-c", SCRIPT, "sh"].iter().chain(programs).map(|word| (*word).to_owned()).collect();
     let output = executor.run(&argv, options, cancel).await.map_err(|error| match error {
         ExecError::Start { program, message } => {
-            let message = format!("{message}; without it, no other program can be looked for");
+            let message = format!("{message}; without it, other programs cannot be checked");
             ExecError::Start { program, message }
         }
         error => error,

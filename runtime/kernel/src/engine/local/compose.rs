@@ -103,15 +103,12 @@ impl<'a> StepContext<'a> {
             Some(Value::Array(items)) => items.as_slice(),
             None if each.list.optional => &[],
             None => return Err(self.lacks(Unfilled(each.list.clone()))),
-            Some(_) => return Err(wrong(format!("step `{}` needs a list here", self.step.id))),
+            Some(_) => return Err(wrong(format!("step `{}` needs an array here", self.step.id))),
         };
         let limit = each.max_items as usize;
         if items.len() > limit {
             let id = &self.step.id;
-            return Err(wrong(format!(
-                "step `{id}` takes at most {limit} items, and these are {}",
-                items.len()
-            )));
+            return Err(wrong(format!("step `{id}` takes at most {limit} items, but got {}", items.len())));
         }
         let mut values = vec![Value::Null; items.len()];
         let mut waiting = items.iter().enumerate();

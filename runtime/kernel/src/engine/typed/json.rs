@@ -81,8 +81,8 @@ impl JsonError {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
-            Value::String(_) => "a text",
-            Value::Array(_) => "a list",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         };
         JsonError::new(format!("expected {what}, got {given}"))
@@ -199,7 +199,7 @@ impl FromJson for String {
     fn from_json(value: Value) -> Result<Self, JsonError> {
         match value {
             Value::String(text) => Ok(text),
-            other => Err(JsonError::expected("a text", &other)),
+            other => Err(JsonError::expected("a string", &other)),
         }
     }
 }
@@ -222,9 +222,9 @@ macro_rules! scalar {
 
 scalar!(bool, "a boolean", value => value.as_bool());
 scalar!(f64, "a number", value => value.as_f64());
-scalar!(i32, "an integer of 32 bits", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
-scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)));
-scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(to_integer(value.as_f64()?)?).ok()));
+scalar!(i32, "a 32-bit integer", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
+scalar!(i64, "a 64-bit integer", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)));
+scalar!(u64, "a positive 64-bit integer", value => value.as_u64().or_else(|| u64::try_from(to_integer(value.as_f64()?)?).ok()));
 
 impl<T: ToJson> ToJson for Option<T> {
     fn to_json(&self) -> Value {
@@ -270,7 +270,7 @@ impl<T: ToJson> ToJson for Vec<T> {
 
 impl<T: FromJson> FromJson for Vec<T> {
     fn from_json(value: Value) -> Result<Self, JsonError> {
-        let Value::Array(items) = value else { return Err(JsonError::expected("a list", &value)) };
+        let Value::Array(items) = value else { return Err(JsonError::expected("an array", &value)) };
         let items = items.into_iter().enumerate();
         items.map(|(at, item)| T::from_json(item).map_err(|error| error.at(&at.to_string()))).collect()
     }
@@ -314,7 +314,7 @@ macro_rules! tuple {
 
         impl<$($type: FromJson),+> FromJson for ($($type,)+) {
             fn from_json(value: Value) -> Result<Self, JsonError> {
-                let Value::Array(items) = value else { return Err(JsonError::expected("a list", &value)) };
+                let Value::Array(items) = value else { return Err(JsonError::expected("an array", &value)) };
                 let mut items = items.into_iter();
                 // Missing items fail as `null` does.
                 Ok(($($type::from_json(items.next().unwrap_or_default())?,)+))

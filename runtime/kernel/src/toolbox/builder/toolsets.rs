@@ -66,7 +66,7 @@ impl ToolboxBuilder {
             discovery = discovery.group(set.clone());
         }
         let discovered = discovery.open(&self.registry).map_err(|(name, error)| {
-            ToolboxError::Discovery(format!("'{name}' is not a name of a tool: {error}"))
+            ToolboxError::Discovery(format!("'{name}' is not a valid tool name: {error}"))
         })?;
         for tool in &discovered.tools {
             if self.registry.index(tool.name()).is_some() {

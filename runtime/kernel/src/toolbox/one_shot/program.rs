@@ -79,7 +79,7 @@ pub fn main<E: fmt::Display>(
     match writeln!(io::stdout(), "{text}") {
         // If the reader closes the pipe, it has read enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(io::stderr(), "the answer cannot be written: {error}");
+            let _ = writeln!(io::stderr(), "the output cannot be written: {error}");
             ExitCode::FAILURE
         }
         _ => ExitCode::from(status),
@@ -128,10 +128,10 @@ fn end(runtime: Runtime) {
 }
 
 fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Request, String> {
-    let help = format!("`{name} --help` shows what there is");
+    let help = format!("see `{name} --help`");
     let mut given = Vec::new();
     for word in words {
-        given.push(word.into_string().map_err(|_| format!("A word is not UTF-8; {help}"))?);
+        given.push(word.into_string().map_err(|_| format!("An argument is not UTF-8; {help}"))?);
     }
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     match given.as_slice() {
@@ -141,9 +141,9 @@ fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Reque
         ["--schema", tool] => Ok(Request::Schema(Some((*tool).to_owned()))),
         [] => Ok(Request::Call(None)),
         [tool] if !tool.starts_with('-') => Ok(Request::Call(Some((*tool).to_owned()))),
-        [option, ..] if option.starts_with('-') => Err(format!("There is no option `{option}`; {help}")),
+        [option, ..] if option.starts_with('-') => Err(format!("Unknown option `{option}`; {help}")),
         [_, more, ..] => Err(format!(
-            "`{more}` is too much: the arguments are a JSON object on the standard input; {help}"
+            "Unexpected argument `{more}`: the tool reads its arguments as JSON from standard input; {help}"
         )),
         _ => Err(help),
     }
@@ -174,7 +174,8 @@ fn wrong(code: &'static str, reason: String) -> OneShotOutput {
 fn input() -> Result<Vec<u8>, String> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        let _ = writeln!(io::stderr(), "The arguments, as a JSON object; the end of the input sends them:");
+        let _ =
+            writeln!(io::stderr(), "Enter the arguments as a JSON object, and end the input to send them:");
     }
     let mut bytes = Vec::new();
     let max = u64::try_from(MAX_INPUT_BYTES).unwrap_or(u64::MAX);
@@ -233,12 +234,12 @@ fn help(name: &str, tools: &[ToolMeta]) -> String {
         format!("  {name:width$}  {first}\n")
     });
     format!(
-        "Answers one call of a tool: reads the arguments as a JSON object from the standard input and writes \
+        "Runs one call of a tool: reads the arguments as a JSON object from standard input and writes \
          {{\"result\": …}}, {{\"results\": […]}} or {{\"error\": …, \"code\": …}}.\n\n\
          Usage:\n  {usage}\n  {name} --schema TOOL    prints the schema of the arguments\n  \
          {name} --list           prints all tools as JSON\n\n\
          Tools:\n{}\n\
-         Exit status: 0 a result, 1 an error, 2 wrong usage, 130 interrupted",
+         Exit status: 0 a result, 1 an error, 2 a usage error, 130 interrupted",
         lines.collect::<String>()
     )
 }

@@ -153,7 +153,7 @@ impl Controls {
             Some(Err(silence)) => {
                 let how = match silence {
                     CallbackFailure::Panicked => "failed",
-                    CallbackFailure::Late => "was not done in time",
+                    CallbackFailure::Late => "did not complete in time",
                 };
                 let text = format!("the effect '{}' {how}", effect.name);
                 return Err(ToolError::failed_with(EFFECT_FAILED, text));
@@ -162,7 +162,7 @@ impl Controls {
         match result.control {
             Control::Continue | Control::Complete { .. } => Ok(result),
             Control::Effect(_) | Control::NeedInput(_) => {
-                let text = format!("the effect '{}' asked for something itself", effect.name);
+                let text = format!("the effect '{}' made a request itself", effect.name);
                 Err(ToolError::failed_with(EFFECT_FAILED, text))
             }
         }
@@ -177,7 +177,7 @@ impl Controls {
         limit: Option<Duration>,
     ) -> Result<InputOutcome, ToolError> {
         if answered >= MAX_INPUT_ROUNDS {
-            let text = format!("the tool asked for input more than {MAX_INPUT_ROUNDS} times");
+            let text = format!("the tool requested input more than {MAX_INPUT_ROUNDS} times");
             return Err(ToolError::failed_with("INPUT_ROUNDS", text));
         }
         let Some(handler) = &self.input else { return Ok(InputOutcome::Later(request)) };
@@ -206,8 +206,7 @@ impl Controls {
             }
         }
         let lines: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
-        let text =
-            format!("The tool needs input, and the answer to its question is not valid: {}", request.message);
+        let text = format!("The tool needs input, and the given input is not valid: {}", request.message);
         Err(ToolError::failed_with("INPUT_INVALID", text).with_operator_detail(lines.join("\n")))
     }
 }
@@ -236,7 +235,7 @@ fn nested_wait_error(error: ToolError, call: &ToolCall) -> ToolError {
 pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
     let Some(response) = shallow(response) else {
-        let message = format!("the answer is nested more than {MAX_DEPTH} levels deep");
+        let message = format!("the input is nested more than {MAX_DEPTH} levels deep");
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
             kind: ArgumentProblemKind::Value,

@@ -24,8 +24,8 @@ use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
 /// The message for a model if middleware would change approved arguments.
-const CHANGED: &str =
-    "The call was not executed: it was approved as it is, and tool middleware wants to change it.";
+const CHANGED: &str = "The call was not executed: a person approved these exact arguments, and middleware would \
+                       have changed them.";
 
 /// Valid arguments in both forms.
 struct Arguments {
@@ -152,7 +152,7 @@ impl Layers {
         decided.ok_or(ToolError::Cancelled)?.map_err(|silence| {
             ToolError::denied(match silence {
                 CallbackFailure::Panicked => "tool middleware panicked",
-                CallbackFailure::Late => "tool middleware did not answer in time",
+                CallbackFailure::Late => "tool middleware did not respond in time",
             })
         })
     }

@@ -20,7 +20,7 @@ pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
     if all.len() > MAX_CHOICES_SHOWN {
         known.push("…");
     }
-    JsonError::new(format!("{text:?} is not one of the allowed texts: {}", known.join(", ")))
+    JsonError::new(format!("{text:?} is not one of the allowed strings: {}", known.join(", ")))
 }
 
 /// Returns the string of the property that distinguishes the variants of a union, or an empty string.
