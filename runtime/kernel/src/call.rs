@@ -117,7 +117,7 @@ impl ToolCall {
         ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
     }
 
-    /// Creates a call of which only the ID and the name are known.
+    /// Creates a call from an ID and a name alone.
     #[doc(hidden)]
     pub fn without_arguments(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }

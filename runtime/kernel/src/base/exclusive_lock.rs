@@ -113,7 +113,7 @@ impl State {
         }
     }
 
-    /// Admits the calls that need not wait any longer.
+    /// Admits the calls that no longer have to wait.
     fn admit_waiting(&mut self) {
         while let Some(next) = self.queue.front()
             && !self.alone
@@ -264,7 +264,7 @@ mod tests {
         let second = Exclusion::enter(&root, Some(other.seat()), true);
         assert!(!first.must_wait() && second.must_wait());
         drop(first);
-        assert!(second.must_wait(), "the first caller goes on");
+        assert!(second.must_wait(), "the first caller continues");
         drop(one);
         assert!(!second.must_wait());
         drop(second);

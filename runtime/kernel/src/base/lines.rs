@@ -60,7 +60,7 @@ impl Lines {
         &self.line
     }
 
-    /// Reads the next bytes, and calls `hear` for each line that ends in them.
+    /// Reads the next bytes, and passes on each line that ends in them.
     pub fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
         while let Some(end) = memchr(b'\n', bytes) {
             let rest = &bytes[end + 1..];
@@ -81,7 +81,7 @@ impl Lines {
         self.add(bytes);
     }
 
-    /// Calls `hear` for the last line if the stream ends without a line end.
+    /// Passes on the last line if the stream ends without a line end.
     pub fn finish(&mut self, hear: impl FnMut(Line<'_>)) {
         if !self.line.is_empty() || self.skim.is_some() {
             self.push(b"\n", hear);

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use toolgen_test_support::cpu_time;
 
-    /// Needles, and texts that contain them.
+    /// Pairs of a needle and a text with the needle.
     const ENCODED: &[(&str, &str)] = &[
         ("hunter2 x/y:z", "a hunter2 x/y:z b"),
         ("hunter2 x/y:z", "a hunter2%20x/y:z b"),

@@ -52,7 +52,7 @@ impl ApprovalRequest {
         self
     }
 
-    /// Returns the ID under which the call waits, if the toolbox has a
+    /// Returns the ID of the waiting call, if the toolbox has a
     /// [queue](crate::toolbox::ToolboxBuilder::approval_queue).
     #[must_use]
     pub fn queue_id(&self) -> &str {

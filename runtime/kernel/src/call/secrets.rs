@@ -177,7 +177,7 @@ impl Secrets {
         cut
     }
 
-    /// Returns where a secret may begin whose end is missing because the text is incomplete; otherwise the length of
+    /// Returns where a secret may begin whose end is missing from an incomplete text; otherwise the length of
     /// the text.
     #[doc(hidden)]
     pub fn unfinished(&self, text: &str) -> usize {

@@ -119,7 +119,7 @@ pub(super) struct Shared {
     unsaved: Mutex<Unsaved>,
 }
 
-/// Changes that may not be stored yet, each with its number. They are removed when they are stored, not when they are
+/// Changes that are possibly not stored yet, each with its number. They are removed when they are stored, not when they are
 /// sent: a caller may cancel in between.
 #[derive(Clone, Default)]
 struct Unsaved {
