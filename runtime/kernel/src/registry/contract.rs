@@ -95,7 +95,7 @@ macro_rules! export {
 /// Fails a test if the tools differ from the committed lock, and explains each change.
 ///
 /// The path is relative to the directory of the crate. If the variable `TOOLGEN_UPDATE` is set, the lock is written
-/// instead. A third argument, a [`Class`], allows changes below that class.
+/// instead. A third argument, a [`ChangeClass`](crate::spec::drift::ChangeClass), allows changes below that class.
 ///
 /// ```no_run
 /// use toolgen_runtime::{assert_contract, tool, toolset};
