@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! A tool that is an HTTP request, a command or a composition needs no closure: its [`Call`](crate::Call) is data,
-//! and `Engines::tools_from` accepts tools built at run time.
+//! A tool that is an HTTP request, a command or a composition needs no closure: its
+//! [`ExecutionPlan`](crate::ExecutionPlan) is data, and `Engines::tools_from` accepts tools built at run time.
 
 use std::fmt;
 use std::sync::Arc;
