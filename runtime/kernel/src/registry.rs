@@ -115,7 +115,7 @@ impl fmt::Display for RegistryProblem {
                     }
                     [None, None] => f.write_str("Both are in the set")?,
                 }
-                f.write_str(": rename or remove one of them, or replace the other with `replace`.")
+                f.write_str(": rename or remove one of them, or use `replace` to replace the other.")
             }
             RegistryProblem::NotRegistered(name) => write!(f, "Tool [{name}] is not registered."),
             RegistryProblem::Requirement(problem) => problem.fmt(f),
