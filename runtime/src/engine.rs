@@ -1,12 +1,13 @@
-//! Engines: each one runs a kind of call that is data, such as an HTTP request.
+//! Engines: each one runs one kind of call that is data, such as an HTTP request.
 //!
-//! [`Engines`] makes the tools of a generated module, or of a document that was loaded, callable, whatever their kind:
+//! [`Engines`] makes the tools of a generated module, or of a document that was loaded at run time, callable,
+//! regardless of their kind:
 //!
-//! | kind of call | engine | set up by |
+//! | kind of call | engine | setup |
 //! |---|---|---|
 //! | HTTP request | `http::HttpEngine` | the program: servers, credentials |
-//! | command | `command::CommandEngine` | none, or the program: where programs run |
-//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or what answers questions |
+//! | command | `command::CommandEngine` | none, or the program: where commands run |
+//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or handlers for the server's requests |
 //! | function | [`FunctionTable`] | the program: its functions |
 //! | agent | [`AgentEngine`](crate::agent::sub_agent) | the program: how a model is reached |
 //! | composition, completion, effect | of [`Engines`] | none |
@@ -24,7 +25,7 @@
 //! use toolgen_runtime::spec::template::{Reference, Root, Template};
 //! use toolgen_runtime::{Call, List, Registry, Tool, ToolCall, ToolContext};
 //!
-//! // `printf [%s] {text}`: what a manifest compiles to.
+//! `printf [%s] {text}`: the compiled form of a manifest.
 //! let text = Reference { root: Root::Argument("text".into()), path: List::EMPTY, optional: false };
 //! let words = [
 //!     Template::Constant(r#""printf""#.into()),

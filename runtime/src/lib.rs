@@ -1,7 +1,7 @@
-//! What an LLM tool is, as data, and the thin runtime that registers, offers and runs it.
+//! LLM tools as data, and the thin runtime that registers, offers and runs them.
 //!
-//! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Toolbox`] offers
-//! some of them to one agent, and each call through a toolbox passes its layers and gets exactly one answer.
+//! A [`ToolSpec`] describes a tool and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools. A [`Toolbox`]
+//! offers some of them to one agent. Each call through a toolbox passes its layers and gets exactly one response.
 //!
 #![cfg_attr(feature = "macros", doc = "```")]
 #![cfg_attr(not(feature = "macros"), doc = "```ignore")]
@@ -36,23 +36,24 @@
 //! (feature `http`): `engine.tools(api::TOOLS)`. The
 //! [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md) begins there.
 //!
-//! This crate holds [`Engines`] and re-exports the others of the runtime. The table goes from what stands
-//! highest down. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` shares; [`call`], [`registry`],
-//! [`toolbox`], most [`layers`] and what engines have in common are `toolgen-kernel`; all else are crates that stand on it.
+//! This crate contains [`Engines`] and re-exports the other crates of the runtime. The table lists the levels from
+//! the highest down. The two lowest are the crate `toolgen-core`, which the compiler `toolgen` also uses. [`call`],
+//! [`registry`], [`toolbox`], most [`layers`] and the common parts of engines are the crate `toolgen-kernel`; the
+//! others are separate crates that depend on it.
 //!
-//! | floor | to | modules |
+//! | level | use | modules |
 //! |---|---|---|
 //! | `builtin` | use ready-made tools | files, searches, shells, chats |
 //! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`store`] | share state between processes | [`MemoryStore`](store::MemoryStore), `SqliteStore`, `PostgresStore`, `RedisStore` |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`toolbox`] | offer tools to an agent | [`Toolbox`], [`ToolboxBuilder`], [`ToolFactory`](toolbox::ToolFactory), [`one_shot`](toolbox::one_shot) |
-//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`dependencies`](layers::dependencies), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), `trace`, `otel`, `audit`, `replay`, `cassette` |
+//! | [`layers`] | limit, observe and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`dependencies`](layers::dependencies), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), `trace`, `otel`, `audit`, `replay`, `cassette` |
 //! | [`wire`] | talk to a model's vendor | [`WireFormat`](wire::WireFormat) |
-//! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
+//! | [`engine`] | run tools that are data or closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
 //! | [`function`] | turn a Rust function into a tool | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
-//! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
+//! | [`call`] | write tools by hand, read results | [`ToolContext`], [`ToolResult`], [`ToolError`], [`EffectLimits`], [`Principal`], [`Session`] |
 //! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs), [`lint`](spec::lint) |
 //! | [`schema`] | read, render and check schemas | [`shape`](schema::shape), [`dialect`](schema::dialect) |
 //!
@@ -61,26 +62,26 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `macros` | yes | `#[tool]`, `#[tools]`, `#[derive(ToolInput)]` |
-//! | `runtime` | yes | calls, registries, providers and layers, which are always there |
+//! | `runtime` | yes | calls, registries, toolboxes and layers, which are always included |
 //! | `http` | | the HTTP engine, for tools of OpenAPI documents |
-//! | `compression` | | answers that are compressed by Brotli or Zstandard (with `http`) |
+//! | `compression` | | responses that are compressed with Brotli or Zstandard (with `http`) |
 //! | `typed` | | argument and result structs of generated tools |
-//! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
+//! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of strings, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
-//! | `audit` | | records of calls, in memory and as lines of JSON, and replays of them; cassettes of network traffic |
-//! | `sqlite` | | records, and state that processes share, in SQLite (with `audit`): see [`store`] |
+//! | `audit` | | audit records of calls, in memory and as JSON lines, and replays of them; cassettes of network traffic |
+//! | `sqlite` | | audit records, and state that processes share, in SQLite (with `audit`): see [`store`] |
 //! | `postgres` | | the same in PostgreSQL (with `audit`) |
 //! | `redis` | | state that processes share, in Redis or Valkey |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `mcp` | | tools of MCP servers (with `process`) |
 //! | `one-shot` | | programs that answer one call on their standard input and output |
-//! | `builtin` | | ready-made tools: files, searches, lines of shell, chats (with `agent`, `executor`) |
+//! | `builtin` | | ready-made tools: files, searches, shell commands, chats (with `agent`, `executor`) |
 //! | `mcp-server` | | a server of the Model Context Protocol |
 //! | `mcp-oauth` | | OAuth for MCP servers over HTTP (with `mcp`, `http`) |
 //! | `rmcp` | | tools of clients, and handlers for servers, of the `rmcp` crate (with `mcp`, `mcp-server`) |
 //! | `tracing` | | a span and log lines for each call |
-//! | `otel` | | spans and metrics of OpenTelemetry for calls, agents and requests to servers, and its context in what tools send |
+//! | `otel` | | spans and metrics of OpenTelemetry for calls, agents and requests to servers, and its context in outgoing requests |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
 //!
@@ -111,7 +112,7 @@ pub mod function {
     pub use toolgen_function::*;
 }
 
-/// What every call passes, one module each; records and replays, with the feature `audit`.
+/// The layers that every call passes, one module each; records and replays, with the feature `audit`.
 pub mod layers {
     pub use toolgen_kernel::layers::*;
     #[cfg(feature = "audit")]
@@ -124,7 +125,7 @@ pub mod serve {
     pub use toolgen_mcp::server as mcp;
 }
 
-/// Calls of tools in tests: one by one, and whole runs that were recorded.
+/// Calls tools in tests: single calls, and recorded runs.
 pub mod testing {
     pub use toolgen_kernel::call::testing::*;
     #[cfg(feature = "audit")]

@@ -135,8 +135,11 @@ fn unknown_arguments_are_a_usage_error() {
         (&[][..], "Name one of the tools: add, greet, wait"),
         (&["ad"], "Tool not found: ad; did you mean 'add'?"),
         (&["--schema", "nothing_of_the_kind"], "Tool not found: nothing_of_the_kind; there are add, greet"),
-        (&["--lists"], "There is no option `--lists`"),
-        (&["add", "{}"], "`{}` is too much: the arguments are a JSON object on the standard input"),
+        (&["--lists"], "Unknown option `--lists`"),
+        (
+            &["add", "{}"],
+            "Unexpected argument `{}`: the tool reads its arguments as JSON from standard input",
+        ),
     ] {
         let (status, json) = told(&run("all", words, b"{}"));
         assert_eq!(status, 2, "{json}");

@@ -1,4 +1,4 @@
-//! The foundation: helpers independent of tools. Those that need no runtime are in `toolgen-core`.
+//! Helpers that do not depend on tools. The helpers that need no runtime are in `toolgen-core`.
 
 #![allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 

@@ -1,4 +1,4 @@
-//! A tool call made by a model, and its one answer.
+//! A tool call made by a model, and its response.
 
 pub(crate) mod approval;
 #[cfg(feature = "folder")]
@@ -67,15 +67,16 @@ use crate::spec::output::StructuredOutput;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The ID by which the model matches the answer to the call.
+    /// The model's call ID, repeated in the tool response.
     pub id: Text,
     /// The name of the tool to call.
     pub name: Text,
-    /// The arguments: an object, or the text the model wrote.
+    /// The arguments: an object, or the text that the model wrote.
     pub arguments: Value,
-    /// If set, the call is not run but answered with this reason.
+    /// If set, the call does not run, and its response has this reason.
     pub blocked: Option<Blocked>,
-    /// The tool through which the model made the call, if it did not call by name: the answer has its name.
+    /// The tool through which the model made the call, if it did not call the tool by name: the response has its
+    /// name.
     #[doc(hidden)]
     pub via: Option<Text>,
     /// The saved state of a call that waited and now resumes. Not part of the JSON, since only sealed state can be
@@ -110,27 +111,27 @@ impl<'de> serde_core::Deserialize<'de> for ToolCall {
 }
 
 impl ToolCall {
-    /// A complete call.
+    /// Creates a complete call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> ToolCall {
         let (id, name) = (id.into().into(), name.into().into());
         ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
     }
 
-    /// A call whose ID and name alone are known.
+    /// Creates a call from an ID and a name alone.
     #[doc(hidden)]
     pub fn without_arguments(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }
 
-    /// Marks the call as blocked: it is answered but never run.
+    /// Marks the call as blocked: it gets a response but never runs.
     #[must_use]
     pub fn blocked(mut self, reason: Blocked) -> ToolCall {
         self.blocked = Some(reason);
         self
     }
 
-    /// Makes the call acceptable to the layers: its arguments can be walked, and its name is cut if it is longer than
-    /// any tool's, so that no record and no answer repeats it.
+    /// Makes the call safe to pass through the layers: blocks it if its arguments are nested too deeply, and cuts its
+    /// name if it is longer than that of any tool, so that no record and no response repeats it.
     #[doc(hidden)]
     pub fn fit(&mut self) {
         if let Cow::Owned(name) = shown_name(&self.name) {
@@ -139,13 +140,13 @@ impl ToolCall {
         self.shallow();
     }
 
-    /// Shortens the ID to what is recorded, and returns it as it was.
+    /// Shortens the ID to the length that is recorded, and returns the original.
     pub(crate) fn shorten_id(&mut self) -> Text {
         let visible = shown_id(&self.id);
         std::mem::replace(&mut self.id, visible)
     }
 
-    /// Blocks the call if its arguments are nested too deeply to be walked, and drops them.
+    /// Blocks the call if its arguments are nested too deeply to traverse, and drops them.
     #[doc(hidden)]
     pub fn shallow(&mut self) {
         if !is_shallow(&self.arguments) {
@@ -155,18 +156,18 @@ impl ToolCall {
         }
     }
 
-    /// Marks the call as one that the model could not finish.
+    /// Marks the call as one that the model did not complete.
     #[must_use]
     pub fn truncated(self) -> ToolCall {
         self.blocked(Blocked::Truncated)
     }
 }
 
-/// The maximum length in bytes of a name that is compared with others, recorded and repeated to a model. No tool has a
-/// longer one.
+/// The maximum length of a name that is compared with others, recorded and repeated to a model, in bytes. No tool has
+/// a longer name.
 pub(crate) const MAX_NAME_BYTES: usize = 2 * MAX_NAME;
 
-/// Returns the name as it is shown: its beginning and `…` if it is longer than any tool's.
+/// Returns the name as it is displayed: its beginning and `…` if it is longer than that of any tool.
 pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
     if name.len() <= MAX_NAME_BYTES {
         return Cow::Borrowed(name);
@@ -174,10 +175,10 @@ pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
 }
 
-/// The maximum length in bytes of the ID of a call that is recorded. No toolbox gives longer ones.
+/// The maximum length of a call ID that is recorded, in bytes. No vendor uses longer ones.
 pub(crate) const LONGEST_ID: usize = 256;
 
-/// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than any that providers give.
+/// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than that of any vendor.
 #[doc(hidden)]
 pub fn shown_id(id: &Text) -> Text {
     if id.len() <= LONGEST_ID {
@@ -186,11 +187,11 @@ pub fn shown_id(id: &Text) -> Text {
     Text::from(format!("{}…", &id[..truncate::floor(id, LONGEST_ID / 2)]))
 }
 
-/// The one answer to a tool call.
+/// The response to a tool call. Each call gets exactly one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResponse {
-    /// The ID of the answered call.
+    /// The ID of the call.
     pub id: Text,
     /// The name of the tool that was called.
     pub name: Text,
@@ -208,7 +209,7 @@ pub struct ToolResponse {
 }
 
 impl ToolResponse {
-    /// An answer given immediately, with a duration of zero.
+    /// Creates an immediate response, with a duration of zero.
     #[must_use]
     pub fn new(call: &ToolCall, outcome: Result<ToolResult, ToolError>) -> ToolResponse {
         ToolResponse {
@@ -222,8 +223,7 @@ impl ToolResponse {
         }
     }
 
-    /// Makes this the answer to the call of another tool, through which the call was made. That tool declares no
-    /// structured result.
+    /// Makes this the response of the tool through which the call was made. That tool declares no structured result.
     pub(crate) fn made_through(&mut self, via: Option<Text>) {
         if let Some(via) = via {
             self.name = via;
@@ -231,7 +231,7 @@ impl ToolResponse {
         }
     }
 
-    /// The answer to a call that is not run, with the reason the model sees.
+    /// Creates the response to a call that does not run, with the reason for the model.
     pub fn skipped(call: &ToolCall, reason: impl Into<String>) -> ToolResponse {
         let error = ToolError::failed_with("SKIPPED", reason);
         ToolResponse { skipped: true, ..ToolResponse::new(call, Err(error)) }
@@ -243,9 +243,9 @@ impl ToolResponse {
         self.outcome.as_ref().map_or(true, ToolResult::is_error)
     }
 
-    /// Returns what the people who run the program read of a failure: the [text of the
-    /// error](ToolError::operator_text), or that [of the result](ToolResult::operator_text), which says for instance which
-    /// credential a service refused. `None` if there is no failure.
+    /// Returns the description of a failure for operators: the [text of the error](ToolError::operator_text), or that
+    /// [of the result](ToolResult::operator_text), which says for instance which credential a service rejected.
+    /// `None` if there is no failure.
     #[must_use]
     pub fn operator_text(&self) -> Option<Cow<'_, str>> {
         match &self.outcome {
@@ -257,8 +257,9 @@ impl ToolResponse {
         }
     }
 
-    /// What the answer asks of the loop around the call. For a call that needs input which no handler could supply,
-    /// this is the request that is also in the [`PendingInput`](crate::call::control::PendingInput) of its error.
+    /// The request of the response to the loop around the call. For a call that needs input which no handler could
+    /// supply, this is the request that is also in the [`PendingInputCall`](crate::call::control::PendingInputCall)
+    /// of its error.
     #[must_use]
     pub fn control(&self) -> Control {
         match &self.outcome {
@@ -277,7 +278,7 @@ impl ToolResponse {
         }
     }
 
-    /// The texts that a model sees, one per line.
+    /// The text content that a model sees, one piece per line.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.outcome {
@@ -286,10 +287,10 @@ impl ToolResponse {
         }
     }
 
-    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms", "provenance"}`; an
-    /// error adds `error_code`. The timestamp is in milliseconds since 1970. The provenance is always `tool-result`:
-    /// whoever keeps messages of several sources knows that this one is what a tool said just now, and neither a word
-    /// of the user nor a text to be cached.
+    /// The response as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms",
+    /// "provenance"}`; an error adds `error_code`. The timestamp is in milliseconds since 1970. The provenance is
+    /// always `tool-result`: programs that store messages of several sources can tell that a tool produced this one,
+    /// and that it is neither a user message nor text to cache.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let content: Vec<Value> = self.content().iter().map(Content::to_json).collect();

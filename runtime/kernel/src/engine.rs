@@ -1,4 +1,4 @@
-//! What engines have in common: each one runs a kind of call that is data, such as an HTTP request.
+//! The common parts of engines. Each engine runs one kind of call that is data, such as an HTTP request.
 
 #[doc(hidden)]
 pub mod arguments;
@@ -24,17 +24,17 @@ use crate::call::tool::AgentTool;
 use crate::call::toolbox_context::FactoryError;
 use crate::spec::plan::Tool;
 
-/// Runs compiled tools of a kind: it says which, and makes them callable.
+/// Runs compiled tools of one kind.
 pub trait Engine: Send + Sync {
     /// Whether this engine runs the tool.
     fn runs(&self, tool: &Tool) -> bool;
 
-    /// Makes the tool callable. An agent gets its tools from `others`: the finished tools of the same list, without
+    /// Makes the tool callable. An agent gets its tools from `others`: the callable tools of the same list, without
     /// agents.
     ///
     /// # Errors
     ///
-    /// What the tool lacks, and how to add it.
+    /// Returns what the tool lacks, and how to add it.
     fn make(
         &self,
         tool: Frozen<Tool>,

@@ -1,15 +1,15 @@
-//! What registers tools, offers them to agents and runs their calls: the part of `toolgen-runtime` on which all others
-//! stand.
+//! The core of `toolgen-runtime`: registers tools, offers them to agents and runs their calls. All other crates of
+//! the runtime depend on it.
 //!
 //! Programs use `toolgen-runtime`, which re-exports all of this under the same paths.
 //!
-//! The modules form floors: each uses only itself and those below it.
+//! The modules form levels: each uses only itself and those below it.
 //!
-//! | floor | holds |
+//! | level | contents |
 //! |---|---|
 //! | [`toolbox`] | the tools of one agent, and the pipeline of their calls |
-//! | [`layers`] | what a call passes, one module each |
-//! | [`engine`], [`registry`] | what runs tools that are data; sealed sets of tools |
+//! | [`layers`] | the layers of a call, one module each |
+//! | [`engine`], [`registry`] | engines for tools that are data; sealed registries |
 //! | [`call`] | a call, its context and its outcome |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -28,8 +28,7 @@ use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 use crate::spec::search::SearchIndex;
 
-/// A tool, or several: what a [`Registry`] is made of, and an item of `toolset!` other
-/// than a function.
+/// A tool, or several: an item of a [`Registry`], and an item of `toolset!` other than a function.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a tool nor a list of tools",
     note = "functions with `#[tool]` are listed by name in `toolset![…]`; other tools are an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
@@ -62,11 +61,11 @@ pub struct Registry {
     /// The names of the tools, in the same order.
     names: Arc<[Text]>,
     default_timeout: Duration,
-    /// The search index, made by the first search.
+    /// The search index, built by the first search.
     index: Arc<OnceLock<SearchIndex>>,
 }
 
-/// A tool, and where the program adds it, unless another set had it before.
+/// A tool, and the location where the program adds it, unless it comes from another registry.
 type Added = (Arc<dyn AgentTool>, Option<&'static Location<'static>>);
 
 /// Collects the tools of a [`Registry`].
@@ -76,7 +75,7 @@ pub struct RegistryBuilder {
     default_timeout: Duration,
 }
 
-/// Why a set of tools could not be sealed: all its problems, sorted by name.
+/// Why a registry could not be sealed: all its problems, sorted by name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RegistryError {
     /// The problems, one entry per name.
@@ -87,18 +86,19 @@ pub struct RegistryError {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegistryProblem {
-    /// Two tools have this name: `Tool [x] is already registered.`, where both are added, and what to do.
+    /// Two tools have this name: `Tool [x] is already registered.`, the locations where both are added, and how to
+    /// fix it.
     Duplicate {
         /// The name.
         name: String,
-        /// Where the two are added in the program; `None` for one that another set had before.
+        /// The locations where the two tools are added in the program; `None` for a tool of another registry.
         places: [Option<&'static Location<'static>>; 2],
     },
     /// The tool to replace does not exist: `Tool [x] is not registered.`
     NotRegistered(String),
     /// The requirements of the tools cannot be met: they are cyclic, or name something that does not exist.
     Requirement(RequirementProblem),
-    /// The set is sealed and cannot change: `tool registry sealed - cannot register`
+    /// The registry is sealed and cannot change: `tool registry sealed - cannot register`
     Sealed,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for RegistryProblem {
                     }
                     [None, None] => f.write_str("Both are in the set")?,
                 }
-                f.write_str(": give one another name or leave it out, or use `replace` if it takes the other's place.")
+                f.write_str(": rename or remove one of them, or use `replace` to replace the other.")
             }
             RegistryProblem::NotRegistered(name) => write!(f, "Tool [{name}] is not registered."),
             RegistryProblem::Requirement(problem) => problem.fmt(f),
@@ -176,8 +176,8 @@ impl RegistryBuilder {
     ///
     /// # Errors
     ///
-    /// Every duplicate name, every replacement of a tool that does not exist, and every problem with what tools require
-    /// of each other and of their arguments.
+    /// Returns every duplicate name, every replacement of a tool that does not exist, and every invalid requirement
+    /// of a tool.
     pub fn seal(mut self) -> Result<Registry, RegistryError> {
         // The sort is stable, so that only the set itself depends on the order of registration.
         self.added.sort_by(by_name);
@@ -231,7 +231,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// As [`RegistryBuilder::seal`].
+    /// The errors of [`RegistryBuilder::seal`].
     #[track_caller]
     pub fn new(tools: impl IntoIterator<Item = impl IntoTool>) -> Result<Registry, RegistryError> {
         Registry::builder().add_all(tools).seal()
@@ -241,7 +241,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// As [`RegistryBuilder::seal`].
+    /// The errors of [`RegistryBuilder::seal`].
     #[track_caller]
     pub fn extend(&self, tools: impl IntoIterator<Item = impl IntoTool>) -> Result<Registry, RegistryError> {
         self.to_builder().add_all(tools).seal()
@@ -273,7 +273,7 @@ impl Registry {
         self.default_timeout
     }
 
-    /// The index of the tools, made by the first search in this set.
+    /// The search index of the tools, built by the first search in this registry.
     pub(crate) fn search_index(&self) -> &SearchIndex {
         self.index
             .get_or_init(|| SearchIndex::new(self.iter().map(|tool| (tool.spec(), tool.search_terms()))))
@@ -296,12 +296,13 @@ impl Registry {
         self.tools.is_empty()
     }
 
-    /// Calls a tool by name, past all layers; see [`call_without_layers`]. Only for calls that the program itself makes
-    /// and vouches for. What a model calls goes through a [`Toolbox`](crate::toolbox::Toolbox).
+    /// Calls a tool by name, without any layers; see [`call_without_layers`]. Only for calls that your program makes
+    /// itself and is responsible for. Calls of a model must go through a [`Toolbox`](crate::toolbox::Toolbox).
     ///
     /// # Errors
     ///
-    /// [`ToolError::NotFound`], with a similar name, before anything else; then as [`call_without_layers`].
+    /// Returns [`ToolError::NotFound`], with a similar name, if there is no such tool; otherwise the errors of
+    /// [`call_without_layers`].
     pub async fn call_without_layers(
         &self,
         name: &str,
@@ -321,7 +322,7 @@ impl Registry {
         }
     }
 
-    /// Iterates over the specifications of the tools, and of the tools that sub-agents among them have.
+    /// Iterates over the specifications of the tools, and of the tools of sub-agents among them.
     pub(crate) fn all_specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.iter().flat_map(|tool| std::iter::once(tool.spec()).chain(tool.own_tools()))
     }

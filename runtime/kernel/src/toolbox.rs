@@ -1,4 +1,4 @@
-//! The toolbox of an agent: the tools it may use, the context they get, and the layers every call passes through.
+//! The toolbox of one agent: the tools it may use, their context, and the layers of every call.
 
 mod builder;
 pub mod dispatch;
@@ -42,8 +42,8 @@ use crate::spec::output::StructuredOutput;
 use crate::spec::{ToolSpec, docs};
 use crate::toolbox::pipeline::Layers;
 
-/// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes
-/// through. Clones share the same toolbox.
+/// The tools of one agent: the allowed part of a [`Registry`], together with the layers that every call passes.
+/// Clones share the same toolbox.
 ///
 /// ```
 /// # use serde_json::json;
@@ -73,13 +73,13 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) context: ToolboxContext,
     pub(crate) layers: Layers,
-    /// The layers that observe calls, in their order.
+    /// The layers that observe calls, in order.
     pub(crate) recorders: Vec<Arc<dyn Layer>>,
     /// The layer that cuts large results, if there is one.
     pages: Option<Arc<Pages>>,
-    /// The layers that make spans of calls, in their order.
+    /// The layers that create spans of calls, in order.
     pub(crate) tracers: Vec<Arc<dyn Layer>>,
-    /// What the toolbox may offer: its own bounds, and those of the providers it was derived from.
+    /// The bounds of the toolbox: its own, and those of the toolboxes it was derived from.
     bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
@@ -90,14 +90,15 @@ pub(crate) struct Inner {
     building: Mutex<()>,
 }
 
-/// What a toolbox may offer. A toolbox that is derived from another stays within the bounds of that one.
+/// The tools and limits that a toolbox is restricted to. A toolbox that is derived from another stays within its
+/// bounds.
 struct Bounds {
     /// The names of the tools; `None` for all.
     allowed: Option<BTreeSet<String>>,
     policy: Policy,
 }
 
-/// What a toolbox knows about a tool of its registry.
+/// The state of a tool in a toolbox.
 #[derive(Default)]
 struct Slot {
     listed: bool,
@@ -105,7 +106,7 @@ struct Slot {
     found: bool,
     /// Whether the toolbox itself added the tool.
     is_builtin: bool,
-    /// Whether a model learns of the tool only once there is something to read with it.
+    /// Whether a model sees the tool only after a result was cut, which the tool can read.
     on_demand: bool,
     /// The reason why the policy refuses the tool, if it does.
     refused: OnceLock<Option<Box<ToolError>>>,
@@ -115,7 +116,7 @@ struct Slot {
     passed: OnceLock<Passed>,
 }
 
-/// A tool that may be called.
+/// A tool that the caller may call.
 #[derive(Clone, Copy)]
 pub(crate) struct Admitted<'a> {
     pub(crate) spec: &'a ToolSpec,
@@ -126,9 +127,9 @@ pub(crate) struct Admitted<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolMeta {
-    /// The name by which a model calls the tool.
+    /// The name that a model uses to call the tool.
     pub name: Text,
-    /// What the tool does.
+    /// The description of the tool.
     pub description: Text,
     /// The parameters, as plain JSON Schema.
     pub input_schema: Value,
@@ -156,7 +157,8 @@ impl Toolbox {
     }
 
     /// Returns a builder for a toolbox with the context and the layers of this one but other tools, as a sub-agent
-    /// has. The allow-list, the rules and the limits of this toolbox apply to these tools, whatever else is set.
+    /// has. The allow-list, the rules and the limits of this toolbox apply to these tools, regardless of other
+    /// settings.
     #[must_use]
     pub fn builder_with(&self, registry: &Registry) -> ToolboxBuilder {
         ToolboxBuilder::like(&self.0, registry.clone())
@@ -184,25 +186,25 @@ impl Toolbox {
         self.0.clone()
     }
 
-    /// Returns whether calls in this context come through this toolbox.
+    /// Whether calls in this context come through this toolbox.
     pub(crate) fn is_peer_of(&self, around: &TurnContext) -> bool {
         around.peers.as_ref().is_some_and(|peers| std::ptr::addr_eq(Arc::as_ptr(peers), Arc::as_ptr(&self.0)))
     }
 
-    /// Returns the context: what it provides to the tools, and what they may do.
+    /// Returns the context: the services for the tools, and their limits.
     #[must_use]
     pub fn context(&self) -> &ToolboxContext {
         &self.0.context
     }
 
     /// Returns the specifications of the tools that may be used, sorted by name. With a
-    /// [discovery](ToolboxBuilder::discovery), these are the tools that a model is shown; it may use the others, too.
+    /// [discovery](ToolboxBuilder::discovery), these are the tools that a model sees; it may also use the others.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.0.visible_tools().map(|(_, tool)| tool.spec())
     }
 
     /// Lists the tools that may be used, sorted by name, without building any of them; with a
-    /// [discovery](ToolboxBuilder::discovery), those that a model is shown.
+    /// [discovery](ToolboxBuilder::discovery), the tools that a model sees.
     #[must_use]
     pub fn list(&self) -> Vec<ToolMeta> {
         let meta = self.0.visible_tools().map(|(_, tool)| ToolMeta {
@@ -214,12 +216,13 @@ impl Toolbox {
     }
 
     /// Returns the tool with this name. The tool is built on first use and reused from then on; if building it fails,
-    /// the next call tries again. Calls of the tool itself pass no layer; agents use [`call`](Self::call).
+    /// the next call tries again. Direct calls of the returned tool pass no layer; agents must use
+    /// [`call`](Self::call).
     ///
     /// # Errors
     ///
-    /// `tool '{name}' not registered`, `tool '{name}' not allowed in this context`, or
-    /// `failed to create tool '{name}': {why}`.
+    /// Returns `tool '{name}' not registered`, `tool '{name}' not allowed in this context`, or `failed to create tool
+    /// '{name}': {error}`.
     pub fn get(&self, name: &str) -> Result<Arc<dyn AgentTool>, ToolboxError> {
         let Some(index) = self.0.registry.index(name) else {
             return Err(self.0.unknown(name));
@@ -233,19 +236,19 @@ impl Toolbox {
         }
     }
 
-    /// Returns a summary of the tools for a prompt, see [`docs::summary`].
+    /// Returns a summary of the tools for a system prompt, see [`docs::summary`].
     #[must_use]
     pub fn generate_tool_documentation(&self) -> String {
         docs::summary(self.specs())
     }
 
-    /// Returns the full documentation of the tools for a prompt, one after the other, see [`docs::detail`].
+    /// Returns the full documentation of all tools for a system prompt, see [`docs::detail`].
     #[must_use]
     pub fn generate_detailed_documentation(&self) -> String {
         self.specs().map(docs::detail).collect()
     }
 
-    /// Returns the documentation of the tools for a prompt at any level, see [`docs::docs_at`].
+    /// Returns the documentation of the tools for a system prompt at any level, see [`docs::docs_at`].
     #[must_use]
     pub fn docs_at(&self, style: &docs::Style<'_>) -> String {
         docs::docs_at(self.specs(), style)
@@ -310,7 +313,7 @@ impl Inner {
         })
     }
 
-    /// Returns the context for building tools: its executor is held to its limits.
+    /// Returns the context for building tools; its executor enforces the limits of the context.
     fn build_context(&self) -> ToolboxContext {
         let context = self.context.clone();
         ToolboxContext { services: context.confined(context.services.clone()), ..context }

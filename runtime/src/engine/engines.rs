@@ -68,7 +68,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// Every tool that no engine runs or that lacks something, with what to add.
+    /// Returns every tool that no engine can run or that lacks something, with what to add.
     pub fn tools(&self, tools: &'static [&'static Tool]) -> Result<Vec<Arc<dyn AgentTool>>, EnginesError> {
         self.all(tools.iter().map(|tool| Frozen::Static(*tool)))
     }
@@ -77,7 +77,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// As [`tools`](Self::tools).
+    /// The errors of [`tools`](Self::tools).
     pub fn tools_from(
         &self,
         tools: impl IntoIterator<Item = Tool>,
@@ -98,7 +98,7 @@ impl Engines {
         }
         let (others, whole) = (made.clone(), problems.is_empty());
         for tool in agents {
-            // Without all others, what an agent lacks is a consequence.
+            // If other tools are missing, the problems of an agent are a consequence.
             if whole || self.engine(&tool).is_none() {
                 self.one(tool, &others, &mut made, &mut problems);
             }
@@ -132,7 +132,7 @@ impl Engines {
     }
 }
 
-/// Says which engine is missing, and how to add it.
+/// Returns which engine is missing, and how to add it.
 fn lacking(call: &ExecutionPlan) -> &'static str {
     match kind_of_call(call) {
         CallKind::Http(_) => "an HTTP request needs `.with(HttpEngine::builder().build()?)` (feature `http`)",
@@ -151,7 +151,7 @@ fn lacking(call: &ExecutionPlan) -> &'static str {
     }
 }
 
-/// Why tools are not callable, with all their problems.
+/// Why tools are not callable, with all problems.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnginesError {

@@ -8,7 +8,7 @@ macro_rules! led_out {
         led_out!(@ $argument, "it goes up by `..`; write the path from the directory down, without `..`")
     };
     ($argument:literal, link) => {
-        led_out!(@ $argument, "a link in it leads out of the directory; name what is really below the directory")
+        led_out!(@ $argument, "it contains a link out of the directory; use the real path below the directory")
     };
     (@ $argument:literal, $why:literal) => {
         concat!("Invalid arguments: /", $argument, ": path traversal not allowed: ", $why)

@@ -78,7 +78,7 @@ fn results_serialize_like_to_json() {
     }
     assert_eq!(
         problem::<Content>(json!({"type": "hologram"})),
-        "Content: `type` is `hologram`, which is not known"
+        "Content: `type` has the unknown value `hologram`"
     );
 }
 

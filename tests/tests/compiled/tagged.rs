@@ -107,7 +107,7 @@ fn keys_have_their_documented_types() {
     let wrong =
         serde_json::from_value::<SetScores>(json!({"by_round": {"middle": 3}})).unwrap_err().to_string();
     assert!(
-        wrong.contains("\"middle\" is not one of the allowed texts: first, last at /by_round/middle"),
+        wrong.contains("\"middle\" is not one of the allowed strings: first, last at /by_round/middle"),
         "{wrong}"
     );
     let wrong = by_tag::TOOLS.iter().find(|tool| tool.spec.name.as_str() == scores::TOOL_SET_SCORES).unwrap();

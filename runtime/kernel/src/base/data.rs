@@ -1,4 +1,4 @@
-//! Plain data as JSON: serialisation of public types without derived code.
+//! Plain data as JSON: serialization of public types without derived code.
 
 use serde_core::Deserialize;
 use serde_core::de::{DeserializeOwned, Deserializer, Error};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// The members of an object that is being read. Unused members are ignored.
 pub struct Members {
-    /// The name of what is being read, for errors.
+    /// The name of the type that is being read, for errors.
     what: &'static str,
     all: Map<String, Value>,
 }
@@ -20,7 +20,7 @@ impl Members {
         }
     }
 
-    /// Takes a required member.
+    /// Removes and returns a required member.
     pub fn take<T: DeserializeOwned, E: Error>(&mut self, name: &str) -> Result<T, E> {
         match self.all.remove(name) {
             Some(value) => self.of(name, value),
@@ -28,7 +28,7 @@ impl Members {
         }
     }
 
-    /// Takes a member, or the default if it is missing.
+    /// Removes and returns a member, or returns the default if the member is missing.
     pub fn or_default<T: DeserializeOwned + Default, E: Error>(&mut self, name: &str) -> Result<T, E> {
         self.all.remove(name).map_or_else(|| Ok(T::default()), |value| self.of(name, value))
     }
@@ -40,7 +40,7 @@ impl Members {
 
     /// Returns the error of a member with an unknown value.
     pub fn unknown<E: Error>(&self, name: &str, found: &str) -> E {
-        E::custom(format!("{}: `{name}` is `{found}`, which is not known", self.what))
+        E::custom(format!("{}: `{name}` has the unknown value `{found}`", self.what))
     }
 
     fn of<T: DeserializeOwned, E: Error>(&self, name: &str, value: Value) -> Result<T, E> {
@@ -53,8 +53,8 @@ pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes and reads a struct under the names of its fields, in this order. Fields after `;` are left out if they have
-/// their default value.
+/// Writes and reads a struct with the names of its fields as keys, in this order. Fields after `;` are omitted if
+/// they have their default value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __plain_data {

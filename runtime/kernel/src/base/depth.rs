@@ -1,20 +1,20 @@
-//! Values that are nested too deeply.
+//! Limits the nesting depth of JSON values.
 //!
-//! Cloning, comparing, writing and dropping a value take stack for each of its levels, so a value of some thousand
-//! levels ends the program. Text that a model sends cannot become one, since the parser stops at as many levels as
-//! [`MOST`]; a value that a program builds can.
+//! Cloning, comparing, writing and dropping a value recurses into each of its levels, so a value of several thousand
+//! levels overflows the stack. Text of a model cannot become such a value, since the parser stops at the depth
+//! [`MAX_DEPTH`]; a value that a program builds can.
 
 use serde_json::Value;
 
-/// How deeply arguments and answers may be nested.
+/// Maximum nesting depth of arguments and results.
 pub const MAX_DEPTH: usize = 128;
 
-/// Whether a value is nested no deeper than that.
+/// Whether the nesting depth of a value is at most [`MAX_DEPTH`].
 pub fn is_shallow(value: &Value) -> bool {
     fits(value, MAX_DEPTH)
 }
 
-/// Returns the value, unless it is nested too deeply: then it is taken apart, level by level.
+/// Returns the value, unless it is nested too deeply: then it is dropped, level by level.
 pub fn shallow(value: Value) -> Option<Value> {
     if is_shallow(&value) {
         return Some(value);

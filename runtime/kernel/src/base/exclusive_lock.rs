@@ -1,12 +1,13 @@
-//! A lock for calls that run side by side, except for some that run alone, and that may make further calls.
+//! A lock for tool calls: shared calls run concurrently, an exclusive call runs alone, and either may make nested
+//! calls.
 //!
-//! A call takes a seat in a room while it runs. One that is to run alone waits until all seats are free, and newcomers
-//! wait behind it. For calls that calls make, three rules keep them from waiting for each other forever:
+//! A call holds a permit of a scope while it runs. An exclusive call waits until all permits are released, and later
+//! calls queue behind it. Three rules prevent deadlocks of nested calls:
 //!
-//! - a call that was made by one with a seat waits only for a call that runs alone, not in the queue;
-//! - while a call waits to run alone, or does, the calls above it have given up their seats: they wait for it;
-//! - the calls that a call makes while it runs alone have a room of their own; what it leaves behind there keeps all
-//!   others waiting, as the call did.
+//! - a nested call whose ancestor holds a permit waits only for a running exclusive call, not in the queue;
+//! - while a nested exclusive call waits or runs, its ancestors release their permits: they are waiting for it;
+//! - the nested calls of an exclusive call have a separate scope; calls that it leaves running keep the outer scope
+//!   locked, as the exclusive call did.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,52 +17,52 @@ use tokio::sync::Notify;
 
 use crate::base::sync::unpoisoned;
 
-/// A room. A default room is empty.
+/// A scope. A default scope has no calls.
 #[derive(Default)]
 pub struct Exclusion(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The number of seats that are taken.
+    /// The number of permits that are held.
     permits_held: usize,
-    /// Whether a call runs alone.
+    /// Whether an exclusive call runs.
     alone: bool,
     queue: VecDeque<Arc<Waiter>>,
-    /// The seat of the call whose room this is, if that call has ended and left calls behind here.
+    /// The membership of the exclusive call that owns this scope, if that call has ended and left calls running here.
     owner: Option<Arc<Membership>>,
 }
 
-/// The place of a call in the queue.
+/// A call in the queue.
 struct Waiter {
     alone: bool,
-    /// Set under the lock of the room.
+    /// Set under the lock of the scope.
     granted: AtomicBool,
     bell: Notify,
 }
 
-/// The seat of a call. The call has it until its [`Seated`] is dropped.
+/// The membership of a call in a scope. The call holds its permit until its [`ExclusionGuard`] is dropped.
 pub struct Membership {
-    /// The room of all calls that no other call made.
+    /// The outermost scope, of calls without a caller.
     root: Arc<Exclusion>,
     room: Arc<Exclusion>,
-    /// The room of the calls that this call makes, if it runs alone.
+    /// The scope of the nested calls of this call, if it is exclusive.
     inner: Option<Arc<Exclusion>>,
-    /// The seat of the call that made this one.
+    /// The membership of the caller of this call.
     above: Option<Arc<Membership>>,
-    /// How many calls below this one wait to run alone, or do. Changed under the lock of the room, as is `left`.
+    /// How many nested exclusive calls of this call wait or run. Changed under the lock of the scope, as is
+    /// `released`.
     yields: AtomicUsize,
     released: AtomicBool,
 }
 
-/// Keeps a seat, or a place in the queue for it.
+/// Holds a permit, or a place in the queue for it.
 pub struct ExclusionGuard {
     seat: Arc<Membership>,
     ticket: Option<Arc<Waiter>>,
 }
 
 impl Exclusion {
-    /// Takes a seat for a call, which another call may have made, and which may have to run alone, or a place in the
-    /// queue for it.
+    /// Acquires a permit for a call, or a place in the queue for it. The call may be nested, and may be exclusive.
     pub fn enter(root: &Arc<Exclusion>, above: Option<&Arc<Membership>>, alone: bool) -> ExclusionGuard {
         let caller = chain(above).find(|seat| Arc::ptr_eq(&seat.root, root));
         let room = caller.map_or(root, |seat| seat.inner_room().unwrap_or(&seat.room));
@@ -93,7 +94,7 @@ impl Exclusion {
         } else {
             state.queue.push_back(Arc::clone(&ticket));
         }
-        // The callers may have left the last seats.
+        // The callers may have released the last permits.
         state.admit_waiting();
         ExclusionGuard { seat, ticket: Some(ticket) }
     }
@@ -112,7 +113,7 @@ impl State {
         }
     }
 
-    /// Admits those who need not wait any longer.
+    /// Admits the calls that no longer have to wait.
     fn admit_waiting(&mut self) {
         while let Some(next) = self.queue.front()
             && !self.alone
@@ -127,18 +128,18 @@ impl State {
 }
 
 impl Membership {
-    /// Returns the room of the calls that this call makes, if it runs alone and still has its seat.
+    /// Returns the scope of the nested calls of this call, if it is exclusive and has not ended.
     fn inner_room(&self) -> Option<&Arc<Exclusion>> {
         self.inner.as_ref().filter(|_| !self.released.load(Ordering::Relaxed))
     }
 
-    /// Returns the calls above this one that have or had a seat in the same room.
+    /// Returns the ancestors of this call that have or had a permit in the same scope.
     fn callers(&self) -> impl Iterator<Item = &Membership> {
         let own = chain(self.above.as_ref()).filter(|seat| Arc::ptr_eq(&seat.root, &self.root));
         own.take_while(|seat| Arc::ptr_eq(&seat.room, &self.room)).map(|seat| &**seat)
     }
 
-    /// Leaves the seat, or the queue.
+    /// Releases the permit, or leaves the queue.
     fn leave(&self, ticket: Option<&Arc<Waiter>>) {
         let alone = self.inner.is_some();
         let owner = {
@@ -161,7 +162,7 @@ impl Membership {
         }
     }
 
-    /// Gives up the seat while a call below waits to run alone or does.
+    /// Releases the permit while a nested exclusive call waits or runs.
     fn lend(&self, state: &mut State) {
         let before = self.yields.fetch_add(1, Ordering::Relaxed);
         if before == 0 && !self.released.load(Ordering::Relaxed) {
@@ -169,7 +170,7 @@ impl Membership {
         }
     }
 
-    /// Takes the seat back when the last of these calls has ended.
+    /// Reacquires the permit when the last of these calls has ended.
     fn take_back(&self, state: &mut State) {
         let before = self.yields.fetch_sub(1, Ordering::Relaxed);
         if before == 1 && !self.released.load(Ordering::Relaxed) {
@@ -179,19 +180,19 @@ impl Membership {
 }
 
 impl ExclusionGuard {
-    /// Returns whether the call must wait for its seat.
+    /// Whether the call must wait for its permit.
     pub fn must_wait(&self) -> bool {
         self.ticket.as_ref().is_some_and(|ticket| !ticket.granted.load(Ordering::Acquire))
     }
 
-    /// Waits until the call has its seat.
+    /// Waits until the call has its permit.
     pub async fn ready(&self) {
         while let Some(ticket) = self.ticket.as_ref().filter(|_| self.must_wait()) {
             ticket.bell.notified().await;
         }
     }
 
-    /// Returns the seat, for the calls that the call makes.
+    /// Returns the membership of the call, for its nested calls.
     pub fn seat(&self) -> &Arc<Membership> {
         &self.seat
     }
@@ -210,7 +211,7 @@ impl Drop for ExclusionGuard {
     }
 }
 
-/// Returns the seats from this one upwards.
+/// Returns a membership and those of its ancestors.
 fn chain(seat: Option<&Arc<Membership>>) -> impl Iterator<Item = &Arc<Membership>> {
     std::iter::successors(seat, |seat| seat.above.as_ref())
 }
@@ -219,7 +220,7 @@ fn chain(seat: Option<&Arc<Membership>>) -> impl Iterator<Item = &Arc<Membership
 mod tests {
     use super::*;
 
-    /// Takes a seat if one is free.
+    /// Acquires a permit if one is available.
     fn enter(root: &Arc<Exclusion>, above: Option<&ExclusionGuard>, alone: bool) -> Option<ExclusionGuard> {
         let seated = Exclusion::enter(root, above.map(ExclusionGuard::seat), alone);
         (!seated.must_wait()).then_some(seated)
@@ -263,7 +264,7 @@ mod tests {
         let second = Exclusion::enter(&root, Some(other.seat()), true);
         assert!(!first.must_wait() && second.must_wait());
         drop(first);
-        assert!(second.must_wait(), "the first caller goes on");
+        assert!(second.must_wait(), "the first caller continues");
         drop(one);
         assert!(!second.must_wait());
         drop(second);

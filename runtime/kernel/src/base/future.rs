@@ -17,7 +17,7 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
 /// Drops a value, such as the payload of a panic, which may panic itself.
 pub fn discard<T>(value: T) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // To drop this one may panic again, and so on.
+        // Dropping this payload may panic again, and so on.
         std::mem::forget(again);
     }
 }
@@ -43,7 +43,7 @@ pub fn poll_caught<F: Future + ?Sized>(
 mod tests {
     use super::*;
 
-    /// Panics when dropped, with another one.
+    /// Panics when dropped, with a payload that also panics.
     struct Bomb;
 
     impl Drop for Bomb {

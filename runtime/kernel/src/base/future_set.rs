@@ -1,4 +1,4 @@
-//! Concurrent futures in one task, each polled only after it was woken.
+//! Runs futures concurrently in one task, and polls each only after it was woken.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -8,11 +8,11 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use crate::base::sync::{Mutex, unpoisoned};
 
-/// A set of futures, each at its own place.
+/// A set of futures, each in its own slot.
 pub struct Join<F> {
     slots: Vec<Option<Slot<F>>>,
     running: usize,
-    /// The places to poll, in the order in which they were woken.
+    /// The slots to poll, in the order in which they were woken.
     due: VecDeque<usize>,
     board: Arc<WakeList>,
 }
@@ -22,32 +22,32 @@ struct Slot<F> {
     waker: Waker,
 }
 
-/// Records which places were woken.
+/// Records which slots were woken.
 struct WakeList(Mutex<Woken>);
 
 struct Woken {
     places: Vec<usize>,
-    /// For each place, whether it is already in `places`.
+    /// For each slot, whether it is already in `places`.
     noted: Vec<bool>,
     /// The task that waits for all futures. Taken when it is woken, so it is woken once.
     task: Option<Waker>,
 }
 
-/// Wakes the future at one place.
+/// Wakes the future in one slot.
 struct SlotWaker {
     place: usize,
     board: Arc<WakeList>,
 }
 
 impl<F: Future + Unpin> Join<F> {
-    /// Creates a set with places from 0 to `places`.
+    /// Creates a set with slots from 0 to `places`.
     pub fn new(places: usize) -> Join<F> {
         let woken = Woken { places: Vec::new(), noted: vec![false; places], task: None };
         let slots = std::iter::repeat_with(|| None).take(places).collect();
         Join { slots, running: 0, due: VecDeque::new(), board: Arc::new(WakeList(Mutex::new(woken))) }
     }
 
-    /// Puts a future at an empty place. It is polled when the next output is requested.
+    /// Puts a future in an empty slot. It is polled when the next output is requested.
     pub fn push(&mut self, index: usize, future: F) {
         let waker = Waker::from(Arc::new(SlotWaker { place: index, board: Arc::clone(&self.board) }));
         self.board.note(index);
@@ -56,7 +56,7 @@ impl<F: Future + Unpin> Join<F> {
         }
     }
 
-    /// Returns the place and output of the next future that finishes; `None` if there is none left.
+    /// Returns the slot and output of the next future that finishes; `None` if none is left.
     pub async fn next(&mut self) -> Option<(usize, F::Output)> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
@@ -81,7 +81,7 @@ impl<F: Future + Unpin> Join<F> {
 }
 
 impl WakeList {
-    /// Records that a place was woken. Returns the task if it has to be woken.
+    /// Records that a slot was woken. Returns the task if it has to be woken.
     fn note(&self, index: usize) -> Option<Waker> {
         let mut woken = unpoisoned(self.0.lock());
         if !mem::replace(&mut woken.noted[index], true) {
@@ -90,8 +90,8 @@ impl WakeList {
         woken.task.take()
     }
 
-    /// Takes the recorded places and registers the task to wake, in one step: a place woken before is due, a place
-    /// woken after wakes the task.
+    /// Takes the recorded slots and registers the task to wake, in one step: a slot that was woken before is due, a
+    /// slot that is woken later wakes the task.
     fn take(&self, task: &Waker, due: &mut VecDeque<usize>) {
         let mut woken = unpoisoned(self.0.lock());
         for index in mem::take(&mut woken.places) {

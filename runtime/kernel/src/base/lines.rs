@@ -1,32 +1,32 @@
-//! Splits a stream into lines, each a message of JSON-RPC, and says what a line was that cannot be read.
+//! Splits a stream into lines, each a message of JSON-RPC, and identifies lines that cannot be parsed.
 
 use memchr::memchr;
 use serde_json::Value;
 
-/// What a line is.
+/// A line of a stream.
 #[derive(Debug, PartialEq)]
 pub enum Line<'l> {
-    /// A line, without its end.
+    /// A complete line, without its end.
     Whole(&'l [u8]),
     /// The line is too long.
     TooLong(Glance),
 }
 
-/// What a message that cannot be read seems to be.
+/// The apparent kind of a message that cannot be parsed.
 #[derive(Debug, PartialEq)]
 pub enum Glance {
     /// A request with this ID, or, without one, a notification.
     Request(Option<Value>),
-    /// An answer to the request of this ID.
+    /// A response to the request of this ID.
     Answer(Value),
-    /// A request whose ID is neither a text nor a whole number.
+    /// A request whose ID is neither a string nor an integer.
     Odd,
-    /// Its kind is unknown; the ID, if it has one.
+    /// An unknown kind, with the ID if there is one.
     Unknown(Option<Value>),
 }
 
 impl Glance {
-    /// Looks at a line that is not a message.
+    /// Identifies a line that is not a message.
     pub fn at(line: &[u8]) -> Glance {
         let mut skim = Skim::default();
         skim.read(line);
@@ -34,14 +34,14 @@ impl Glance {
     }
 }
 
-/// The longest ID that is found, in bytes.
+/// The maximum length of an ID that is detected, in bytes.
 const MAX_ID_BYTES: usize = 256;
 
-/// Splits a stream into lines, of which it holds one at a time.
+/// Splits a stream into lines, and buffers one line at a time.
 pub struct Lines {
     line: Vec<u8>,
     longest: usize,
-    /// What is known of a line that is too long.
+    /// The state of the search for the ID in a line that is too long.
     skim: Option<Skim>,
 }
 
@@ -50,7 +50,7 @@ impl Lines {
         Lines { line: Vec::new(), longest, skim: None }
     }
 
-    /// How many bytes of the current line have been skipped because it is too long.
+    /// How many bytes of the current line were skipped because the line is too long.
     pub fn passed_over(&self) -> usize {
         self.skim.as_ref().map_or(0, |skim| skim.length)
     }
@@ -60,7 +60,7 @@ impl Lines {
         &self.line
     }
 
-    /// Takes the next bytes, and hands on each line that ends in them.
+    /// Reads the next bytes, and passes on each line that ends in them.
     pub fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
         while let Some(end) = memchr(b'\n', bytes) {
             let rest = &bytes[end + 1..];
@@ -73,7 +73,7 @@ impl Lines {
                     Some(skim) => hear(Line::TooLong(skim.glance())),
                     None => hear(Line::Whole(&self.line)),
                 }
-                // A long line is rare, and its room is given back.
+                // Long lines are rare; release their memory.
                 if self.line.capacity() > 1 << 20 { self.line = Vec::new() } else { self.line.clear() }
             }
             bytes = rest;
@@ -81,14 +81,14 @@ impl Lines {
         self.add(bytes);
     }
 
-    /// Hands on the last line if the stream ends without a line end.
+    /// Passes on the last line if the stream ends without a line end.
     pub fn finish(&mut self, hear: impl FnMut(Line<'_>)) {
         if !self.line.is_empty() || self.skim.is_some() {
             self.push(b"\n", hear);
         }
     }
 
-    /// Adds to the current line, or only looks for its ID if it gets too long.
+    /// Adds to the current line, or only searches for its ID if the line gets too long.
     fn add(&mut self, bytes: &[u8]) {
         if self.skim.is_none() && self.line.len() + bytes.len() > self.longest {
             let mut skim = Skim::default();
@@ -103,20 +103,20 @@ impl Lines {
     }
 }
 
-/// Finds the ID in a message that is not kept.
+/// Finds the ID in a message that is not buffered.
 #[derive(Default)]
 struct Skim {
     length: usize,
     depth: usize,
     in_text: bool,
     escaped: bool,
-    /// The last text of the outermost object, if it is short.
+    /// The last string of the outermost object, if it is short.
     text: Vec<u8>,
     in_id: bool,
     /// The raw text of the ID, if it is short.
     raw: Vec<u8>,
     id: Option<Value>,
-    /// Whether there is an ID that is neither a text nor a whole number.
+    /// Whether there is an ID that is neither a string nor an integer.
     odd_id: bool,
     has_method: bool,
     has_result: bool,

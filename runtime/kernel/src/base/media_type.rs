@@ -1,30 +1,30 @@
 //! Media types.
 
-/// Returns a media type in lower case, without parameters: `text/html` of `Text/HTML; charset=utf-8`.
+/// Returns a media type in lower case, without parameters: `text/html` for `Text/HTML; charset=utf-8`.
 pub fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether a media type, as [`essence`] returns it, is XML or based on it.
+/// Whether a media type, as [`essence`] returns it, is XML or based on XML.
 pub fn is_xml(essence: &str) -> bool {
     essence == "application/xml" || essence == "text/xml" || essence.ends_with("+xml")
 }
 
-/// Whether a media type is JSON or based on it.
+/// Whether a media type is JSON or based on JSON.
 pub fn is_json(media_type: &str) -> bool {
     let essence = essence(media_type);
     essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }
 
-/// Whether a media type without parameters is one of JSON texts after one another.
+/// Whether a media type without parameters is a sequence of JSON texts.
 pub fn is_json_lines(essence: &str) -> bool {
     const NAMES: [&str; 6] = ["x-ndjson", "ndjson", "jsonl", "x-jsonlines", "jsonlines", "json-seq"];
     let name = essence.strip_prefix("application/");
     name.is_some_and(|name| NAMES.contains(&name) || name.ends_with("+json-seq"))
 }
 
-/// The endings of file names, the media type of such files, and the bytes that they start with, if those identify them:
-/// after `RIFF` and a length they follow at the eighth byte.
+/// File extensions, their media types, and the leading bytes of such files, if these identify the type. After `RIFF`
+/// and a length, the bytes follow at offset 8.
 const KINDS: [(&str, &str, &[&[u8]]); 21] = [
     ("png", "image/png", &[b"\x89PNG\r\n\x1a\n"]),
     ("jpg jpeg", "image/jpeg", &[b"\xff\xd8\xff"]),
@@ -49,7 +49,7 @@ const KINDS: [(&str, &str, &[&[u8]]); 21] = [
     ("gz", "application/gzip", &[b"\x1f\x8b"]),
 ];
 
-/// Returns the media type of a file that starts like this, if that identifies it.
+/// Returns the media type of a file with this beginning, if the beginning identifies it.
 pub fn of_content(head: &[u8]) -> Option<&'static str> {
     let is = |starts: &[&[u8]]| match starts {
         [b"RIFF", form] => head.starts_with(b"RIFF") && head.get(8..12) == Some(*form),
@@ -58,13 +58,13 @@ pub fn of_content(head: &[u8]) -> Option<&'static str> {
     KINDS.iter().find(|(.., starts)| is(starts)).map(|(_, kind, _)| *kind)
 }
 
-/// Returns the media type of files whose names end so.
+/// Returns the media type of files with this extension.
 pub fn of_ending(ending: &str) -> Option<&'static str> {
     let known = KINDS.iter().find(|(endings, ..)| endings.split(' ').any(|one| one == ending));
     known.map(|(_, kind, _)| *kind)
 }
 
-/// Returns the ending of the names of files of a media type.
+/// Returns the file extension of a media type.
 pub fn ending_of(essence: &str) -> Option<&'static str> {
     let kind = |known: &str| known == essence || (known == "application/json" && is_json(essence));
     let (endings, ..) = KINDS.iter().find(|(_, known, _)| kind(known))?;

@@ -1,11 +1,11 @@
-//! Finds known texts in other texts, however they are encoded there: unencoded, percent-encoded as a whole or in part,
-//! in a form, with backslash escapes or the entities of HTML and XML, in UTF-16, in Base64 or hexadecimal, or wrapped
-//! into lines.
+//! Finds known strings in text, in any encoding: unencoded, percent-encoded as a whole or in part, form-encoded, with
+//! backslash escapes or the entities of HTML and XML, in UTF-16, in Base64 or hexadecimal, or wrapped into lines.
 //!
-//! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). Base64 and
-//! hexadecimal cannot be told from other text, so for them the needle is encoded; what looks like them is also decoded
-//! and searched in the same way, a few times over. Characters that nobody sees are passed over. The time is linear in the text for
-//! each needle, whatever either contains; where no needle begins, a byte costs the same however many there are.
+//! The needle and the text are decoded repeatedly, and compared as bytes (Knuth, Morris and Pratt). Base64 and
+//! hexadecimal cannot be distinguished from other text, so the needle is also searched for in these encodings;
+//! apparent Base64 and hexadecimal is also decoded and searched in the same way, up to a few layers. Invisible
+//! characters are skipped. The time is linear in the text for each needle, regardless of their contents; where no
+//! needle begins, the cost of a byte does not depend on the number of needles.
 
 mod decoded;
 mod encoded;
@@ -18,26 +18,27 @@ use super::truncate::floor;
 use decoded::Decoded;
 use pattern::{Pattern, Rest, Unit, scan};
 
-/// The length of the shortest decoded needle: shorter ones occur by chance.
+/// The minimum length of a decoded needle, in bytes: shorter needles occur by chance.
 const MIN_NEEDLE_BYTES: usize = 4;
 
-/// A text to be found.
+/// A string to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretPattern {
     text: String,
-    /// The text before a needle may look like the start of an escape, so it is also searched for as it is.
+    /// The text before a needle may look like the start of an escape, so the needle is also searched for without
+    /// decoding.
     plain: Pattern,
     /// The patterns for the decoded text.
     decoded: Vec<Pattern>,
 }
 
 impl SecretPattern {
-    /// Creates a needle. A start of this many characters counts as the whole of it.
+    /// Creates a needle. Its first `enough` characters count as the whole needle.
     pub fn new(text: impl Into<String>, enough: usize) -> SecretPattern {
         let text = text.into();
         let plain = Pattern::new(text.bytes().collect(), enough);
         let whole: Vec<u8> = Decoded::new(text.as_bytes()).map(|unit| unit.byte).collect();
-        // If each character is escaped, nothing in the text that comes of it is one more escape.
+        // If each character is escaped, the unescaped text contains no further escapes.
         let literal: Vec<u8> = text.bytes().filter_map(decoded::folded).collect();
         let mut all = vec![whole];
         if all[0] != literal {
@@ -49,13 +50,13 @@ impl SecretPattern {
         SecretPattern { text, plain, decoded }
     }
 
-    /// Returns the text as it is.
+    /// Returns the string, verbatim.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// Returns the text with another in place of each needle. `None` if it contains none.
+/// Returns the text with each needle replaced. `None` if it contains none.
 pub fn replace<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n SecretPattern>,
@@ -73,20 +74,21 @@ pub fn replace<'n>(
     Some(out)
 }
 
-/// Returns where the needles are, in order and without overlaps.
+/// Returns the ranges of the needles, in order and without overlaps.
 pub fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> Vec<Range<usize>> {
     search(text, needles, Rest::Lost).0
 }
 
-/// Returns where a needle may begin whose end has not come yet, because the text goes on; else the length of the text.
-/// Whatever the parts in which a text comes, it is searched as a whole if what is behind this place waits for the rest.
-/// The one exception are needles within two encodings or more whose first digits are cut off by the end of a line.
+/// Returns where a needle may begin whose end has not arrived yet because the text continues; otherwise the length of
+/// the text. If the text after this position waits for the rest, searching in parts finds what searching the whole
+/// text finds. The one exception is a needle in two or more encodings whose first digits are cut off by the end of a
+/// line.
 pub fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
     begin_of_last(text, needles, Rest::Follows)
 }
 
-/// Returns where a needle may begin whose end is lost, because the text was cut; else the length of the text. A few
-/// digits, which say nothing about what they begin, are left.
+/// Returns where a needle may begin whose end is lost because the text was cut; otherwise the length of the text. A
+/// few digits, which reveal nothing, are left.
 pub fn cut_off<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPattern>) -> usize {
     begin_of_last(text, needles, Rest::Lost)
 }
@@ -106,11 +108,11 @@ fn begin_of_last<'n>(text: &str, needles: impl IntoIterator<Item = &'n SecretPat
         begin = begin.min(search(whole, needles.iter().copied(), rest).1).min(whole.len());
         begin = layered(whole).map_or(begin, |layered| begin.min(layered));
     }
-    // What was found is not shown in part.
+    // A needle that was found is not shown in part.
     found.iter().find(|part| part.contains(&begin)).map_or(begin, |part| part.start)
 }
 
-/// Returns where the needles are, and where one may begin that the end of the text cuts off.
+/// Returns the ranges of the needles, and where a needle may begin that is cut off by the end of the text.
 fn search<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n SecretPattern>,
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
     use toolgen_test_support::cpu_time;
 
-    /// Needles, and texts that hold them.
+    /// Pairs of a needle and a text with the needle.
     const ENCODED: &[(&str, &str)] = &[
         ("hunter2 x/y:z", "a hunter2 x/y:z b"),
         ("hunter2 x/y:z", "a hunter2%20x/y:z b"),
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(replace("abc def", [&SecretPattern::new("abcdef", 16)], "#"), None);
     }
 
-    /// `plain-s3cr3t?key>0123456789` behind nothing, one and two letters, in UTF-16, and its start.
+    /// `plain-s3cr3t?key>0123456789` after zero, one and two letters, in UTF-16, and its start.
     const BASE64: &[&str] = &[
         "cGxhaW4tczNjcjN0P2tleT4wMTIzNDU2Nzg5",
         "eHBsYWluLXMzY3IzdD9rZXk+MDEyMzQ1Njc4OQ==",
@@ -265,12 +267,13 @@ mod tests {
         }
     }
 
-    /// Texts with `plain-s3cr3t?key>0123456789` in several encodings within each other, and where the part with it begins.
+    /// Texts with `plain-s3cr3t?key>0123456789` in several nested encodings, and the offset where the encoded needle
+    /// begins.
     const NESTED: &[(&str, usize)] = &[
-        // The Base64 of its Base64, and of that once more.
+        // Its Base64, encoded in Base64 once and twice more.
         ("a Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJek5EVTJOemc1 b", 2),
         ("a WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5ZEd4bFZEUjNUVlJKZWs1RVZUSk9lbWMx b", 2),
-        // With something around it, in lines, in hexadecimal digits, and percent-encoded or escaped below.
+        // With surrounding text, in lines, in hexadecimal, and percent-encoded or escaped inside.
         ("a eyJ0b2tlbiI6ImNHeGhhVzR0Y3pOamNqTjBQMnRsZVQ0d01USXpORFUyTnpnNSJ9 b", 16),
         ("a data:;base64,Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJ\r\nek5EVTJOemc1 b", 15),
         ("a 6347786861573474637a4e6a636a4e305032746c655434774d54497a4e4455324e7a6735 b", 2),
@@ -279,7 +282,7 @@ mod tests {
         ("a cGxhaW5cdTAwMmRzM2NyM3RcdTAwM2ZrZXk+MDEyMw b", 2),
     ];
 
-    /// Wherever a text is cut, and in however many parts it comes, what is shown is what is shown of the whole.
+    /// A text that is cut anywhere, into any number of parts, is shown as the whole text is.
     #[test]
     fn chunked_text_shows_no_more_than_the_whole() {
         let shown_in = |parts: &[&str], needles: &[SecretPattern]| {
@@ -306,7 +309,7 @@ mod tests {
         for (needle, text) in ENCODED.iter().copied().chain(deep).chain(one) {
             let needles = [SecretPattern::new(needle, 16)];
             let whole = replace(text, &needles, "#").unwrap_or_else(|| panic!("{text}"));
-            // Of digits that hold a needle, those before it may be shown.
+            // Digits before those that contain a needle may be shown.
             let before = nested(text).and_then(|before| text.get(2..before)).unwrap_or_default();
             let bare = |displayed: String| {
                 let ends = (0..=before.len()).rev();
@@ -316,7 +319,7 @@ mod tests {
             };
             for (at, _) in text.char_indices() {
                 let (first, second) = text.split_at(at);
-                // The end of a line says too little only about nested encodings.
+                // Only for nested encodings, the end of a line is not enough to wait.
                 if first.ends_with(['\n', '\r']) && nested(text).is_some() {
                     continue;
                 }
@@ -328,7 +331,7 @@ mod tests {
             assert!(nested(text).is_some() || displayed == whole, "{text:?} letter by letter: {displayed}");
         }
         let needles = [SecretPattern::new(known, 16)];
-        // Lines of words do not wait.
+        // Lines of words are not delayed.
         for text in
             ["the path src/base/needle\n", "build 0123456789abcdef0123456789abcde\n", "all 42 passed\n"]
         {
@@ -337,7 +340,7 @@ mod tests {
         assert_eq!(unfinished("the path src/base/needle", &[]), 24);
     }
 
-    /// What remains of a text that was cut shows no more of a secret than a few digits.
+    /// The rest of a text that was cut shows at most a few digits of a secret.
     #[test]
     fn truncated_text_shows_at_most_a_few_digits() {
         let needles = [SecretPattern::new("plain-s3cr3t?key>0123456789", 16)];
@@ -388,7 +391,7 @@ mod tests {
             let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));
             assert!(spent.as_secs() < 3, "{unit}: {spent:?}");
         }
-        // What services say: a megabyte, with as many secrets as one call has.
+        // A typical response: a megabyte, with as many secrets as one call can have.
         let needles: Vec<SecretPattern> =
             (0..64).map(|n| SecretPattern::new(format!("{n}s3cr3t-0123456789-abcdefgh-{n}"), 16)).collect();
         let text = r#"{"id": 4711, "name": "A dog & a cat", "url": "https://h/p?a=b%20c"},"#.repeat(15_000);

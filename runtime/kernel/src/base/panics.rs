@@ -1,4 +1,4 @@
-//! Where panics happened, and what may be done about them.
+//! The locations of panics, and how to fix known ones.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -7,17 +7,17 @@ use std::sync::Once;
 use std::thread;
 
 thread_local! {
-    /// The place of the thread's last panic.
+    /// The location of the thread's last panic.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 static WATCHED: Once = Once::new();
 
-/// Sees to it that the places of panics are known. The hook of the program is called as before; one that is set later
-/// takes the place of this one.
+/// Installs a panic hook that records the locations of panics. The hook of the program is still called; a hook that
+/// is set later replaces this one.
 pub fn watch() {
     WATCHED.call_once(|| {
-        // A thread that panics may not change the hook.
+        // A panicking thread must not change the hook.
         if thread::panicking() {
             return;
         }
@@ -33,8 +33,8 @@ pub fn watch() {
     });
 }
 
-/// Returns what a panic said, where it happened, if it was in this thread, and what to do about it, if that is known.
-/// `None` if it said nothing.
+/// Returns the message of a panic, its location if it was in this thread, and how to fix it, if known. `None` if the
+/// panic has no message.
 pub fn told(payload: &(dyn Any + Send)) -> Option<String> {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))?;
@@ -47,7 +47,7 @@ pub fn told(payload: &(dyn Any + Send)) -> Option<String> {
     })
 }
 
-/// Returns what to do about a panic that says which mistake of the program it is.
+/// Returns how to fix the error in the program that a panic message indicates.
 fn remedy(text: &str) -> Option<&'static str> {
     const BLOCKS: &str = "The tool blocks a thread that runs futures: make it `async` and use `.await`, or make it a plain \
                           `fn` with `#[tool(blocking)]`";

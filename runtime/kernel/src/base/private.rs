@@ -1,10 +1,10 @@
-//! Files that only their owner may read, since they hold arguments and results of calls.
+//! Files that only their owner may read, since they contain arguments and results of calls.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// How such a file is opened; what exists keeps its permissions.
+/// The options to open such a file; an existing file keeps its permissions.
 fn options() -> OpenOptions {
     #[allow(unused_mut, reason = "only some systems have these permissions")]
     let mut options = OpenOptions::new();
@@ -13,22 +13,23 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Opens a file to append to it and to read it, and creates it if it does not exist.
+/// Opens a file for appending and reading, and creates it if it does not exist.
 pub fn append(path: &Path) -> io::Result<std::fs::File> {
     options().create(true).append(true).read(true).open(path)
 }
 
-/// Writes a file, and creates its folder if needed.
+/// Writes a file, and creates its directory if needed.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
     options().create(true).write(true).truncate(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Creates the file of a database if it does not exist. The files that SQLite puts next to it get the same permissions.
+/// Creates the file of a database if it does not exist. The files that SQLite creates next to it get the same
+/// permissions.
 pub fn database(path: &Path) {
     let special = |name: &str| name.is_empty() || name == ":memory:" || name.starts_with("file:");
     if !path.to_str().is_some_and(special) {
-        // What cannot be created, SQLite cannot open either, and says so.
+        // If the file cannot be created, SQLite cannot open it either, and reports the error.
         let _ = options().write(true).create_new(true).open(path);
     }
 }

@@ -1,13 +1,13 @@
-//! Debug output that says how large something is, and not what it is.
+//! Debug output that shows the size of a value, but not its contents.
 //!
-//! Debug output ends up in logs, by `{:?}` and by `dbg!`. Arguments and results may hold secrets and personal data,
-//! which do not belong there.
+//! Debug output ends up in logs, by `{:?}` and by `dbg!`. Arguments and results may contain secrets and personal
+//! data, which must not be logged.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Something of which debug output shows only the kind and the size.
+/// A value whose debug output shows only its kind and size.
 pub trait RedactedDebug {
     /// Writes the kind and the size.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
@@ -68,7 +68,7 @@ impl fmt::Debug for Redacted<'_> {
     }
 }
 
-/// Implements `Debug` for structs: with the fields before the semicolon as they are, and the others only by kind and
+/// Implements `Debug` for structs: prints the fields before the semicolon normally, and the others only by kind and
 /// size.
 #[doc(hidden)]
 #[macro_export]

@@ -1,8 +1,8 @@
-//! Names of fields and variables that hold secrets, in any style of writing.
+//! Names of fields and variables that contain secrets, in any naming convention.
 
 use std::collections::BTreeSet;
 
-/// The names that are hidden by default: words in any of the usual spellings.
+/// The names that are redacted by default, in any of the usual spellings.
 const DEFAULT: &[&str] = &[
     "access_key",
     "access_keys",
@@ -42,7 +42,7 @@ const DEFAULT: &[&str] = &[
     "token",
 ];
 
-/// The endings that hide a whole word, as in `PGPASSWORD` and `JSESSIONID`.
+/// The suffixes that redact a whole word, as in `PGPASSWORD` and `JSESSIONID`.
 const ENDS: &[&str] = &[
     "apikey",
     "passcode",
@@ -55,28 +55,28 @@ const ENDS: &[&str] = &[
     "sessionid",
     "token",
 ];
-/// The words before a `token` that is counted.
+/// The words that mark a following `token` as a count.
 const COUNTED: &[&str] = &["max", "min", "num", "per", "progress", "total"];
-/// The words after a `token` that is counted or described.
+/// The words that mark a preceding `token` as a count or a description.
 const COUNTS: &[&str] = &["budget", "count", "counts", "length", "limit", "type", "usage"];
-/// Variables of every shell, which name a folder.
+/// Variables of every shell that contain a directory.
 const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// A set of names that are compared word by word: `api_key` also matches `apiKey`, `X-API-Key` and `MY_APIKEY_2`, but
-/// not `monkey_apis`. The usual ones also match a word that ends in one of them, such as `accesstoken`, but not counts,
-/// such as `progressToken`.
+/// not `monkey_apis`. The default names also match a word with one of them as a suffix, such as `accesstoken`, but
+/// not counts, such as `progressToken`.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
-    /// Each name in lower case, with nothing between its words.
+    /// Each name in lower case, without separators between its words.
     names: BTreeSet<String>,
     /// The length of the longest name, in bytes.
     longest: usize,
-    /// The endings of words of names.
+    /// The suffixes of words of names.
     ends: BTreeSet<&'static str>,
 }
 
 impl Keys {
-    /// The names that usually hold secrets.
+    /// The names that usually contain secrets.
     pub fn usual() -> Keys {
         let mut known = Keys::default();
         DEFAULT.iter().for_each(|name| known.add(name));
@@ -98,7 +98,7 @@ impl Keys {
         self.names.remove(&name);
     }
 
-    /// Returns whether some consecutive words of `key` are one of the names.
+    /// Whether some consecutive words of `key` are one of the names.
     pub fn holds(&self, key: &str) -> bool {
         if FOLDERS.contains(&key) {
             return false;
@@ -125,8 +125,8 @@ impl Keys {
     }
 }
 
-/// Returns the passwords that a URL may have, in front of each `@`: one may hold an `@` or a slash itself, which should
-/// be encoded there and often is not.
+/// Returns the passwords that a URL may contain, one before each `@`: a password may itself contain an `@` or a
+/// slash, which should be encoded there but often is not.
 pub fn url_passwords(url: &str) -> Vec<&str> {
     let Some((_, rest)) = url.split_once("://") else { return Vec::new() };
     let Some((_, rest)) = rest.split_once(':') else { return Vec::new() };
@@ -141,7 +141,7 @@ pub fn url_passwords(url: &str) -> Vec<&str> {
     all.filter(|password| !password.is_empty() && !is_port(password)).collect()
 }
 
-/// Returns a name in lower case with nothing between its words, and where each word starts.
+/// Returns a name in lower case without separators, and the offset where each word starts.
 fn words(name: &str) -> (String, Vec<usize>) {
     let mut text = String::with_capacity(name.len());
     let mut bounds = Vec::new();
@@ -159,7 +159,7 @@ fn words(name: &str) -> (String, Vec<usize>) {
     (text, bounds)
 }
 
-/// Returns whether a letter or digit starts a word: `apiKey2` and `APIKey` have the words `api`, `key` and `2`.
+/// Whether a letter or digit starts a word: `apiKey2` and `APIKey` have the words `api`, `key` and `2`.
 fn starts_word(last: Option<char>, c: char, next: Option<char>) -> bool {
     let Some(last) = last.filter(|last| last.is_alphanumeric()) else { return true };
     let camel = c.is_uppercase() && (!last.is_uppercase() || next.is_some_and(char::is_lowercase));

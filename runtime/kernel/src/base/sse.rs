@@ -1,13 +1,13 @@
-//! Reads server-sent events (WHATWG HTML, section 9.2.6) from bytes that arrive in any pieces.
+//! Parses server-sent events (WHATWG HTML, section 9.2.6) from a stream of bytes, in pieces of any size.
 //!
-//! The data of an event stays bytes: they are JSON, whose reader refuses what is not UTF-8, while the rules for events
-//! would put replacement characters into an answer.
+//! The data of an event stays bytes: it is JSON, whose parser rejects invalid UTF-8, while the rules for events would
+//! put replacement characters into a response.
 
 use std::time::Duration;
 
 use memchr::memchr2;
 
-/// The longest pause before a reconnection that a server may ask for.
+/// The maximum reconnection delay that a server can request.
 const MAX_RETRY: Duration = Duration::from_secs(60);
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -15,15 +15,15 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// An event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Its kind; empty for a plain message.
+    /// The event type; empty for a plain message.
     pub kind: Vec<u8>,
-    /// Its lines of data, joined by line feeds.
+    /// The lines of data, joined by line feeds.
     pub data: Vec<u8>,
-    /// Its own identifier.
+    /// The ID of the event.
     pub id: Option<String>,
 }
 
-/// An event is larger than what is kept.
+/// An event is larger than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong(pub usize);
 
@@ -33,20 +33,20 @@ pub struct Reader {
     limit: usize,
     /// The beginning of a line whose end has not arrived.
     line: Vec<u8>,
-    /// Whether a line has ended, after which there is no byte order mark.
+    /// Whether the first line has ended; a byte order mark can only precede it.
     past_first_line: bool,
-    /// Whether the last byte was a carriage return, of which a line feed may be the second half.
+    /// Whether the last byte was a carriage return, which a line feed may complete.
     after_return: bool,
     event: Event,
     has_data: bool,
-    /// The identifier of the event that is being read, which becomes the last one when the event is complete.
+    /// The ID of the event that is being read, which becomes the last ID when the event is complete.
     id: Option<String>,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
 
 impl Reader {
-    /// Returns a reader that keeps at most this many bytes of an event.
+    /// Returns a reader that buffers at most this many bytes of an event.
     pub fn new(limit: usize) -> Reader {
         Reader {
             limit,
@@ -61,17 +61,17 @@ impl Reader {
         }
     }
 
-    /// Returns the identifier of the last complete event that had one, by which a stream is resumed.
+    /// Returns the ID of the last complete event that had one, to resume the stream.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref().filter(|id| !id.is_empty())
     }
 
-    /// Returns how long to wait before a reconnection, if the server said so; at most a minute.
+    /// Returns the reconnection delay, if the server set one; at most a minute.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// Begins with the bytes of another connection, which carries on after the last complete event.
+    /// Starts with the bytes of a new connection, which continues after the last complete event.
     pub fn reconnected(&mut self) {
         let (last_id, retry) = (self.last_id.take(), self.retry);
         *self = Reader { last_id, retry, ..Reader::new(self.limit) };
@@ -133,7 +133,7 @@ impl Reader {
                 self.id = Some(id);
             }
             b"retry" => self.retry = milliseconds(value).or(self.retry),
-            // A comment has an empty name; names that are unknown are for others.
+            // A comment has an empty name. Unknown names are ignored.
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! The locks of shared state, in one place so that a model checker can replace them.
+//! The locks of shared state, in one module so that a model checker can replace them.
 //!
-//! In tests built with `--cfg toolgen_model` they are those of `loom`, which only work inside `loom::model`; the tests in the
-//! `model` modules run that way (see `.ci/run`).
+//! In tests built with `--cfg toolgen_model` they are the locks of `loom`, which only work inside `loom::model`; the
+//! tests in the `model` modules run that way (see `.ci/run`).
 
 use std::sync::{LockResult, PoisonError};
 

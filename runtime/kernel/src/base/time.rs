@@ -1,9 +1,9 @@
-//! Times as text and numbers.
+//! Conversion of times to and from text and numbers.
 
 use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Formats a time as RFC 3339 in UTC with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 become its start.
+/// Formats a time as RFC 3339 in UTC with milliseconds: `2026-01-31T23:59:59.999Z`. Times before 1970 become 1970.
 pub fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
@@ -19,8 +19,8 @@ pub fn whole_millis(duration: Duration) -> u64 {
 
 /// Returns the date this many days after 1970-01-01, in the Gregorian calendar.
 ///
-/// Years are counted from March, so that a leap day is the last day of its year; they repeat every 400 years (an era),
-/// which are 146,097 days.
+/// Years start in March, so that a leap day is the last day of its year. They repeat every 400 years (an era), which
+/// have 146,097 days.
 fn date(days: u64) -> (u64, u64, u64) {
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
     let days = days + 719_468;
@@ -34,14 +34,14 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, day_of_month)
 }
 
-/// Returns how many days after 1970-01-01 a date is, in the Gregorian calendar; `None` before that.
+/// Returns how many days after 1970-01-01 a date is, in the Gregorian calendar; `None` for earlier dates.
 fn days(year: u64, month: u64, day: u64) -> Option<u64> {
-    // As in `date`, years begin in March, and 0000-03-01 is 719,468 days before 1970.
+    // As in `date`, years start in March, and 0000-03-01 is 719,468 days before 1970.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
     (year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day).checked_sub(719_469)
 }
 
-/// Reads a time as [`rfc3339`] writes it: milliseconds since 1970.
+/// Parses the format of [`rfc3339`]. Returns milliseconds since 1970.
 pub fn millis_of(text: &str) -> Option<u64> {
     let parts: Vec<u64> = text
         .strip_suffix('Z')?
@@ -66,8 +66,8 @@ pub fn millis_of(text: &str) -> Option<u64> {
     Some(((days(year, month, day)? * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + millis)
 }
 
-/// Reads a time as HTTP writes it (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The obsolete forms are not
-/// read, nor are times before 1970.
+/// Parses an HTTP date (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The obsolete formats are not
+/// supported, nor are times before 1970.
 pub fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let words: Vec<&str> = text.split_once(", ")?.1.split([' ', ':']).collect();
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn timestamps_are_written_as_rfc_3339() {
-        // By `date -u -d @SECONDS`.
+        // Computed with `date -u -d @SECONDS`.
         let cases = [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399_999, "2000-02-28T23:59:59.999Z"),

@@ -1,4 +1,4 @@
-//! TLS of clients: their trusted certificates, and their cryptography.
+//! TLS of clients: trusted certificates and the cryptography provider.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ConfigBuilder, Error};
 use rustls_platform_verifier::Verifier;
 
-/// Returns the beginning of a configuration that trusts the system's certificates and these, each as PEM text.
+/// Returns a configuration builder that trusts the system's certificates and these, each as PEM text.
 ///
-/// It uses the cryptography that is installed for the process, or else `ring`, and installs nothing.
+/// It uses the cryptography provider that is installed for the process, or else `ring`, and installs none.
 pub fn trusting(roots: &[Vec<u8>]) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, Error> {
     let provider = CryptoProvider::get_default().cloned();
     let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
@@ -20,7 +20,7 @@ pub fn trusting(roots: &[Vec<u8>]) -> Result<ConfigBuilder<ClientConfig, WantsCl
     Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(verifier)))
 }
 
-/// Reads the certificates of some PEM texts. A text without any is an error: often a path was meant.
+/// Parses the certificates of PEM texts. A text without a certificate is an error: often a path was meant.
 pub fn certificates(what: &str, texts: &[Vec<u8>]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let mut certificates = Vec::new();
     for text in texts {
@@ -40,7 +40,7 @@ fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) 
     Verifier::new_with_extra_roots(roots, provider)
 }
 
-/// Creates the verifier of certificates. Android's own accepts no further certificates.
+/// Creates the certificate verifier. The one of Android accepts no additional certificates.
 #[cfg(target_os = "android")]
 fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
     if roots.is_empty() {

@@ -14,18 +14,18 @@ use crate::call::waiting::{WaitingCall, seal_name};
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
 /// [`Toolbox::resume`](crate::Toolbox::resume).
 ///
-/// It is sealed: the call runs exactly as described here, once, for the same caller, before it expires. All fields may
-/// be read, those of the [`WaitingCall`], too; a modified request is refused.
+/// It is sealed: the call runs exactly as described here, once, for the same caller, before it expires. You may read
+/// all fields, including those of the [`WaitingCall`]. A modified request is rejected.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
     /// The call.
     pub call: WaitingCall,
-    /// The arguments as people may see them: without secrets.
+    /// The arguments with their secrets redacted, to show to people.
     pub redacted_arguments: Value,
-    /// The tools that the call may call in turn, and those that they call, as far as that is known: those of a
-    /// composition or a sub-agent, not those that a Rust function calls. Their calls are not approved with this one:
-    /// each passes middleware itself.
+    /// The tools that the call may call, and transitively the tools that those call, if they are known before the
+    /// call: the tools of a composition or a sub-agent, but not those that a Rust function calls. Approving this call
+    /// does not approve their calls: each passes middleware itself.
     pub calls: Vec<Callee>,
     /// The reasons why the call needs an approval: those of all middleware, in order.
     pub reasons: Vec<String>,
@@ -44,15 +44,15 @@ impl Deref for ApprovalRequest {
 }
 
 impl ApprovalRequest {
-    /// Sets the approver, for the record of the call. The program vouches for it: the JSON does not hold the approver,
-    /// so keep the name separately if the request is stored after its approval.
+    /// Sets the approver, for the audit record of the call. Your program guarantees that the name is right. The JSON
+    /// does not contain the approver, so keep the name separately if the request is stored after its approval.
     #[must_use]
     pub fn approved_by(mut self, who: impl Into<Text>) -> ApprovalRequest {
         self.approver = who.into();
         self
     }
 
-    /// Returns the ID under which the call waits, if the toolbox has a
+    /// Returns the ID of the waiting call, if the toolbox has a
     /// [queue](crate::toolbox::ToolboxBuilder::approval_queue).
     #[must_use]
     pub fn queue_id(&self) -> &str {

@@ -1,8 +1,8 @@
-//! Files below a directory that is held open, so that no path and no link leads out of it.
+//! Opens files below a directory through a descriptor of the directory, so that no path and no link leads outside.
 //!
-//! A check of a path followed by its use can be cheated: between the two, someone may put a link in its place. Here
-//! each step from the directory to the file is made through descriptors (`openat2` with `RESOLVE_BENEATH` where there
-//! is one), so there is no gap between them.
+//! A path that is checked first and used later is open to a race: in between, someone may replace a part of it by a
+//! link. Here each step from the directory to the file uses descriptors (`openat2` with `RESOLVE_BENEATH` where
+//! available), so there is no such race.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -22,7 +22,7 @@ pub fn open(root: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(root, ambient_authority())
 }
 
-/// Returns a path as one that starts at a directory. An absolute path must name something below it.
+/// Returns a path relative to a directory. An absolute path must be below the directory.
 #[doc(hidden)]
 pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
     let given = Path::new(path);
@@ -34,7 +34,7 @@ pub fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
     } else {
         begins_elsewhere(path).map_or(Ok(given), |reason| Err(escape(reason)))?
     };
-    // Where links lead, the system finds out; names that lead out are known.
+    // The system resolves links; here only names that lead outside are rejected.
     let mut depth = Some(0_usize);
     for part in below.components() {
         depth = match part {
@@ -58,7 +58,7 @@ pub fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> {
     #[cfg(unix)]
     {
         use cap_std::fs::OpenOptionsExt as _;
-        // A pipe that nobody writes to would hold up the thread.
+        // Opening a pipe without a writer would block the thread.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
     }
@@ -73,8 +73,8 @@ pub fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Creates a file under an unguessable name. If it will get the permissions of another, only its owner may read it
-/// until then.
+/// Creates a file with an unguessable name. If it will get the permissions of another file, only its owner may read
+/// it until then.
 #[doc(hidden)]
 pub fn beside(dir: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
@@ -92,25 +92,25 @@ pub fn beside(dir: &Dir, private: bool) -> io::Result<(OsString, File)> {
     Ok((name, file))
 }
 
-/// The error of a path that leads out of the directory, as descriptors report it.
+/// The error of a path that leads out of the directory, as system calls on descriptors report it.
 fn escape(reason: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{REFUSED}: {reason}"))
 }
 
-/// Returns why a path leads out of the directory. What names do not tell is due to a link.
+/// Returns why a path leads out of the directory. If its names do not show the reason, a link is the reason.
 #[doc(hidden)]
 pub fn way_out(error: &io::Error) -> String {
     let text = error.to_string();
     text.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(LINK).to_owned()
 }
 
-/// Whether a path led out of the directory: then no system call failed.
+/// Whether the error is that a path led out of the directory; then no system call failed.
 #[doc(hidden)]
 pub fn is_escape(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-/// Returns what went wrong with a file, without the number of the error.
+/// Returns the description of an I/O error, without its number.
 #[doc(hidden)]
 pub fn io_message(reason: &io::Error) -> String {
     let text = reason.to_string();

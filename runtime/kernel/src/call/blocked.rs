@@ -1,4 +1,4 @@
-//! Calls that are answered but never run.
+//! Calls that get a response but never run.
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
@@ -7,14 +7,14 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 
-/// Why a call is answered but never run.
+/// The reason why a call gets a response but never runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Blocked {
     /// The model was cut off while writing the call. The code is `TRUNCATED`.
     Truncated,
-    /// The vendor stopped the model for this reason, in the vendor's own word, such as `content_filter`. The code
-    /// is `STOPPED`.
+    /// The vendor stopped the model for this reason, in the vendor's own term, such as `content_filter`. The code is
+    /// `STOPPED`.
     Stopped(Text),
     /// The call does not have the vendor's format, for this reason. The code is `MALFORMED_CALL`.
     Malformed(Text),
@@ -31,11 +31,11 @@ impl Blocked {
         match self {
             Blocked::Truncated => ToolError::failed_with(
                 "TRUNCATED",
-                "The call was cut off before it was complete, and was not executed. Send it again, whole.",
+                "The call was cut off before it was complete, and was not executed. Send the complete call again.",
             ),
             Blocked::Stopped(reason) => ToolError::failed_with(
                 "STOPPED",
-                format!("Your answer was stopped ({reason}), so none of its calls was executed."),
+                format!("Your reply was stopped ({reason}), so none of its calls was executed."),
             ),
             Blocked::Malformed(cause) => {
                 ToolError::failed_with(MALFORMED_CALL, format!("The call was not executed: {cause}."))

@@ -1,4 +1,4 @@
-//! Callbacks of the program: their panics are contained and their time is limited.
+//! Runs callbacks of the program: catches their panics and limits their time.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -23,7 +23,7 @@ impl Default for CallbackTimeouts {
     }
 }
 
-/// Why a callback gave no answer.
+/// Why a callback returned nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallbackFailure {
     /// The callback panicked.
@@ -32,7 +32,7 @@ pub(crate) enum CallbackFailure {
     Late,
 }
 
-/// Waits for the answer of a callback. `None` as the limit means no limit.
+/// Awaits a callback. A limit of `None` means no limit.
 pub(crate) async fn with_timeout<T>(
     limit: Option<Duration>,
     asked: impl Future<Output = T>,
@@ -44,7 +44,7 @@ pub(crate) async fn with_timeout<T>(
         (Poll::Ready(answered), _) => answered,
         (Poll::Pending, None) => asked.await,
         (Poll::Pending, Some(limit)) => {
-            // On the heap: every call would hold the room for a timer that few need.
+            // On the heap: otherwise the future of every call would contain a timer that few calls need.
             Box::pin(tokio::time::timeout(limit, asked)).await.map_err(|_| CallbackFailure::Late)?
         }
     };

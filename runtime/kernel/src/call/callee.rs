@@ -8,7 +8,7 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::spec::{Effects, Files, Network};
 
-/// A tool that a call may call in turn, as far as that is known: a step of a composition, or a tool of a sub-agent.
+/// A tool that a call may call, if this is known before the call: a step of a composition, or a tool of a sub-agent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Callee {

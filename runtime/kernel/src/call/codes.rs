@@ -86,12 +86,12 @@ pub const ALL: &[(&str, &str)] = &[
     ("WRONG_ENGINE", "The engine does not support this kind of tool."),
 ];
 
-/// The codes of failures that are about a credential, which only the operator of the program can mend.
+/// The codes of failures that concern a credential, which only the operator of the program can fix.
 #[cfg(feature = "tracing")]
 pub(crate) const CREDENTIALS: &[&str] =
     &["CREDENTIAL_REFUSED", "MISSING_CREDENTIAL", "OAUTH_ERROR", "PROXY_REFUSED"];
 
-/// The codes that were written in small letters before version 0.2.
+/// The codes that were lower case before version 0.2.
 const RENAMED: &[&str] = &[
     "DEPENDENCY_NOT_MET",
     "FILE_ERROR",
@@ -117,8 +117,8 @@ const RENAMED: &[&str] = &[
     "WRONG_ENGINE",
 ];
 
-/// Returns a code as it is written now. Records, cassettes and recordings that an earlier version wrote have some in
-/// small letters, such as `missing_credential`; readers in this crate have already changed those. The next minor
+/// Returns the current form of a code. Audit records, cassettes and recordings of earlier versions contain some codes
+/// in lower case, such as `missing_credential`; the readers in this crate already convert them. The next minor
 /// version no longer reads them.
 #[must_use]
 pub fn current(code: &str) -> &str {

@@ -1,4 +1,4 @@
-//! Pieces of results, read and written in MCP form.
+//! Content of results, parsed and rendered in MCP form.
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The content of a piece that is a resource.
+/// The content of a resource.
 struct Resource(Content);
 
 impl<'de> Deserialize<'de> for Resource {

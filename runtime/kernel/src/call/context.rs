@@ -43,19 +43,19 @@ pub(crate) use turn::next_turn;
 /// The maximum depth of tools that call other tools.
 pub const MAX_DEPTH: u32 = 16;
 
-/// Receives the partial result of a tool, for people who watch; a model never sees it.
+/// Receives the partial result of a tool, for people who watch. A model never sees it.
 pub type OnUpdate = Arc<dyn Fn(ToolResult) + Send + Sync>;
 
 /// Receives a line of progress.
 pub type OnProgress = Arc<dyn Fn(String) + Send + Sync>;
 
-/// The context of a tool call: its identity, how it is cancelled, and where its updates go.
+/// The context of a tool call: its identity, its cancellation, and the callbacks that receive its updates.
 ///
-/// A program creates the context of a turn and sets what it likes. For each call a [`Toolbox`](crate::Toolbox) derives
-/// a context from it, and with it the rights of the call: its principal, agent, session, values, services, directories,
-/// hosts and time. What a tool sets on a copy of that context holds for code that reads the copy, but gives the calls
-/// that the tool makes with it no more rights: hosts and time can only shrink, the rest stays as the toolbox derived
-/// it.
+/// Your program creates the context of a turn and configures it. A [`Toolbox`](crate::Toolbox) derives a context from
+/// it for each call, and with it the rights of the call: its principal, agent, session, values, services,
+/// directories, hosts and time limit. Code that reads a copy of the context sees what a tool sets on that copy. The
+/// calls that the tool makes with the copy gain no rights from it: hosts and the time limit can only shrink, the rest
+/// stays as the toolbox derived it.
 ///
 /// ```
 /// use toolgen_runtime::ToolContext;
@@ -78,22 +78,22 @@ pub struct ToolContext {
     agents: u32,
     /// The calls that this one has made; shared with its copies.
     made: OnceLock<Arc<NestedCalls>>,
-    /// How many calls the tools below the outermost call have made. `None` for that call itself.
+    /// How many calls the tools below the outermost call have made. `None` for the outermost call.
     nested: Option<Arc<AtomicU32>>,
-    /// The answers to the tool's requests for input.
+    /// The input that the tool requested.
     inputs: Option<Arc<[Value]>>,
-    /// The seat of the call, or of the one that makes it, where some calls run alone.
+    /// The membership of the call, or of its caller, in the lock of exclusive calls.
     seat: Option<Arc<Membership>>,
     extensions: Option<Extensions>,
     pub(super) span: Option<Arc<dyn CallSpan>>,
 }
 
 impl ToolContext {
-    /// Creates the context of a call that cannot be cancelled and reports to nothing.
+    /// Creates the context of a call that cannot be cancelled and reports nowhere.
     ///
-    /// A toolbox gives each call of a turn the context of the turn with the call's own ID and tool: for a turn, the first
-    /// is any name for it, and the second is empty, as in `ToolContext::new("turn-1", "")`. Both count only where a tool is
-    /// called directly, without a toolbox.
+    /// A toolbox gives each call of a turn the context of the turn with the call's ID and tool. For a turn, the first
+    /// argument is any name of the turn and the second is empty: `ToolContext::new("turn-1", "")`. Both matter only
+    /// if a tool is called directly, without a toolbox.
     pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
         ToolContext {
             tool_call_id: Text::copy_of(tool_call_id.as_ref()),
@@ -111,8 +111,8 @@ impl ToolContext {
         }
     }
 
-    /// Cancels the call when this token, or a parent of it, fires. In the context of a call of a toolbox, the token of
-    /// the call still cancels, too.
+    /// Cancels the call when this token, or a parent of it, fires. In the context of a toolbox's call, the token of
+    /// the call also still cancels it.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> ToolContext {
         let sealed = self.turn().peers.is_some();
@@ -132,7 +132,7 @@ impl ToolContext {
         self.with(|around| around.on_progress = Some(Arc::new(on_progress)))
     }
 
-    /// Limits the time the call may take. In the context of a call of a toolbox, the shorter limit holds.
+    /// Limits the time of the call. In the context of a toolbox's call, the shorter limit applies.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> ToolContext {
         self.with(|around| {
@@ -141,68 +141,68 @@ impl ToolContext {
         })
     }
 
-    /// Sets the dialect in which the model was shown the tools and wrote the arguments: one for all tools, or that of
-    /// each tool (`ToolPlan::dialects`).
+    /// Sets the dialect in which the model saw the tools and wrote the arguments: one for all tools, or one for each
+    /// tool (`ToolPlan::dialects`).
     #[must_use]
     pub fn with_dialect(self, dialects: impl Into<Dialects>) -> ToolContext {
         self.with(|around| around.dialects = Some(dialects.into()))
     }
 
-    /// Provides a service, replacing any other of the same type. On a copy of the context of a toolbox's call it is
-    /// not there for the calls that the tool makes.
+    /// Provides a service, replacing any other of the same type. If set on a copy of the context of a toolbox's call,
+    /// it is not available to calls that the tool makes.
     #[must_use]
     pub fn with_service<T: Send + Sync + ?Sized + 'static>(self, service: Arc<T>) -> ToolContext {
         self.with(|around| around.services = std::mem::take(&mut around.services).with(service))
     }
 
-    /// Sets the ID of the calling agent. Calls that a tool makes keep the one that the toolbox derived.
+    /// Sets the ID of the calling agent. Calls that a tool makes keep the ID that the toolbox derived.
     #[must_use]
     pub fn with_agent_id(self, agent_id: impl Into<String>) -> ToolContext {
         let agent_id = Text::from(agent_id.into());
         self.with(|around| around.agent_id = Some(agent_id))
     }
 
-    /// Sets the session in which the call is made. Without one, the call has no history. Calls that a tool makes keep
-    /// the one that the toolbox derived.
+    /// Sets the session in which the call is made. Without a session, the call has no history. Calls that a tool
+    /// makes keep the session that the toolbox derived.
     #[must_use]
     pub fn with_session(self, session: Session) -> ToolContext {
         self.with(|around| around.session = Some(session))
     }
 
-    /// Sets the values known about the call, each with its source. Calls that a tool makes keep those that the toolbox
-    /// derived.
+    /// Sets the values known about the call, each with its source. Calls that a tool makes keep the values that the
+    /// toolbox derived.
     #[must_use]
     pub fn with_values(self, values: ContextValues) -> ToolContext {
         self.with(|around| around.values = values)
     }
 
-    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do. Calls that a
-    /// tool makes keep the one that the toolbox derived.
+    /// Sets the principal for whom the call is made; the call is then limited to what the principal may do. Calls
+    /// that a tool makes keep the principal that the toolbox derived.
     #[must_use]
     pub fn with_principal(self, principal: Principal) -> ToolContext {
         self.with(|around| around.principal = Some(principal))
     }
 
-    /// The token that fires when the caller gives up or the time is up. It also stops work that the call starts without
-    /// waiting for it.
+    /// The token that fires when the caller cancels or the time limit is reached. It also stops work that the call
+    /// starts without awaiting it.
     #[must_use]
     pub fn cancel(&self) -> &CancellationToken {
         self.token.get()
     }
 
-    /// Whether the caller gave up or the time is up.
+    /// Whether the caller cancelled or the time limit was reached.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.token.is_cancelled()
     }
 
-    /// The most time the caller grants. A tool's own timeout may be shorter, never longer.
+    /// The maximum time that the caller allows. A tool's own timeout may be shorter, never longer.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.turn().timeout
     }
 
-    /// The dialect of the arguments: that in which the model was shown the tool.
+    /// The dialect of the arguments, in which the model saw the tool.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect_of(&self.tool_name)
@@ -256,26 +256,27 @@ impl ToolContext {
         self.agents
     }
 
-    /// Calls another tool of the same toolbox, through every step that a call of a model passes through. The ID of
-    /// the new call is `{id}.1` and so on, derived from this one.
+    /// Calls another tool of the same toolbox, through every layer that a model's call passes. The ID of the new call
+    /// is derived from this one: `{id}.1` and so on.
     ///
     /// # Errors
     ///
-    /// Fails if this call did not come through a [`Toolbox`](crate::toolbox::Toolbox), with `CALL_ENDED` if it is
-    /// already answered, with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it, with `CALLS_EXCEEDED` if the call of
-    /// the model has led to as many calls as [`nested_calls`](crate::toolbox::ToolboxBuilder::nested_calls) allows, and
-    /// with the error of the other tool.
+    /// Fails if this call did not come through a [`Toolbox`](crate::toolbox::Toolbox); with `CALL_ENDED` if it
+    /// already has a result; with `DEPTH_EXCEEDED` if [`MAX_DEPTH`] calls are above it; with `CALLS_EXCEEDED` if the
+    /// model's call already led to as many calls as
+    /// [`max_nested_calls`](crate::toolbox::ToolboxBuilder::max_nested_calls) allows; and with the error of the other
+    /// tool.
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {
-            let text = "a tool can call others only where it was called through a provider";
+            let text = "a tool can call other tools only if it was called through a toolbox";
             return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
         };
         if self.is_over() {
-            let text = "the call is answered already: what it left behind can call no other tools";
+            let text = "the call has already ended: work that it left behind cannot call other tools";
             return Err(ToolError::failed_with("CALL_ENDED", text));
         }
         if self.depth >= MAX_DEPTH {
-            let text = format!("tools may not call each other more than {MAX_DEPTH} deep");
+            let text = format!("tools cannot call each other more than {MAX_DEPTH} levels deep");
             return Err(ToolError::failed_with("DEPTH_EXCEEDED", text));
         }
         let made = self.made();
@@ -296,7 +297,7 @@ impl ToolContext {
         self.child_of(self.turn.clone(), tool_call_id.into(), tool_name.into())
     }
 
-    /// As [`child`](Self::child), with settings of its own.
+    /// Like [`child`](Self::child), with its own settings.
     pub(crate) fn child_in(
         &self,
         turn: Arc<TurnContext>,
@@ -324,7 +325,7 @@ impl ToolContext {
         }
     }
 
-    /// The token whose firing ends the call: the caller's token, of which this call's own may be a child.
+    /// The token that ends the call when it fires: the caller's token, of which this call's own may be a child.
     pub(crate) fn caller_token(&self) -> &CancellationToken {
         self.token.caller()
     }
@@ -333,7 +334,7 @@ impl ToolContext {
         self.seat.as_ref()
     }
 
-    /// A copy of this context for a call that has a seat.
+    /// A copy of this context for a call with a membership in the lock of exclusive calls.
     pub(crate) fn seated(&self, seat: &Arc<Membership>) -> ToolContext {
         ToolContext { seat: Some(Arc::clone(seat)), ..self.clone() }
     }
@@ -353,7 +354,7 @@ impl ToolContext {
         }
     }
 
-    /// Sets the span of the call, for those within the call and for the calls that its tool makes.
+    /// Sets the span of the call, for code within the call and for the calls that its tool makes.
     pub fn set_span(&mut self, span: Arc<dyn CallSpan>) {
         self.span = Some(span);
     }
@@ -398,7 +399,7 @@ impl Clone for ToolContext {
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Prints as itself, without quotes.
+        /// Prints its text without quotes.
         struct Callback;
         impl fmt::Debug for Callback {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 /// Values that come with a call but not from the model, such as the caller's workspace or a session's key.
 ///
-/// Each value has a [`Provenance`]. A value sent by a client never replaces a trusted one, in either order, so that no
-/// caller can act for another by naming it. [`shadowed`](Self::shadowed) lists such attempts. Clones share the values;
-/// an empty set allocates nothing.
+/// Each value has a [`Provenance`]. A value sent by a client never replaces a trusted value, in either order, so that
+/// no caller can act for another by naming it. [`shadowed`](Self::shadowed) lists such attempts. Clones share the
+/// values; an empty set allocates nothing.
 ///
 /// ```
 /// use toolgen_runtime::call::context_values::{ContextValues, Provenance};
@@ -100,8 +100,8 @@ impl ContextValues {
         Some(self.0.as_ref()?.values.get(key)?.0)
     }
 
-    /// The keys under which a client's value was dropped in favour of a trusted one, sorted. Each is an attempt to act
-    /// for another caller, or a client that repeats what it was told.
+    /// The keys for which a client's value was dropped in favor of a trusted one, sorted. Each is an attempt to act
+    /// for another caller, or a client that repeats a value it received.
     pub fn shadowed(&self) -> impl Iterator<Item = &str> {
         self.inner().shadowed.iter().map(String::as_str)
     }
@@ -155,7 +155,7 @@ pub fn is_given(value: &Value) -> bool {
     }
 }
 
-/// Prints the keys and provenances. Values are left out, since some are secrets.
+/// Prints the keys and provenances. Values are omitted, since some are secrets.
 impl fmt::Debug for ContextValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter().map(|(key, provenance, _)| (key, provenance))).finish()

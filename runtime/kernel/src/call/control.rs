@@ -18,8 +18,8 @@ use crate::base::frozen::Text;
 use crate::base::redacted_debug::{Redacted, discreet_debug};
 use crate::call::waiting::WaitingCall;
 
-/// A request of a result to the loop around the call. It never leaves another call of the turn unanswered, because the
-/// loop handles it when the turn has finished.
+/// A request of a result to the loop around the call. The loop handles it after the turn has finished, so every other
+/// call of the turn still gets its result.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Control {
@@ -33,7 +33,7 @@ pub enum Control {
         /// The data for the next state.
         data: Value,
     },
-    /// An effect is to be performed outside the tool; its outcome becomes the result.
+    /// An effect to be performed outside the tool; its outcome becomes the result.
     Effect(Effect),
     /// The tool needs input before it can continue.
     NeedInput(InputRequest),
@@ -62,7 +62,7 @@ impl Control {
 /// An action to be performed outside the tool, such as asking a person.
 #[derive(Clone, PartialEq)]
 pub struct Effect {
-    /// The name of the effect, under which its handler is registered.
+    /// The name of the effect, for which its handler is registered.
     pub name: Text,
     /// The data of the effect.
     pub data: Value,
@@ -79,8 +79,8 @@ impl Effect {
     }
 }
 
-/// A request for input that a tool needs to continue. Once the input is there, the tool is called again, with the
-/// answer in [`ToolContext::input`](crate::ToolContext::input).
+/// A request for input that a tool needs to continue. When the input is available, the tool is called again, with the
+/// input in [`ToolContext::input`](crate::ToolContext::input).
 ///
 /// ```
 /// # use serde_json::json;
@@ -108,12 +108,12 @@ impl Effect {
 pub struct InputRequest {
     /// The question.
     pub message: String,
-    /// The JSON Schema of the answer: an object of plain fields, as MCP's elicitation requires.
+    /// The JSON Schema of the input: an object of plain fields, as MCP's elicitation requires.
     pub schema: Value,
 }
 
 impl InputRequest {
-    /// Creates a request whose answer must fit the schema.
+    /// Creates a request whose input must match the schema.
     pub fn new(message: impl Into<String>, schema: Value) -> InputRequest {
         InputRequest { message: message.into(), schema }
     }
@@ -122,14 +122,14 @@ impl InputRequest {
 /// A call that waits for input. Plain data: keep it as long as needed, and pass it back unchanged to
 /// [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input).
 ///
-/// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it resumes once, for the same
-/// caller, before it expires, and is refused if modified.
+/// It is sealed like an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest): it resumes once, for the
+/// same caller, before it expires, and is rejected if modified.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PendingInputCall {
     /// The call.
     pub call: WaitingCall,
-    /// The request to answer.
+    /// The request for input.
     pub request: InputRequest,
 }
 

@@ -1,12 +1,12 @@
-//! The dialects in which the tools of a request were shown.
+//! The dialects in which a model saw the tools of a request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::schema::dialect::Dialect;
 
-/// The dialects in which a model was shown its tools: one for all of them, or one for each if a request mixes tools
-/// with strict schemas and tools without.
+/// The dialects in which a model saw its tools: one for all of them, or one for each if a request mixes strict and
+/// non-strict schemas.
 ///
 /// Created from a dialect, or by `ToolPlan::dialects`.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Dialects {
 }
 
 impl Dialects {
-    /// Creates the dialects of tools that were shown in one, except for these.
+    /// Creates the dialects of tools that all have one dialect, except for these.
     #[must_use]
     pub fn except(
         most: &'static Dialect,
@@ -26,7 +26,7 @@ impl Dialects {
         Dialects { default: most, others: (!others.is_empty()).then(|| Arc::new(others)) }
     }
 
-    /// Returns the dialect in which the tool of this name was shown.
+    /// Returns the dialect in which the model saw the tool of this name.
     #[must_use]
     pub fn of(&self, tool: &str) -> &'static Dialect {
         self.others.as_ref().and_then(|others| others.get(tool).copied()).unwrap_or(self.default)

@@ -27,7 +27,7 @@ pub fn promise(tool: &dyn AgentTool) -> String {
     fingerprint(&promised.to_string())
 }
 
-/// Returns the SHA-256 of a text, in hexadecimal.
+/// Returns the SHA-256 of a string, in hexadecimal.
 #[doc(hidden)]
 pub fn fingerprint(text: &str) -> String {
     sha256(text.as_bytes())
@@ -61,17 +61,17 @@ impl SealKey {
     ///
     /// # Errors
     ///
-    /// If the operating system provides no random numbers.
+    /// Returns an error if the operating system provides no random numbers.
     #[doc(hidden)]
     pub fn random() -> Result<SealKey, ToolError> {
         Ok(SealKey::new(&random::<32>()?))
     }
 
-    /// Creates a unique seal for data: `{32 digits, its name}.{64 digits}`.
+    /// Creates a unique seal for data: a name of 32 digits, a period, and a digest of 64 digits.
     ///
     /// # Errors
     ///
-    /// If the operating system provides no random numbers.
+    /// Returns an error if the operating system provides no random numbers.
     #[doc(hidden)]
     pub fn seal(&self, data: &Value) -> Result<Text, ToolError> {
         let name = hex(&random::<16>()?);
@@ -79,13 +79,13 @@ impl SealKey {
         Ok(format!("{name}.{digest}").into())
     }
 
-    /// Whether this is a seal of this key for exactly this data. Neither the order of object keys nor the notation of
-    /// numbers matters.
+    /// Whether this is a seal of this key for exactly this data. The order of object keys and the notation of numbers
+    /// do not matter.
     #[doc(hidden)]
     pub fn holds(&self, seal: &str, data: &Value) -> bool {
         let Some((name, digest)) = seal.split_once('.') else { return false };
         let expected = hex(&self.digest(name, data));
-        // The comparison takes constant time, wherever the first difference is.
+        // The comparison takes constant time, regardless of the first difference.
         let differences = expected.bytes().zip(digest.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         differences == 0 && expected.len() == digest.len()
     }
@@ -113,8 +113,8 @@ fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], ToolError> {
     Ok(bytes)
 }
 
-/// Writes JSON that is the same for equal values: keys in order, whole numbers as integers. Stores and browsers change
-/// both.
+/// Writes canonical JSON, which is the same for equal values: keys in order, whole numbers as integers. Stores and
+/// browsers change both.
 fn canonical(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {

@@ -1,4 +1,4 @@
-//! Why a tool call gave no result.
+//! The errors of tool calls.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -14,27 +14,27 @@ use crate::call::control::{InputRequest, PendingInputCall};
 use crate::call::unmet_requirements::{self, MissingDependencies};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
-/// The length of the text about the arguments, in bytes, beyond which problems are only counted.
+/// The maximum length of the message about invalid arguments, in bytes. Further problems are only counted.
 const MAX_PROBLEM_TEXT_BYTES: usize = 32 << 10;
 
-/// Why a tool call gave no result.
+/// Why a tool call returned no result.
 ///
-/// `Display` is the stable text for the model, [`operator_text`](Self::operator_text) that for logs and for the people who run
-/// the program; [`code`](Self::code) is for machines.
+/// `Display` is the stable text for the model, [`operator_text`](Self::operator_text) the text for logs and
+/// operators, and [`code`](Self::code) is for machines.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolError {
     /// The tool ran and failed: `{message}`.
     Failed {
-        /// What went wrong, without anything a model must not see.
+        /// The error message, without anything that a model must not see.
         message: String,
         /// The error code; `EXECUTION_ERROR` unless the tool sets its own.
         code: Cow<'static, str>,
-        /// More for operators, such as the causes; may be empty. A model never sees it.
+        /// Additional information for operators, such as the causes; may be empty. A model never sees it.
         detail: String,
     },
-    /// There is no such tool: `Tool not found: {name}`. The text of a [`ToolResponse`](crate::ToolResponse) adds
-    /// `; did you mean '{suggestion}'?` if there is a similar one.
+    /// No such tool exists: `Tool not found: {name}`. The text of a [`ToolResponse`](crate::ToolResponse) adds `; did
+    /// you mean '{suggestion}'?` if there is a similar name.
     NotFound {
         /// The name that was called.
         name: String,
@@ -43,14 +43,14 @@ pub enum ToolError {
     },
     /// The arguments are invalid: `Invalid arguments: {message}`.
     InvalidArgs {
-        /// What is wrong with them.
+        /// The errors in the arguments.
         message: String,
         /// The individual problems, where known.
         problems: Vec<ArgumentProblem>,
     },
-    /// The caller gave up: `Cancelled`.
+    /// The caller cancelled the call: `Cancelled`.
     Cancelled,
-    /// The call took too long: `Tool exceeded timeout of {duration:?}`.
+    /// The call reached its time limit: `Tool exceeded timeout of {duration:?}`.
     Timeout {
         /// The time limit.
         duration: Duration,
@@ -59,32 +59,33 @@ pub enum ToolError {
     Denied {
         /// The reason, without anything a model must not see.
         message: String,
-        /// More for operators, such as what would allow it; may be empty. A model never sees it.
+        /// Additional information for operators, such as what would allow the call; may be empty. A model never sees
+        /// it.
         detail: String,
     },
     /// The call waits for an approval: `The call was not executed: it needs an approval. {reasons}`. Pass the request
-    /// to [`Toolbox::resume`](crate::Toolbox::resume) to go on.
+    /// to [`Toolbox::resume`](crate::Toolbox::resume) to continue.
     ApprovalRequired(Box<ApprovalRequest>),
     /// The tool needs input and no handler could supply it: `The call was not finished: it needs input. {message}
-    /// {schema}`. Pass the request to [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input) to go on.
+    /// {schema}`. Pass the request to [`Toolbox::resume_with_input`](crate::Toolbox::resume_with_input) to continue.
     InputRequired(Box<PendingInputCall>),
     /// Prerequisites of the call are not met: `Cannot execute '{tool}': prerequisites not met.` and a list of them.
     MissingDependencies(Box<MissingDependencies>),
 }
 
 impl ToolError {
-    /// The tool ran and failed.
+    /// Creates the error of a tool that ran and failed.
     pub fn failed(message: impl Into<String>) -> ToolError {
         ToolError::failed_with("EXECUTION_ERROR", message)
     }
 
-    /// The tool ran and failed, with its own error code.
+    /// Creates the error of a tool that ran and failed, with its own error code.
     pub fn failed_with(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> ToolError {
         ToolError::Failed { message: message.into(), code: code.into(), detail: String::new() }
     }
 
     /// Adds detail for operators, which appears in logs and audit records; a model never sees it. Errors other than
-    /// [`Failed`](Self::Failed) and [`Denied`](Self::Denied) are complete and stay unchanged.
+    /// [`Failed`](Self::Failed) and [`Denied`](Self::Denied) stay unchanged.
     #[must_use]
     pub fn with_operator_detail(mut self, text: impl Into<String>) -> ToolError {
         if let ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } = &mut self {
@@ -104,12 +105,13 @@ impl ToolError {
         }
     }
 
-    /// The arguments are invalid in a way that their schema does not express.
+    /// Creates the error of arguments that are invalid in a way that their schema does not express.
     pub fn invalid_args(message: impl Into<String>) -> ToolError {
         ToolError::InvalidArgs { message: message.into(), problems: Vec::new() }
     }
 
-    /// The arguments do not fit their schema. Problems that make the text longer than 32 KiB are only counted.
+    /// Creates the error of arguments that do not match their schema. If the message exceeds 32 KiB, further problems
+    /// are only counted.
     #[must_use]
     pub fn from_problems(mut problems: Vec<ArgumentProblem>) -> ToolError {
         let mut message = String::new();
@@ -134,12 +136,13 @@ impl ToolError {
         ToolError::InvalidArgs { message, problems }
     }
 
-    /// A policy forbids the call.
+    /// Creates the error of a call that a policy forbids.
     pub fn denied(message: impl Into<String>) -> ToolError {
         ToolError::Denied { message: message.into(), detail: String::new() }
     }
 
-    /// A panic. What it said, its place and what to do about it become the operator detail, hidden from the model.
+    /// Creates the error of a panic. The panic message, its location and how to fix it become the operator detail,
+    /// hidden from the model.
     #[doc(hidden)]
     pub fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
         let error = ToolError::failed("tool panicked");
@@ -170,8 +173,8 @@ impl ToolError {
         }
     }
 
-    /// The error as `{"error", "code"}`, with `problems` and `suggestion` if there are any; missing dependencies as
-    /// [`MissingDependencies::to_json`].
+    /// The error as `{"error", "code"}`, with `problems` and `suggestion` if there are any. Missing dependencies are
+    /// rendered as by [`MissingDependencies::to_json`].
     #[must_use]
     pub fn to_json(&self) -> Value {
         if let ToolError::MissingDependencies(missing) = self {
@@ -228,7 +231,7 @@ impl fmt::Display for ToolError {
     }
 }
 
-/// `{code}: {text}`, and in brackets what the text for the model leaves out.
+/// `{code}: {text}`, followed in brackets by what the text for the model omits.
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {self}", self.code())?;
@@ -269,7 +272,7 @@ mod tests {
             &text[text.len() - 50..]
         );
         assert!(error.to_json().to_string().len() < 70_000);
-        // The first is told whatever its length.
+        // The first problem is included regardless of its length.
         let one = problem(&"x".repeat(40_000), ArgumentProblemKind::Value);
         assert!(ToolError::from_problems(vec![one]).to_string().ends_with(": is wrong"));
     }

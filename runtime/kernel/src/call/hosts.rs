@@ -6,11 +6,11 @@ use crate::call::context::ToolContext;
 use crate::spec::Network;
 
 impl ToolContext {
-    /// Restricts the call to those of these hosts that it may already reach: the list can shrink but never grow, and what
-    /// a tool rules out is ruled out for the calls that it makes, too.
+    /// Restricts the call to these hosts. The list can shrink but never grow: hosts that were excluded before stay
+    /// excluded, and the calls that a tool makes have the restrictions of the tool.
     ///
     /// A toolbox sets it from the `Limits::network` of its context. Tools that connect to hosts check each of them:
-    /// the HTTP engine does so for the first URL and every redirect.
+    /// the HTTP engine checks the first URL and every redirect.
     #[must_use]
     pub fn with_allowed_hosts(self, hosts: &Network) -> ToolContext {
         self.with(|around| around.hosts = hosts::both(&around.hosts, hosts))

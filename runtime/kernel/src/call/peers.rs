@@ -8,18 +8,19 @@ use crate::call::context::ToolContext;
 use crate::call::{ToolCall, ToolResponse};
 use crate::spec::ToolSpec;
 
-/// The tools that a call may call in turn. The toolbox implements this trait, so this layer need not know it.
+/// The tools that a call may call. The toolbox implements this trait, so that this module does not depend on the
+/// toolbox.
 pub(crate) trait Peers: Any + Send + Sync {
     /// Calls one of the tools, through all layers of the toolbox.
     fn call<'a>(self: Arc<Self>, call: ToolCall, ctx: &'a ToolContext) -> BoxFuture<'a, ToolResponse>;
 
-    /// How many calls tools may make for one call of a model, at every depth together.
+    /// How many calls tools may make for one call of a model, at all depths together.
     fn nested_calls(&self) -> u32;
 
     /// The specifications of the tools that may be used, sorted by name.
     fn specs(&self) -> Vec<&ToolSpec>;
 
-    /// Returns the specifications of the tools that fit a question best, the best first: at most `limit` of those that
+    /// Returns the specifications of the tools that match a query best, the best first: at most `limit` of those that
     /// `keep` admits.
     fn search(&self, question: &str, limit: usize, keep: &dyn Fn(&ToolSpec) -> bool) -> Vec<&ToolSpec>;
 }

@@ -1,9 +1,9 @@
 //! The principals on whose behalf a model calls tools.
 //!
 //! The program that hosts the agent authenticates a principal; this module derives what that principal may do with
-//! tools. A call without a principal is the program's own and its scopes are not checked, because the program needs no
-//! permission; rate limits hold for it, too.
-//! A program that serves calls of others puts a [`Principal`] into each context.
+//! tools. A call without a principal is the program's own: its scopes are not checked, because the program needs no
+//! permission, but rate limits also apply to it. A program that serves calls of others puts a [`Principal`] into each
+//! context.
 
 use crate::base::frozen::{List, Text};
 use crate::call::error::ToolError;
@@ -23,7 +23,7 @@ use crate::spec::ToolSpec;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// The ID of the principal, for records and limits. Not the secret that proved it.
+    /// The ID of the principal, for records and limits. It is not the secret that authenticated it.
     pub id: Text,
     /// The scopes of the principal, compared as written: no scope implies another.
     pub scopes: List<Text>,
@@ -31,7 +31,7 @@ pub struct Principal {
     pub tools: Option<List<Text>>,
     /// How many calls the principal may make in the window of a rate limit. `None` means the number the limit sets.
     pub quota: Option<u32>,
-    /// What refusals call the principal, such as `user`. Empty means `API key`.
+    /// The kind of the principal in error messages, such as `user`. Empty means `API key`.
     pub kind: Text,
 }
 
@@ -62,7 +62,7 @@ impl Principal {
         self
     }
 
-    /// Sets what refusals call it: `user`, `account`, `team`. It is `API key` otherwise.
+    /// Sets the kind of the principal in error messages: `user`, `account`, `team`. The default is `API key`.
     #[must_use]
     pub fn with_kind(mut self, kind: impl Into<Text>) -> Principal {
         self.kind = kind.into();
@@ -73,7 +73,7 @@ impl Principal {
         if self.kind.is_empty() { "API key" } else { &self.kind }
     }
 
-    /// What an operator reads: not every principal is an API key.
+    /// The kind in messages for operators: not every principal is an API key.
     fn known_kind(&self) -> &str {
         if self.kind.is_empty() { "principal" } else { &self.kind }
     }
@@ -94,7 +94,7 @@ impl Principal {
     ///
     /// # Errors
     ///
-    /// As [`check_scopes`](Self::check_scopes) and [`check_tool`](Self::check_tool).
+    /// The errors of [`check_scopes`](Self::check_scopes) and [`check_tool`](Self::check_tool).
     pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         self.check_scopes(spec)?;
         self.check_tool(spec)
@@ -104,8 +104,8 @@ impl Principal {
     ///
     /// # Errors
     ///
-    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope;
-    /// the kind that [`with_kind`](Self::with_kind) sets takes the place of `API key`.
+    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope. The kind
+    /// that [`with_kind`](Self::with_kind) sets replaces `API key`.
     pub fn check_scopes(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         match spec.required_scopes().iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Answers as plain data.
+//! Tool responses as plain data.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,8 +9,8 @@ use crate::base::data::Members;
 use crate::base::time::whole_millis;
 use crate::call::ToolResponse;
 
-/// `{"tool_call_id", "tool_name", "result" or "error", "skipped", "timestamp", "duration_ms"}`: the whole answer, with
-/// times in milliseconds (times before 1970 become 1970). What the tool declared is not written.
+/// `{"tool_call_id", "tool_name", "result" or "error", "skipped", "timestamp", "duration_ms"}`: the whole response,
+/// with times in milliseconds (times before 1970 become 1970). The declared output of the tool is not included.
 impl Serialize for ToolResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let since = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::call::control::Control;
 use crate::call::structured::{INVALID_OUTPUT, NOT_JSON, Structured, TOO_LARGE, no_structured_result};
 use crate::spec::output::StructuredOutput;
 
-/// The member of the details of a failure that says what its operator can do.
+/// The member of the details of a failure that says what the operator can do.
 #[doc(hidden)]
 pub const OPERATOR: &str = "operator";
 
@@ -24,19 +24,19 @@ pub struct ToolResult {
     pub content: Vec<Content>,
     /// Data for the program; never sent to the model.
     pub details: Value,
-    /// The ID of the sub-agent loop that gave the result.
+    /// The ID of the sub-agent loop that produced the result.
     pub child_loop_id: Option<String>,
     /// The request to the loop around the call.
     pub control: Control,
-    /// Where to find the structured value that the tool declares as its result.
+    /// The location of the structured value that the tool declares as its result.
     pub structured: Structured,
 }
 
-/// A piece of a result. Binary data is base64 text, as every toolbox expects.
+/// A piece of a result. Binary data is a base64 string, as all vendors expect.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// A text.
+    /// Plain text.
     Text(String),
     /// An image.
     Image {
@@ -61,11 +61,11 @@ pub enum Content {
         /// The content.
         data: ResourceData,
     },
-    /// Something that is elsewhere, such as a file that a call has written.
+    /// A resource that is stored elsewhere, such as a file that a call has written.
     Link {
         /// The URI.
         uri: String,
-        /// What people call it, such as the name of the file.
+        /// The name shown to people, such as the file name.
         name: String,
         /// The media type. Empty if unknown.
         mime_type: String,
@@ -78,7 +78,7 @@ pub enum Content {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceData {
-    /// A text.
+    /// Plain text.
     Text(String),
     /// Bytes, as base64.
     Base64(String),
@@ -125,18 +125,18 @@ impl fmt::Debug for ResourceData {
 plain_data!(ToolResult: content, details; child_loop_id, control, structured);
 
 impl ToolResult {
-    /// An empty result.
+    /// Creates an empty result.
     #[must_use]
     pub fn empty() -> ToolResult {
         ToolResult::default()
     }
 
-    /// A text for the model.
+    /// Creates a result from text for the model.
     pub fn text(text: impl Into<String>) -> ToolResult {
         ToolResult { content: vec![Content::Text(text.into())], ..ToolResult::default() }
     }
 
-    /// A JSON value: compact text for the model, and unchanged in `details`.
+    /// Creates a result from a JSON value: compact text for the model, and the unchanged value in `details`.
     #[must_use]
     pub fn json(value: Value) -> ToolResult {
         let text = value.to_string();
@@ -157,7 +157,7 @@ impl ToolResult {
         self
     }
 
-    /// Sets the ID of the sub-agent loop that gave the result.
+    /// Sets the ID of the sub-agent loop that produced the result.
     #[must_use]
     pub fn with_child_loop(mut self, id: impl Into<String>) -> ToolResult {
         self.child_loop_id = Some(id.into());
@@ -171,7 +171,7 @@ impl ToolResult {
         self
     }
 
-    /// The texts of the content, one per line.
+    /// The text content, one piece per line.
     #[must_use]
     pub fn to_text(&self) -> String {
         if let [Content::Text(only)] = self.content.as_slice() {
@@ -184,7 +184,7 @@ impl ToolResult {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// As [`to_text`](Self::to_text), but consumes the result.
+    /// Like [`to_text`](Self::to_text), but consumes the result.
     #[must_use]
     pub fn into_text(mut self) -> String {
         match self.content.as_mut_slice() {
@@ -202,13 +202,13 @@ impl ToolResult {
         success == Some(false) || (error && success != Some(true))
     }
 
-    /// Returns what the operator of the program can do about a failure that the result reports, such as which credential
-    /// was refused: `details.operator`; or in what a success is not the result that the tool declares, if there is no
-    /// [structured](Self::structured) one. `None` if there is no such thing, or the tool does not say.
+    /// Returns what the operator of the program can do about a failure that the result reports (`details.operator`),
+    /// such as which credential was rejected. For a success without the [structured](Self::structured) result that
+    /// the tool declares, returns how the result differs from the declaration. `None` if there is nothing to report.
     #[must_use]
     pub fn operator_text(&self) -> Option<&str> {
         self.details.get(OPERATOR).and_then(Value::as_str).filter(|_| {
-            // Otherwise the details may be the value, and the member its own.
+            // Otherwise the details may be the value, and the member may be its own.
             self.is_error() || matches!(self.structured, Structured::Missing(_))
         })
     }
@@ -228,7 +228,7 @@ impl ToolResult {
     ///
     /// # Errors
     ///
-    /// Why there is no such value.
+    /// Returns the reason if there is no such value.
     pub fn structured(&self) -> Result<Cow<'_, Value>, Cow<'_, str>> {
         match &self.structured {
             Structured::Details => Ok(Cow::Borrowed(&self.details)),
@@ -247,7 +247,7 @@ impl ToolResult {
                 match rounded_integers(text, &value).is_empty() {
                     true => Ok(Cow::Owned(value)),
                     false => Err(Cow::Borrowed(
-                        "it has an integer beyond 64 bits, which only the text has as it is",
+                        "it has an integer outside the 64-bit range; only the content has its exact value",
                     )),
                 }
             }
@@ -255,15 +255,15 @@ impl ToolResult {
         }
     }
 
-    /// Makes the result an error if its structured value is not what its tool declares: who relies on the declaration
-    /// reads something else.
+    /// Makes the result an error if its structured value does not match the output schema of its tool: a caller that
+    /// relies on the schema would read something else.
     pub(crate) fn hold_to(&mut self, declared: &StructuredOutput) {
         if declared.may_differ || self.is_error() || !matches!(self.control, Control::Continue) {
             return;
         }
         let problems = match self.structured() {
             Ok(value) => declared.problems(&value),
-            // The texts have it.
+            // The content has the value as text.
             Err(_) => return,
         };
         let Some(first) = problems.first() else { return };
@@ -285,7 +285,7 @@ impl ToolResult {
 }
 
 impl Content {
-    /// The piece in MCP form (`ContentBlock` of revision 2025-06-18).
+    /// The piece in MCP form (`ContentBlock` of version 2025-06-18).
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {

@@ -16,17 +16,17 @@ use crate::call::waiting::{WaitingCall, seal_name};
 /// The saved state of a call that waited. None of it can be trusted before its seal is checked.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Resumption {
-    /// What the call waited for, as it came back.
+    /// The request that the call waited for, as the caller passed it back.
     pub(crate) waited: Option<Waited>,
     /// The reasons that were approved.
     pub(crate) approved: Vec<String>,
     /// The approver, if given.
     pub(crate) approver: Text,
-    /// The answers to the tool's requests for input, in order.
+    /// The inputs that the tool received, in order.
     pub(crate) inputs: Vec<Value>,
     /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
-    /// The answer its caller gets in place of its result, if it was denied.
+    /// The error that the caller gets instead of a result, if the call was denied.
     pub(crate) denied: Option<ToolError>,
 }
 
@@ -35,16 +35,16 @@ discreet_debug!(Resumption: waited, approved, approver, spends, denied; inputs);
 /// A ticket to resume a call once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticket {
-    /// The name of its seal.
+    /// The name of the ticket's seal.
     pub(crate) name: Text,
-    /// The prefix of the error codes of its refusals.
+    /// The prefix of the error codes with which the ticket is rejected.
     pub(crate) prefix: &'static str,
     pub(crate) expires_at: SystemTime,
     /// The approver, if given.
     pub(crate) approver: Text,
-    /// The version of the entry in a queue by which a worker has claimed the call, if one has.
+    /// The version of the queue entry with which a worker claimed the call, if one did.
     pub(crate) claim: Option<u64>,
-    /// The version of the entry in a queue that says that the call was started, once it was.
+    /// The version of the queue entry that records the start of the call, after the call has started.
     pub(crate) started: Arc<OnceLock<u64>>,
 }
 
@@ -62,7 +62,7 @@ static NOTHING: Resumption = Resumption {
 };
 
 impl ToolCall {
-    /// Creates a call that resumes from unverified state, adding an answer to those it already had.
+    /// Creates a call that resumes from unverified state, and adds an input to those it already had.
     pub(crate) fn resumed(waited: Waited, response: Option<Value>) -> ToolCall {
         let WaitingCall { id, name, via, arguments, approved, inputs, .. } = waited.call().clone();
         let call = ToolCall { arguments, via, ..ToolCall::without_arguments(id, name) };
@@ -93,7 +93,7 @@ impl ToolCall {
     }
 }
 
-/// What a resumed call waited for, as it came back.
+/// The request that a resumed call waited for, as the caller passed it back.
 #[derive(Clone, Debug, PartialEq)]
 #[doc(hidden)]
 pub enum Waited {
@@ -104,7 +104,7 @@ pub enum Waited {
 }
 
 impl Waited {
-    /// The prefix of the error codes of its refusals.
+    /// The prefix of the error codes with which it is rejected.
     pub(crate) fn prefix(&self) -> &'static str {
         match self {
             Waited::Approval(_) => APPROVAL,

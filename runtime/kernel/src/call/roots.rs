@@ -1,4 +1,4 @@
-//! Directories that confine paths.
+//! Directories to which paths are restricted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
-/// Why a path with a link is refused.
+/// Why a path with a link is rejected.
 pub(crate) const LINK: &str =
-    "a link in it leads out of the directory; name what is really below the directory";
+    "it contains a link out of the directory; use the real path below the directory";
 
-/// Why an absolute path is refused where those below the directory are allowed.
+/// Why an absolute path is rejected if paths below the directory are allowed.
 pub(crate) const OUTSIDE: &str =
-    "it is absolute, and not below the directory that the tool works in; name a place in that directory";
+    "it is absolute, and not below the directory that the tool works in; use a path in that directory";
 
-/// The directories of a program, under the names that tools use: `#[arg(path(within = "workdir"))]`.
+/// The directories of a program, by the names that tools use: `#[arg(path(within = "workdir"))]`.
 ///
 /// Set by [`ToolContext::with_root`].
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ type Resolve<'a> = dyn Fn(&Path) -> Result<PathBuf, ToolError> + 'a;
 /// An argument that is a path or contains paths.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`path` is for paths, and `{Self}` is not one",
+    message = "`path` applies only to paths, and `{Self}` is not a path",
     note = "take a `PathBuf`, a `&Path`, a `String` or a `&str`"
 )]
 pub trait PathArgument: Sized {
@@ -63,7 +63,7 @@ pub trait PathArgument: Sized {
     ///
     /// # Errors
     ///
-    /// The first error of `resolve`.
+    /// Returns the first error of `resolve`.
     fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError>;
 }
 
@@ -92,8 +92,8 @@ impl<T: PathArgument> PathArgument for Vec<T> {
     }
 }
 
-/// Confines a path argument: it has no `..`, and stays inside the directory if one is named, with links resolved. With
-/// a directory, the returned path starts with it.
+/// Confines a path argument: it must not contain `..`, and must stay inside the directory if one is named, with links
+/// resolved. With a directory, the returned path starts with that directory.
 #[doc(hidden)]
 pub fn inside<T: PathArgument>(
     paths: T,
@@ -120,7 +120,7 @@ pub fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     })
 }
 
-/// Returns the error of a path that leads out of its directory, and why it does.
+/// Returns the error of a path that leads out of its directory, with the reason.
 #[doc(hidden)]
 pub fn traversal(argument: &str, reason: &str) -> ToolError {
     let problem = ArgumentProblem {
@@ -131,11 +131,11 @@ pub fn traversal(argument: &str, reason: &str) -> ToolError {
     ToolError::from_problems(vec![problem.within(argument)])
 }
 
-/// Returns a path below a directory, as far as names tell.
+/// Returns a path below a directory, checked by its names alone.
 ///
 /// # Errors
 ///
-/// Why it is not below it, and what to write instead.
+/// Returns why the path is not below the directory, and what to write instead.
 #[doc(hidden)]
 pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
     let text = path.to_string_lossy();
@@ -143,7 +143,7 @@ pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static
         return Err(reason);
     }
     match root.filter(|root| path.is_absolute() && !root.as_os_str().is_empty()) {
-        // An absolute path replaces the directory and must then be in it.
+        // An absolute path replaces the directory, and must then be in it.
         Some(root) if path.starts_with(root) => Ok(path.to_owned()),
         Some(_) => Err(OUTSIDE),
         None => match begins_elsewhere(&text) {
@@ -156,12 +156,12 @@ pub fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static
 fn resolve(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
     let full = named_below(path, root)?;
     let Some(root) = root else { return Ok(full) };
-    // Existing parts may hold links that lead out; parts that do not exist yet cannot.
+    // Existing parts may contain links that lead outside; parts that do not exist yet cannot.
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let existing = full.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
     let stays = match existing {
         Some(existing) if !root.starts_with(existing) => {
-            // A broken link counts as one that leads out.
+            // A dangling link counts as one that leads outside.
             existing.canonicalize().is_ok_and(|real| real.starts_with(&real_root))
         }
         _ => true,

@@ -1,4 +1,4 @@
-//! The secrets of a call, to be found again in other texts.
+//! The secrets of a call, which are redacted wherever they occur in other strings.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,25 +13,25 @@ use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 
-/// The text that replaces a secret.
+/// The string that replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// The length of the shortest secret that is searched for: shorter texts occur by chance.
+/// The minimum length of a secret that is searched for, in bytes: shorter strings occur by chance.
 const MIN_SECRET_BYTES: usize = 4;
-/// Messages quote the start of long texts, so a start of this length counts as the secret.
+/// Messages quote the start of long strings, so a start of this length, in bytes, counts as the secret.
 const START: usize = 16;
-/// With more secrets than this they are not searched for one by one: then no text of the call is shown.
+/// The maximum number of secrets that are searched for. With more secrets, no text of the call is shown.
 const MAX_SECRETS: usize = 64;
 
-/// The longest code of an error that is shown.
+/// The maximum length of an error code that is shown, in bytes.
 const MAX_CODE_BYTES: usize = 64;
-/// How many bytes one byte of a secret becomes at most in a usual encoding.
+/// The maximum number of bytes that a usual encoding makes of one byte of a secret.
 const MAX_ENCODED_EXPANSION: usize = 12;
 
-/// How deeply values are searched; deeper ones are hidden.
+/// The maximum depth to which values are searched; deeper values are redacted.
 const DEPTH: usize = 64;
 
-/// The secrets of a call: those in its arguments, in the answers to its questions, and of the calls above it. Its
+/// The secrets of a call: those in its arguments, in the input for its requests, and those of the calls above it. The
 /// debug output contains none of them.
 #[derive(Clone, Default)]
 pub struct Secrets {
@@ -40,7 +40,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Returns whether there are none.
+    /// Whether there are no secrets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.needles.is_empty() && !self.too_many
@@ -52,13 +52,14 @@ impl Secrets {
         self.needles.iter().map(|known| known.text())
     }
 
-    /// Returns those that no text and no number of a value holds: what is seen anyway need not be hidden elsewhere.
+    /// Returns the secrets that no string and no number of a value contains: what is visible anyway need not be
+    /// hidden elsewhere.
     pub(crate) fn unseen_in(&self, value: &Value) -> Secrets {
         let unseen = |known: &&Arc<SecretPattern>| !holds_text(value, known.text());
         Secrets { needles: self.needles.iter().filter(unseen).cloned().collect(), too_many: self.too_many }
     }
 
-    /// Whether there are so many that no text may be shown.
+    /// Whether there are too many secrets to show any text.
     #[doc(hidden)]
     pub fn are_too_many(&self) -> bool {
         self.too_many
@@ -70,7 +71,7 @@ impl Secrets {
         Secrets { too_many: true, ..Secrets::default() }
     }
 
-    /// Collects every text and every number in a value.
+    /// Collects every string and every number in a value.
     #[doc(hidden)]
     pub fn collect(&mut self, value: &Value, depth: usize) {
         match value {
@@ -83,8 +84,8 @@ impl Secrets {
         }
     }
 
-    /// Returns the secrets in environment variables: the values of those that are named like secrets, and the
-    /// passwords of those that are URLs.
+    /// Returns the secrets in environment variables: the values of variables whose name suggests a secret, and the
+    /// passwords in variables that hold URLs.
     #[doc(hidden)]
     pub fn of_variables(variables: impl IntoIterator<Item = (String, String)>) -> Secrets {
         let (mut secrets, usual) = (Secrets::default(), Keys::usual());
@@ -135,12 +136,12 @@ impl Secrets {
         self.too_many || self.needles.iter().any(|known| known.text() == text)
     }
 
-    /// Returns whether a number is a secret, however it is written.
+    /// Whether a number is a secret, in any notation.
     pub(crate) fn holds(&self, number: &Number) -> bool {
         !self.is_empty() && forms(number).any(|form| self.is_one(&form))
     }
 
-    /// Returns the text without the secrets. `None` if it contains none.
+    /// Returns the text without the secrets, or `None` if it contains none.
     #[doc(hidden)]
     pub fn replace(&self, text: &str) -> Option<String> {
         if self.too_many {
@@ -149,7 +150,7 @@ impl Secrets {
         needle::replace(text, self.needles(), REDACTED)
     }
 
-    /// Returns the code of an error if it is one that may be shown: a short word that holds no secret.
+    /// Returns an error code if it may be shown, that is, if it is a short word without a secret.
     #[doc(hidden)]
     pub fn code<'c>(&self, code: &'c str) -> Option<&'c str> {
         let of_code = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
@@ -157,11 +158,11 @@ impl Secrets {
         (is_code && self.replace(code).is_none()).then_some(code)
     }
 
-    /// Returns the parts of secrets that a part of a text shows because its edges cut them.
+    /// Returns the parts of secrets that are visible in a part of a text because its boundaries cut the secrets.
     pub(crate) fn cut_by(&self, part: Range<usize>, text: &str) -> Secrets {
         let mut cut = Secrets::default();
         let longest = self.needles().map(|secret| secret.text().len()).max().unwrap_or(0);
-        // As far as a secret may reach, however it is encoded.
+        // The maximum distance that a secret can span, in any encoding.
         let reach = longest.saturating_mul(MAX_ENCODED_EXPANSION);
         for edge in [part.start, part.end] {
             let from = floor(text, edge.saturating_sub(reach));
@@ -176,7 +177,8 @@ impl Secrets {
         cut
     }
 
-    /// Returns where a secret may begin whose end is missing, because the text goes on; else the length of the text.
+    /// Returns where a secret may begin whose end is missing from an incomplete text; otherwise the length of
+    /// the text.
     #[doc(hidden)]
     pub fn unfinished(&self, text: &str) -> usize {
         needle::unfinished(text, self.needles())
@@ -188,7 +190,7 @@ impl Secrets {
 }
 
 impl Secrets {
-    /// Hides these secrets in what people see of a result.
+    /// Redacts these secrets in the parts of a result that people see.
     #[doc(hidden)]
     pub fn hide_in(&self, result: &mut ToolResult) {
         for content in &mut result.content {
@@ -198,7 +200,7 @@ impl Secrets {
                 | Content::Resource { data: ResourceData::Base64(data), .. } => Some(&*data),
                 _ => None,
             };
-            // With a mask in it, it would be no Base64.
+            // With a mask in it, it would no longer be Base64.
             if bytes.is_some_and(|bytes| self.replace(bytes).is_some()) {
                 *content = Content::Text(REDACTED.to_owned());
             }
@@ -230,7 +232,7 @@ impl Secrets {
         }
     }
 
-    /// Hides these secrets in a text.
+    /// Redacts these secrets in a text.
     #[doc(hidden)]
     pub fn hide_in_text(&self, text: &mut String) {
         if let Some(clean) = self.replace(text) {
@@ -244,7 +246,7 @@ impl Secrets {
         }
     }
 
-    /// Hides these secrets in a value, and what of it is too deep to be searched.
+    /// Redacts these secrets in a value, and whatever is nested too deeply to be searched.
     #[doc(hidden)]
     pub fn hide_in_value(&self, value: &mut Value) {
         if !self.is_empty() {
@@ -270,7 +272,7 @@ impl Secrets {
     }
 }
 
-/// Whether a text or a number of a value, or a key, holds a text. For values that are not nested deeply.
+/// Whether a string, a number or a key of a value contains a string. Only for values that are not nested deeply.
 fn holds_text(value: &Value, part: &str) -> bool {
     match value {
         Value::String(text) => text.contains(part),
@@ -283,7 +285,7 @@ fn holds_text(value: &Value, part: &str) -> bool {
     }
 }
 
-/// Returns a number as JSON and as Rust write it: `1.0` and `1`.
+/// Returns a number in the notations of JSON and of Rust: `1.0` and `1`.
 fn forms(number: &Number) -> impl Iterator<Item = String> {
     let float = number.as_f64().filter(|_| number.is_f64());
     std::iter::once(number.to_string()).chain(float.map(|float| float.to_string()))
@@ -319,7 +321,7 @@ mod tests {
             }
         });
         assert!(all.too_many && spent.as_secs() < 2, "{spent:?}");
-        // The same secrets again are no more than before.
+        // Duplicates of the same secrets do not count.
         let few = secrets(&json!(["first", "second"]));
         assert_eq!((0..100).fold(few.clone(), |all, _| all.and(&few)).needles.len(), 2);
     }

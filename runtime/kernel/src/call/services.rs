@@ -24,15 +24,15 @@ impl Services {
         self
     }
 
-    /// Adds a service, replacing any other of the same type, under a name by which tools require it.
+    /// Adds a service with a name by which tools require it, replacing any other of the same type.
     #[must_use]
     pub fn with_named<T: Send + Sync + ?Sized + 'static>(mut self, name: &str, service: Arc<T>) -> Services {
         Arc::make_mut(&mut self.names).insert(bare(name));
         self.with(service)
     }
 
-    /// Returns whether there is a service of this name: one that was added with it, or one whose type has it.
-    /// `chat service` and `chat_service` are the name of a type `ChatService`, and of a trait.
+    /// Whether there is a service of this name: one that was added with the name, or one whose type has it. `chat
+    /// service` and `chat_service` both match a type or a trait `ChatService`.
     #[must_use]
     pub fn provides(&self, name: &str) -> bool {
         let name = bare(name);

@@ -23,13 +23,12 @@ pub use store::{Sessions, SessionsLimits};
 
 use shared::Shared;
 
-/// A conversation with tools: state that tools keep between calls, and which of them succeeded.
+/// A conversation with tools: state that tools keep between calls, and which of the tools succeeded.
 ///
 /// Clones are the same session. A program sets the session of a conversation with
-/// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default that callers share: if none is
-/// set, `run_loop` creates one that ends with the loop,
-/// [`dispatch`](crate::Toolbox::dispatch) one that ends with the turn, and a single [`call`](crate::Toolbox::call)
-/// has none.
+/// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default session that callers share.
+/// If none is set, `run_loop` creates a session that ends with the loop, [`dispatch`](crate::Toolbox::dispatch) one
+/// that ends with the turn, and a single [`call`](crate::Toolbox::call) has none.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,20 +52,20 @@ struct Inner {
     values: Mutex<BTreeMap<String, Value>>,
     /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
-    /// The side that other processes see, if they share it.
+    /// The state that other processes see, if they share the session.
     shared: Option<Shared>,
 }
 
-/// How long a session lasts.
+/// The lifetime of a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]
 pub enum Span {
-    /// As long as the program wants.
+    /// Until the program drops it.
     Kept,
-    /// For one loop; no caller returns to it.
+    /// One loop; no caller returns to it.
     Loop,
-    /// For one turn; no caller returns to it.
+    /// One turn; no caller returns to it.
     Turn,
 }
 
@@ -76,9 +75,9 @@ type Held = (&'static str, Arc<dyn Any + Send + Sync>);
 /// The limits of a session's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// How long a successful call counts. 24 hours by default.
+    /// How long a successful call counts. Default: 24 hours.
     pub history_ttl: Duration,
-    /// For how many tools the last success is remembered; beyond that the oldest is forgotten. 1024 by default.
+    /// Maximum number of tools whose last success is remembered; beyond it, the oldest is forgotten. Default: 1024.
     pub history_tools: usize,
 }
 
@@ -94,7 +93,7 @@ impl Default for SessionLimits {
     }
 }
 
-/// Returns an ID of this kind that was not returned before, in this run of the program or in others.
+/// Returns an ID of this kind that is unique across all runs of the program.
 fn unique_id(kind: &str) -> Text {
     static MADE: AtomicU64 = AtomicU64::new(0);
     static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("run"));
@@ -108,8 +107,8 @@ impl Session {
         Session::with_limits(id, SessionLimits::DEFAULT)
     }
 
-    /// Creates a session with an ID that no other session has, not even in records of other runs of the program: for a
-    /// conversation that has no ID of its own.
+    /// Creates a session with an ID that no other session has, not even in records of other runs of the program. Use
+    /// it for a conversation that has no ID.
     #[must_use]
     pub fn unique() -> Session {
         Session::made(unique_id("session"), SessionLimits::DEFAULT, Span::Kept, None)
@@ -121,8 +120,8 @@ impl Session {
         Session::made(id.into(), limits, Span::Kept, None)
     }
 
-    /// Creates a temporary session, which no caller can refer to, with an ID that no other such session has, not even
-    /// in records of other runs of the program.
+    /// Creates a temporary session that no caller can refer to. Its ID is unique, even among the records of other
+    /// runs of the program.
     pub(crate) fn passing(span: Span) -> Session {
         let kind = if span == Span::Turn { "turn" } else { "loop" };
         Session::made(unique_id(kind), SessionLimits::DEFAULT, span, None)
@@ -164,8 +163,8 @@ impl Session {
         self.state_or(T::default)
     }
 
-    /// Returns the state of type `T`, created with `make` on first use. If two callers create it at once, one of the
-    /// two values is kept and both get it.
+    /// Returns the state of type `T`, created with `make` on first use. If two callers create it concurrently, one of
+    /// the two values is kept and both callers get it.
     pub fn state_or<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         if let Some(found) = self.peek() {
             return found;
@@ -191,8 +190,8 @@ impl Session {
         unpoisoned(self.0.values.lock()).get(key).cloned()
     }
 
-    /// Stores a value under a key, for which a tool's `session("key")` requirement looks. Returns the value it
-    /// replaces.
+    /// Stores a value under a key, which the requirement `session("key")` of a tool checks. Returns the replaced
+    /// value.
     pub fn set(&self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         let (key, value) = (key.into(), value.into());
         let mut values = unpoisoned(self.0.values.lock());
@@ -211,7 +210,7 @@ impl Session {
         values.remove(key)
     }
 
-    /// Whether there is a value under the key that is neither `null` nor a blank text. An empty list counts.
+    /// Whether there is a value under the key that is neither `null` nor a blank string. An empty array counts.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         let is_blank = |text: &str| text.trim().is_empty();
@@ -219,7 +218,7 @@ impl Session {
         unpoisoned(self.0.values.lock()).get(key).is_some_and(is_there)
     }
 
-    /// Records that a call of a tool succeeded. A call whose result is an error did not, see
+    /// Records that a call of a tool succeeded. A call whose result is an error did not succeed, see
     /// [`ToolResult::is_error`](crate::ToolResult::is_error).
     pub fn record_success(&self, tool: impl Into<Text>) {
         let tool = tool.into();
@@ -272,7 +271,7 @@ fn counts(at: Instant, now: Instant, limits: SessionLimits) -> bool {
     now.saturating_duration_since(at) < limits.history_ttl
 }
 
-/// Notes the time of a success in the history.
+/// Records the time of a success in the history.
 fn remember(history: &mut Vec<(Text, Instant)>, tool: Text, at: Instant, limits: SessionLimits) {
     match find(history, &tool) {
         Ok(index) => history[index].1 = at,
@@ -297,7 +296,7 @@ fn make_room(history: &mut Vec<(Text, Instant)>, now: Instant, limits: SessionLi
     }
 }
 
-/// Prints the ID, the types of the state and the keys of the values. Values are left out, since some are secrets.
+/// Prints the ID, the types of the state and the keys of the values. Values are omitted, since some are secrets.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state: Vec<&str> = unpoisoned(self.0.state.lock()).values().map(|(name, _)| *name).collect();

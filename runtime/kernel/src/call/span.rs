@@ -1,7 +1,7 @@
-//! The span of a call: what a layer that traces calls lets those within the call add to it, and pass on.
+//! The span of a call: code within the call adds events and attributes to it, and propagates it.
 //!
-//! A layer at [`Stage::Trace`](crate::layers::Stage::Trace) gives it to the context of the call with
-//! [`ToolContext::set_span`](crate::ToolContext::set_span). Without one, nothing is noted.
+//! A layer at [`Stage::Trace`](crate::layers::Stage::Trace) sets it in the context of the call with
+//! [`ToolContext::set_span`](crate::ToolContext::set_span). Without a span, nothing is recorded.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use crate::base::frozen::Text;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attribute<'a> {
-    /// A text.
+    /// A string.
     Text(&'a str),
     /// A number.
     Number(i64),
@@ -28,13 +28,13 @@ pub trait CallSpan: Any + Send + Sync {
     /// Adds attributes.
     fn describe(&self, attributes: Attributes<'_>);
 
-    /// Notes that the tool of the call runs.
+    /// Records that the tool of the call runs.
     fn runs(&self);
 
     /// The span as a `traceparent` of W3C Trace Context.
     fn traceparent(&self) -> Option<Text>;
 
-    /// Returns the headers, by name and value, by which another process continues the trace: those of W3C Trace Context, and
-    /// these.
+    /// Returns the headers, by name and value, with which another process continues the trace: those of W3C Trace
+    /// Context, and the given ones.
     fn passed_on(&self, also: &[String]) -> Vec<(String, String)>;
 }

@@ -9,26 +9,27 @@ use crate::base::data::Members;
 use crate::base::frozen::Text;
 use crate::base::redacted_debug::Redacted;
 
-/// The code of a result that is not what its tool declares.
+/// The code of a result that does not match the tool's output schema.
 #[doc(hidden)]
 pub const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
 
-/// Why a text is no structured value.
+/// Why a text is not a structured value.
 #[doc(hidden)]
 pub const NOT_JSON: &str = "it is not JSON";
 
-/// Why a text with a number that no value can hold is none either.
-pub(super) const TOO_LARGE: &str = "it has a number that is too large, which only the text has as it is";
+/// Why a JSON text is not a structured value if it has a number that no value can represent.
+pub(super) const TOO_LARGE: &str = "it has a number that is too large; only the content has its exact value";
 
-/// Says why a call whose tool declares a result has none.
+/// Returns the message of a call whose tool declares a structured result but returned none.
 #[doc(hidden)]
 pub fn no_structured_result(reason: &str) -> String {
     format!(
-        "The call was made, but it has no structured result: {reason}. What it gave follows as far as it can be shown."
+        "The call was made, but it has no structured result: {reason}. The part of its result that can be shown \
+         follows."
     )
 }
 
-/// Where to find the structured value that a tool declares as its result.
+/// The location of the structured value that a tool declares as its result.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Structured {

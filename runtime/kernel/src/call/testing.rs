@@ -1,4 +1,4 @@
-//! Calls of tools in tests, made as a model would make them.
+//! Calls tools in tests, as a model would.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
 ///
 /// # Errors
 ///
-/// As [`call_without_layers`].
+/// The errors of [`call_without_layers`].
 pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, ToolError> {
     call_in(tool, params, &ToolContext::new("test-call", tool.name())).await
 }
@@ -38,7 +38,7 @@ pub async fn call(tool: &dyn AgentTool, params: Value) -> Result<ToolResult, Too
 ///
 /// # Errors
 ///
-/// As [`call_without_layers`].
+/// The errors of [`call_without_layers`].
 pub async fn call_in(
     tool: &dyn AgentTool,
     params: Value,
@@ -51,7 +51,7 @@ pub async fn call_in(
 ///
 /// # Errors
 ///
-/// One problem per invalid example.
+/// Returns one line per invalid example.
 pub fn check_examples(tool: &dyn AgentTool) -> Result<(), String> {
     let spec = tool.spec();
     let wrong = spec.examples.iter().filter_map(|example| {

@@ -1,4 +1,4 @@
-//! The tool trait, and how a program calls a tool past all layers.
+//! The tool trait, and calls of a tool that bypass all layers.
 
 mod execute;
 mod forward;
@@ -48,9 +48,9 @@ impl std::fmt::Debug for Execution<'_> {
     }
 }
 
-/// Something a model can call.
+/// A tool that a model can call.
 ///
-/// Generated code and the macros implement it; by hand it takes two functions:
+/// Generated code and the macros implement it; a manual implementation needs two functions:
 ///
 /// ```
 /// use serde_json::Value;
@@ -90,67 +90,67 @@ pub trait AgentTool: Send + Sync {
     /// The specification of the tool.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs the tool. Only a [`Toolbox`](crate::Toolbox) and [`call_without_layers`] call this: they check `params`
-    /// first and pass them decoded, as an object with the fields of the specification under their wire names.
+    /// Runs the tool. Only a [`Toolbox`](crate::Toolbox) and [`call_without_layers`] call this function. They check
+    /// `params` first and pass them decoded: an object with the fields of the specification under their wire names.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the tool from giving a result.
+    /// Returns an error if the tool cannot produce a result.
     fn execute<'a>(
         &'a self,
         params: Value,
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 
-    /// Builds the tool for a toolbox, for a tool that is created on first use there; `None` if the tool serves every
+    /// Builds the tool for a toolbox, if the tool is created on first use there; `None` if the tool serves every
     /// toolbox itself. See [`ToolFactory`](crate::toolbox::ToolFactory).
     fn bind(&self, ctx: &ToolboxContext) -> Option<Result<Arc<dyn AgentTool>, FactoryError>> {
         let _ = ctx;
         None
     }
 
-    /// The effects of the tool in a toolbox: the declared ones, unless the tool knows that the context restricts it
-    /// further. A toolbox refuses a tool whose effects exceed what its context allows.
+    /// The effects of the tool in a toolbox: the declared effects, unless the tool knows that the context restricts
+    /// it further. A toolbox refuses a tool whose effects exceed what its context allows.
     fn effects_in_context(&self, ctx: &ToolboxContext) -> Effects {
         let _ = ctx;
         self.spec().effects.clone()
     }
 
-    /// What the tool does beyond what its specification says, in any stable text without secrets: for an HTTP request a
-    /// digest of its method, URL and encoding. A call that waits for approval cannot be resumed once this has changed.
+    /// The action of the tool beyond what its specification declares, as any stable string without secrets: for an
+    /// HTTP request, a digest of its method, URL and encoding. A call that waits for an approval cannot be resumed
+    /// after this has changed.
     fn action(&self) -> Option<String> {
         None
     }
 
-    /// The specifications of the tools that no toolbox has but this tool uses: those of a sub-agent. Lists and rules
-    /// of a toolbox may name them, and apply to them.
+    /// The specifications of the tools that this tool uses but no toolbox has: the tools of a sub-agent. Lists and
+    /// rules of a toolbox may name them, and apply to them.
     fn own_tools(&self) -> Vec<&ToolSpec> {
         Vec::new()
     }
 
-    /// The names of the tools of the same toolbox that the tool calls, as far as they are known before a call: the
-    /// steps of a composition. Whoever approves a call of the tool is shown them; it cannot be resumed once one of them
-    /// has changed.
+    /// The names of the tools of the same toolbox that the tool calls, if they are known before a call: the steps of
+    /// a composition. The approver of a call sees them; the call cannot be resumed after one of them has changed.
     fn called_tools(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// Words by which a search finds the tool, in addition to those of its specification: the path of an HTTP request.
+    /// Additional search terms besides those of its specification: the path of an HTTP request.
     fn search_terms(&self) -> &str {
         ""
     }
 
-    /// As [`execute`](Self::execute), for arguments that were read without building a [`Value`].
+    /// Like [`execute`](Self::execute), for arguments that were read without building a [`Value`].
     ///
     /// # Errors
     ///
-    /// As [`execute`](Self::execute).
+    /// The errors of [`execute`](Self::execute).
     #[doc(hidden)]
     fn execute_borrowed<'a>(&'a self, given: BorrowedValue<'a>, ctx: &'a ToolContext) -> Execution<'a> {
         Execution::Running(self.execute(given.into_value(), ctx))
     }
 
-    /// The name a model calls.
+    /// The name that a model calls.
     fn name(&self) -> &str {
         self.spec().name.as_str()
     }
@@ -169,12 +169,12 @@ pub trait AgentTool: Send + Sync {
     /// The schema of the arguments, as plain JSON Schema 2020-12.
     fn parameters_schema(&self) -> Value {
         let spec = self.spec();
-        // Plain JSON Schema can express everything; the fallback holds for any tool.
+        // Plain JSON Schema can express everything; the fallback is valid for any tool.
         render_input(&spec.input, &spec.defs, &JSON_SCHEMA)
             .map_or_else(|_| json!({ "type": "object" }), |rendered| rendered.schema)
     }
 
-    /// The documentation of the tool, for a prompt.
+    /// The documentation of the tool, for a system prompt.
     fn prompt_documentation(&self) -> String {
         crate::spec::docs::detail(self.spec())
     }
@@ -183,7 +183,8 @@ pub trait AgentTool: Send + Sync {
 /// The timeout of a tool that sets none: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The time limit of a call: the tool's own or the default, but no more than the caller grants. `None` is not a limit.
+/// The time limit of a call: the tool's own timeout or the default, but at most the time that the caller allows.
+/// `None` of the caller is not a limit.
 #[must_use]
 pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
     let own = match spec.timeout {
@@ -197,21 +198,22 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
     }
 }
 
-/// Calls a tool past all layers: for tests, and for calls that the program itself makes and vouches for. What a model
-/// calls goes through [`Toolbox::call`](crate::Toolbox::call).
+/// Calls a tool without any layers: for tests, and for calls that your program makes itself and is responsible for.
+/// Calls of a model must go through [`Toolbox::call`](crate::Toolbox::call).
 ///
-/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the
-/// tool. Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware
-/// and approval, hooks, events and audit records. The call is not reported anywhere, and its principal is not checked.
+/// Checks the arguments, enforces the timeout and cancellation regardless of the tool, and catches a panic of the
+/// tool. Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards,
+/// middleware and approval, hooks, events and audit records. The call is not reported anywhere, and its principal is
+/// not checked.
 ///
-/// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
-/// `null` for no arguments.
+/// `params` is what a model sent: an object, a string that contains an object (some vendors send arguments as a
+/// string), or `null` for no arguments.
 ///
 /// # Errors
 ///
-/// [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] and [`ToolError::Timeout`], when the tool
-/// is dropped and its context's token fires; `tool panicked`, without the details, which are not for a model; and any
-/// error of the tool.
+/// Returns [`ToolError::InvalidArgs`] with all problems; [`ToolError::Cancelled`] or [`ToolError::Timeout`], in which
+/// case the tool is dropped and the token of its context fires; `tool panicked`, without the details, which a model
+/// must not see; or any error of the tool.
 pub async fn call_without_layers(
     tool: &dyn AgentTool,
     params: Value,
@@ -235,7 +237,7 @@ pub async fn call_without_layers(
     execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
 }
 
-/// The arguments in a text, if they are valid as they are.
+/// The arguments in a string, if they are valid without changes.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
     BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
 }
@@ -244,12 +246,12 @@ pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) 
 ///
 /// # Errors
 ///
-/// [`ToolError::InvalidArgs`] with all problems.
+/// Returns [`ToolError::InvalidArgs`] with all problems.
 pub fn arguments(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
     decoded(spec, parsed(params)?, dialect)
 }
 
-/// The object a model sent, directly or as text. Missing arguments are an empty object.
+/// The object that a model sent, directly or as a string. Missing arguments are an empty object.
 #[doc(hidden)]
 pub fn parsed(params: Value) -> Result<Value, ToolError> {
     let whole = |message: String| {
@@ -279,8 +281,8 @@ pub fn parsed(params: Value) -> Result<Value, ToolError> {
     }
 }
 
-/// Reads those of parsed arguments that are sent as [texts](ToolSpec::texts) and were written in another type. Returns `None`
-/// if there are none.
+/// Reads parsed arguments that are sent as [strings](ToolSpec::texts) but were written in another type. Returns
+/// `None` if there are none.
 pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
     match read_texts(params, &spec.input, &spec.defs, &spec.string_arguments) {
         Cow::Owned(read) => Some(read),
@@ -294,7 +296,7 @@ pub fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Valu
     decoded_telling(spec, params, dialect, &mut Vec::new())
 }
 
-/// As [`decoded`], for the call whose tool gets the arguments: tells its operator what passed without being checked.
+/// Like [`decoded`], for the call that passes the arguments to the tool: reports to operators what was not checked.
 pub(crate) fn decoded_for(spec: &ToolSpec, params: Value, ctx: &ToolContext) -> Result<Value, ToolError> {
     let mut untried = Vec::new();
     let decoded = decoded_telling(spec, params, ctx.dialect(), &mut untried);
@@ -316,11 +318,11 @@ fn decoded_telling(
         .map_err(|problems| refused(spec, problems))
 }
 
-/// The error text for a sub-agent that was given no task.
+/// The error message of a sub-agent that was called without a task.
 #[doc(hidden)]
 pub const MISSING_TASK: &str = "Missing required 'task' parameter";
 
-/// The error for invalid arguments. A sub-agent without a task gets a text of its own.
+/// Returns the error for invalid arguments. A sub-agent without a task gets a separate message.
 fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
     if spec.sub_agent
         && let [problem] = &mut problems[..]

@@ -73,9 +73,9 @@ impl ToolboxContext {
         self
     }
 
-    /// Provides a service, replacing any other of the same type, under the name by which tools
-    /// [require](crate::spec::Requirement::service) it. A service whose type has that name needs no other: `executor`
-    /// is a `dyn Executor`.
+    /// Provides a service with a name by which tools [require](crate::spec::Requirement::service) it, replacing any
+    /// other of the same type. A service whose type already has that name needs no other: `executor` is a `dyn
+    /// Executor`.
     #[must_use]
     pub fn with_named_service<T: Send + Sync + ?Sized + 'static>(
         mut self,
@@ -116,7 +116,7 @@ impl FactoryError {
         FactoryError(format!("{tool} tool requires {what}").into())
     }
 
-    /// Returns the error of a tool that requires a service which is not among these, if it does.
+    /// Returns the error of a tool that requires a service that is missing here, if any.
     pub(crate) fn lacking(spec: &ToolSpec, services: &Services) -> Option<FactoryError> {
         let required = spec.requires.iter().filter(|it| it.kind == RequirementKind::Service && !it.optional);
         let mut lacking = required.filter(|it| !services.provides(&it.name));

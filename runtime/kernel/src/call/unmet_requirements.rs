@@ -1,4 +1,4 @@
-//! Missing prerequisites of a call, and how they are reported to a model.
+//! Missing prerequisites of a call, and their error for a model.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use crate::spec::{Requirement, RequirementKind, ToolSpec};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unmet {
-    /// The tool that has the requirement: the one that was called, or one it requires.
+    /// The tool that has the requirement: the called tool, or one that it requires.
     pub tool: String,
     /// The kind of requirement.
     pub kind: RequirementKind,
-    /// The name of what is required.
+    /// The name of the required thing.
     pub name: String,
     /// The argument that identifies an entity. Empty for other kinds.
     pub argument: String,
@@ -80,17 +80,17 @@ pub struct MissingDependencies {
     pub missing: Vec<Unmet>,
     /// The tools to call first, each after all tools it requires itself.
     pub suggested_order: Vec<String>,
-    /// Whether calls of earlier turns are not known, because the call has no session that outlasts its turn. Then the
-    /// text says what the program must do.
+    /// Whether calls of earlier turns are unknown, because the call has no session that outlasts its turn. The text
+    /// then says what the program must do.
     pub without_session: bool,
 }
 
-/// What a program must do that wants earlier turns to count.
+/// What a program must do so that earlier turns count.
 const NO_SESSION: &str = "Calls of earlier turns are not known here, because no session outlasts the turn. The program \
     must give the context of its turns a session, with `ToolContext::with_session`.";
 
 impl MissingDependencies {
-    /// Returns what the caller can do about it, in one sentence.
+    /// Returns what the caller can do about the missing prerequisites, in one sentence.
     #[must_use]
     pub fn help(&self) -> String {
         if self.suggested_order.is_empty() {
@@ -142,7 +142,7 @@ toolgen_core::__readable_debug!(MissingDependencies);
 
 impl std::error::Error for MissingDependencies {}
 
-/// As [`Unmet::to_json`], with `tool`.
+/// The same members as [`Unmet::to_json`], and `tool`.
 impl Serialize for Unmet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = self.to_json();
@@ -170,7 +170,7 @@ impl<'de> Deserialize<'de> for Unmet {
     }
 }
 
-/// As [`MissingDependencies::to_json`], with the tool of each requirement.
+/// The same members as [`MissingDependencies::to_json`], with the tool of each requirement.
 impl Serialize for MissingDependencies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = self.to_json();

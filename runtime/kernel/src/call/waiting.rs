@@ -1,7 +1,7 @@
-//! A call that waits for somebody, as sealed data.
+//! A call that waits for a person, as sealed data.
 //!
-//! A waiting call leaves the program: it is shown to people, stored, sent, and comes back. So it carries a seal, a
-//! keyed digest of everything that matters, and is refused if a single byte has changed.
+//! A waiting call leaves the program: it is shown to people, stored, sent, and passed back later. It therefore has a
+//! seal, a keyed digest of everything that matters, and is rejected if a single byte has changed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,8 +13,8 @@ use crate::base::frozen::Text;
 use crate::base::redacted_debug::discreet_debug;
 use crate::base::time::whole_millis;
 
-/// A call that waits: what an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a
-/// [`PendingInput`](crate::call::control::PendingInput) have in common.
+/// A waiting call: the common part of an [`ApprovalRequest`](crate::layers::middleware::ApprovalRequest) and a
+/// [`PendingInputCall`](crate::call::control::PendingInputCall).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WaitingCall {
@@ -22,12 +22,12 @@ pub struct WaitingCall {
     pub id: Text,
     /// The name of the tool.
     pub name: Text,
-    /// The tool through which the model made the call, if it did not call by name: `call_tool` of a
-    /// [discovery](crate::registry::discovery). The answer has its name.
+    /// The tool through which the model made the call, if it did not call the tool by name: `call_tool` of a
+    /// [discovery](crate::registry::discovery). The response has its name.
     pub via: Option<Text>,
-    /// The arguments: those of an approval, or of a call that has been approved, under the names a model knows, as all
-    /// middleware left them, checked, and with the defaults of the schema filled in; otherwise as the model sent them.
-    /// They are what runs, so they hold secrets in plain text: keep a stored call as safe as those.
+    /// The arguments, under the names that a model knows. For an approval, or after one, they are final: changed by
+    /// all middleware, checked, and with the defaults of the schema filled in. Otherwise they are what the model
+    /// sent. They are what runs, so they contain secrets in plain text: protect a stored call accordingly.
     pub arguments: Value,
     /// The reasons that were approved earlier.
     pub approved: Vec<String>,
@@ -35,10 +35,10 @@ pub struct WaitingCall {
     pub expires_at: SystemTime,
     /// The caller; no other caller can resume the call.
     pub caller: Caller,
-    /// The earlier answers to the tool's requests for input, in order.
+    /// The inputs that the tool already received, in order.
     pub inputs: Vec<Value>,
-    /// The span of the call that waits, as a `traceparent` of W3C Trace Context, if it had one: the span of the call that
-    /// is resumed has a link to it.
+    /// The span of the waiting call, as a `traceparent` of W3C Trace Context, if it had one. The span of the resumed
+    /// call links to it.
     pub traceparent: Option<Text>,
     pub(crate) seal: Text,
 }
@@ -46,7 +46,7 @@ pub struct WaitingCall {
 discreet_debug!(WaitingCall: id, name, via, approved, expires_at, caller, traceparent; arguments, inputs);
 
 impl WaitingCall {
-    /// Writes the call, with the members that a kind of waiting call adds.
+    /// Writes the call, with the members that the kind of waiting call adds.
     pub(crate) fn write(&self, own: Value) -> Value {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
         if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
@@ -95,7 +95,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Names the first field in which another caller differs.
+    /// Returns the name of the first field in which another caller differs.
     pub(crate) fn difference(&self, other: &Caller) -> Option<&'static str> {
         if self.principal != other.principal {
             Some("principal")

@@ -1,4 +1,4 @@
-//! The arguments of a call as an engine reads them.
+//! The arguments of a call, as an engine reads them.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::spec::ToolSpec;
 use crate::spec::template::{Reference, Root, Unfilled};
 
-/// Returns checked arguments with the schema's defaults for those that are not given.
+/// Returns checked arguments, with the defaults of the schema for omitted ones.
 #[doc(hidden)]
 pub fn complete(spec: &ToolSpec, params: Value) -> Map<String, Value> {
     match spec.with_defaults(params) {
@@ -17,7 +17,7 @@ pub fn complete(spec: &ToolSpec, params: Value) -> Map<String, Value> {
     }
 }
 
-/// Returns the error for a value of a call that cannot be used.
+/// Returns the error for an unusable value of a call.
 #[doc(hidden)]
 pub fn unusable(reference: &Reference, kind: ArgumentProblemKind, message: impl Into<String>) -> ToolError {
     let message = message.into();
@@ -32,7 +32,7 @@ pub fn unusable(reference: &Reference, kind: ArgumentProblemKind, message: impl 
     }
 }
 
-/// Returns the error for a value that is needed but missing.
+/// Returns the error for a required value that is missing.
 #[doc(hidden)]
 pub fn missing(Unfilled(reference): Unfilled) -> ToolError {
     unusable(&reference, ArgumentProblemKind::Missing, "there is no value, and the call needs one")

@@ -1,15 +1,15 @@
-//! The end of a call from outside: its time is over, or its caller gives it up.
+//! Runs a future until it completes, its timeout elapses, or its cancellation token fires.
 
 use std::time::Duration;
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 
-/// Waits for `run`, at most for `limit` and until the token of `ctx` fires. `run` is dropped in both cases.
+/// Awaits `run`, until `limit` elapses or the token of `ctx` fires. `run` is dropped in both cases.
 ///
 /// # Errors
 ///
-/// [`ToolError::Timeout`] after `limit`, [`ToolError::Cancelled`] when the token fires.
+/// Returns [`ToolError::Timeout`] after `limit`, and [`ToolError::Cancelled`] when the token fires.
 #[doc(hidden)]
 pub async fn within<F: Future>(
     limit: Option<Duration>,

@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! A tool that is an HTTP request, a command or a composition needs no closure: its [`Call`](crate::Call) is data, and
-//! `Engines::tools_from` takes tools built at run time.
+//! A tool that is an HTTP request, a command or a composition needs no closure: its
+//! [`ExecutionPlan`](crate::ExecutionPlan) is data, and `Engines::tools_from` accepts tools built at run time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ where
 /// A tool built at run time from a specification and a closure. Clones share the closure.
 ///
 /// It runs like every other tool: arguments are checked before the closure gets them, time limits and cancellation
-/// apply whatever it does, and panics are caught.
+/// apply regardless of the closure, and panics are caught.
 #[derive(Clone)]
 pub struct DynamicTool {
     spec: ToolSpec,
@@ -84,8 +84,8 @@ impl fmt::Debug for DynamicTool {
 
 impl DynamicTool {
     /// Creates a tool from a specification. The closure gets the checked arguments under their wire names and the
-    /// context of the call; it returns a text, a JSON value, nothing, or a whole result. Arguments that are not given
-    /// have the defaults of the schema.
+    /// context of the call. It returns a string, a JSON value, nothing, or a whole result. Omitted arguments have the
+    /// defaults of the schema.
     pub fn new<F, R, T>(spec: ToolSpec, run: F) -> DynamicTool
     where
         F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
@@ -129,12 +129,12 @@ pub struct DynamicToolBuilder {
     problems: Vec<DynamicToolProblem>,
 }
 
-/// Why a tool could not be built at run time, with every problem.
+/// Why a tool could not be built at run time, with all problems.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DynamicToolError {
-    /// The name as it was given.
+    /// The name, verbatim.
     pub name: String,
-    /// What is wrong.
+    /// The problems of the tool.
     pub problems: Vec<DynamicToolProblem>,
 }
 
@@ -144,9 +144,9 @@ pub struct DynamicToolError {
 pub enum DynamicToolProblem {
     /// The name breaks the rules for tool names.
     Name(NameError),
-    /// There is no description, so no model would know when to call the tool.
+    /// The description is missing, so no model would know when to call the tool.
     NoDescription,
-    /// A part of the schema is malformed, so the reader would drop a rule.
+    /// A part of the schema is malformed; reading it would drop a rule.
     Schema(ReadProblem),
     /// The schema refers to a definition that it does not contain.
     Reference(String),
@@ -213,7 +213,7 @@ impl DynamicToolBuilder {
         self
     }
 
-    /// Sets any other part of the specification: texts, scopes, requirements.
+    /// Sets any other part of the specification: descriptions, scopes, requirements.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut ToolSpec)) -> DynamicToolBuilder {
         change(&mut self.spec);
@@ -224,7 +224,7 @@ impl DynamicToolBuilder {
     ///
     /// # Errors
     ///
-    /// Returns every problem at once.
+    /// Returns all problems together.
     pub fn spec(self) -> Result<ToolSpec, DynamicToolError> {
         let DynamicToolBuilder { name, mut spec, mut problems } = self;
         if spec.description.trim().is_empty() {
@@ -245,7 +245,7 @@ impl DynamicToolBuilder {
     ///
     /// # Errors
     ///
-    /// Returns every problem at once.
+    /// Returns all problems together.
     pub fn run<F, R, T>(self, run: F) -> Result<DynamicTool, DynamicToolError>
     where
         F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
@@ -256,7 +256,7 @@ impl DynamicToolBuilder {
     }
 }
 
-/// Returns the names that a schema refers to and does not define. Plain JSON Schema can express everything else.
+/// Returns the names that a schema references but does not define. Plain JSON Schema can express everything else.
 fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     let losses = render_input(input, defs, &JSON_SCHEMA).map(|rendered| rendered.losses).unwrap_or_default();
     let missing = losses.into_iter().filter(|loss| loss.keyword == "$ref");
@@ -264,10 +264,10 @@ fn dangling(input: &Shape, defs: &List<Def>) -> Vec<String> {
     missing.map(|loss| name(&loss.pointer)).collect()
 }
 
-/// References and parts nested deeper than this are not followed: they may be cyclic.
+/// The maximum depth to which references and nested schemas are followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// Whether only objects fit a shape.
+/// Whether only objects match a shape.
 fn is_object(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
     let nested = |shape: &Shape| depth < MAX_DEPTH && is_object(shape, defs, depth + 1);
     !shape.nullable

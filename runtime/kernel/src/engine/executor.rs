@@ -1,9 +1,9 @@
-//! The trait by which tools start programs, its guards, and scripted outcomes for tests. Those that start processes and
-//! containers are in `toolgen-exec`.
+//! The trait with which tools start programs, its guards, and scripted outcomes for tests. The executors that start
+//! processes and containers are in `toolgen-exec`.
 //!
 //! Tools start programs through an [`Executor`] from their context, so the same tool can run in a container in one
-//! place and on the host in another. A command is always a list of arguments, never a shell line: a model's text
-//! cannot become another command. An executor enforces every option it is given or refuses the command.
+//! deployment and on the host in another. A command is always a list of arguments, never a shell command: a model's
+//! text cannot become another command. An executor either enforces every option or refuses the command.
 //!
 //! ```
 //! use toolgen_runtime::CancellationToken;
@@ -47,12 +47,12 @@ pub use scripted::ScriptedExecutor;
 pub trait Executor: Send + Sync {
     /// Runs a program and waits for it. `argv` is the program and its arguments.
     ///
-    /// A program that fails is a result: its exit code is not 0. When the future is dropped, the time is up or
-    /// `cancel` fires, the program and everything it started in its process group or container are killed.
+    /// A program that fails is a result with an exit code other than 0. If the future is dropped, the time limit is
+    /// reached or `cancel` fires, the program and everything it started in its process group or container are killed.
     ///
     /// # Errors
     ///
-    /// If the program could not run to its end, or an option cannot be enforced.
+    /// Returns an error if the program could not run to completion, or if an option cannot be enforced.
     fn run<'a>(
         &'a self,
         argv: &'a [String],
@@ -60,12 +60,12 @@ pub trait Executor: Send + Sync {
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>>;
 
-    /// Returns those of these programs that it could not start with these options, in their order. The default
-    /// implementation asks `sh`, which must then be available. [`preflight`] reports the outcome.
+    /// Returns the programs of this list that the executor could not start with these options, in order. The default
+    /// implementation asks `sh`, which must be available. [`preflight`] reports the outcome.
     ///
     /// # Errors
     ///
-    /// If it cannot look for them.
+    /// Returns an error if the executor cannot search for the programs.
     fn missing<'a>(
         &'a self,
         programs: &'a [&'a str],
@@ -96,21 +96,21 @@ impl<T: Executor + ?Sized> Executor for Arc<T> {
     }
 }
 
-/// The result of a program that ran to its end.
+/// The result of a program that ran to completion.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExecOutput {
-    /// The standard output that was kept. Bytes that are not UTF-8 become `U+FFFD`.
+    /// The captured standard output. Bytes that are not UTF-8 become `U+FFFD`.
     pub stdout: String,
-    /// The standard error that was kept.
+    /// The captured standard error.
     pub stderr: String,
     /// The exit code; 128 plus the signal number if a signal ended the program, as in shells.
     pub exit_code: i32,
-    /// How long it ran.
+    /// How long the program ran.
     pub duration: Duration,
-    /// The number of bytes of output that are not in `stdout`.
+    /// The number of bytes of standard output that are not in `stdout`.
     pub stdout_dropped: u64,
-    /// The number of bytes of errors that are not in `stderr`.
+    /// The number of bytes of standard error that are not in `stderr`.
     pub stderr_dropped: u64,
 }
 
@@ -120,7 +120,7 @@ impl ExecOutput {
         ExecOutput { exit_code, stdout: stdout.into(), stderr: stderr.into(), ..ExecOutput::default() }
     }
 
-    /// Whether it ended with code 0.
+    /// Whether the exit code is 0.
     #[must_use]
     pub fn success(&self) -> bool {
         self.exit_code == 0
@@ -133,7 +133,7 @@ impl ExecOutput {
     }
 
     /// Returns `{"stdout", "stderr", "exit_code", "duration"}`, the duration as `1.5s`, with `stdout_dropped` and
-    /// `stderr_dropped` if bytes were dropped. A code other than 0 is not a failure of the tool.
+    /// `stderr_dropped` if bytes were dropped. An exit code other than 0 is not a failure of the tool.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut out = json!({

@@ -16,8 +16,8 @@ use crate::call::tool::AgentTool;
 use crate::call::toolbox_context::FactoryError;
 use crate::spec::plan::{ExecutionPlan, Tool};
 
-/// The functions that run tools with [`ExecutionPlan::Function`], by the names of the tools. Generated code fills the table from
-/// an implementation of its trait; by hand:
+/// The functions that run tools with [`ExecutionPlan::Function`], by the names of the tools. Generated code fills the
+/// table from an implementation of its trait. To fill it yourself:
 ///
 /// ```
 /// # use serde_json::{Value, json};
@@ -50,9 +50,9 @@ impl FunctionTable {
         FunctionTable::default()
     }
 
-    /// Adds the function that runs the tool of this name, in place of any other. It gets the checked arguments under
-    /// their wire names, with the schema's defaults for those that are not given, and the context of the call; it
-    /// returns a text, a JSON value, nothing, or a whole result.
+    /// Adds the function that runs the tool of this name, replacing any other. It gets the checked arguments under
+    /// their wire names, with the schema's defaults for omitted ones, and the context of the call. It returns a
+    /// string, a JSON value, nothing, or a whole result.
     #[must_use]
     pub fn with<F, R, T>(mut self, name: impl Into<String>, function: F) -> FunctionTable
     where
@@ -65,7 +65,7 @@ impl FunctionTable {
     }
 }
 
-/// Runs the tools that are functions and for which the table has one.
+/// Runs the tools that are functions and have an entry in the table.
 impl Engine for FunctionTable {
     fn runs(&self, tool: &Tool) -> bool {
         tool.call == ExecutionPlan::Function && self.0.contains_key(tool.spec.name.as_str())

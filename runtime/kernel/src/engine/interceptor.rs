@@ -1,4 +1,4 @@
-//! Listens to the traffic of an engine, or takes the place of the network.
+//! Records the traffic of an engine, or replaces the network.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::call::secrets::Secrets;
 
-/// What an engine reports its traffic to and asks instead of the network: a
+/// The interceptor to which an engine reports its traffic, or which it uses instead of the network: a
 /// `layers::cassette::Cassette`. Clones share it.
 #[derive(Clone)]
 pub struct Interceptor(pub Arc<dyn TrafficInterceptor>);
@@ -21,42 +21,42 @@ impl fmt::Debug for Interceptor {
 /// Records the traffic of engines, or plays it back.
 #[doc(hidden)]
 pub trait TrafficInterceptor: Send + Sync {
-    /// Whether it takes the place of the network.
+    /// Whether it replaces the network.
     fn plays(&self) -> bool;
 
-    /// Hides a credential in all traffic, before and after.
+    /// Redacts a credential in all traffic, earlier and later.
     fn hide(&self, credential: &str);
 
-    /// Hides the secrets of a call.
+    /// Redacts the secrets of a call.
     fn hide_all(&self, secrets: &Secrets);
 
-    /// Returns the recorded answer to a request.
+    /// Returns the recorded response to a request.
     ///
     /// # Errors
     ///
-    /// If the request is not a recorded one, with what differs.
+    /// Returns the difference if the request was not recorded.
     fn replay_response(&self, request: TapedRequest) -> Result<TapedAnswer, String>;
 
-    /// Notes that a request is sent, and returns its number.
+    /// Records that a request is sent, and returns its number.
     fn record_request(&self, request: TapedRequest) -> usize;
 
-    /// Notes the answer to the request with this number, as far as it was read.
+    /// Records the response to the request with this number, as much of it as was read.
     fn answered(&self, number: usize, reply: TapedAnswer);
 
-    /// Notes a new connection to a server, and returns its number among those of the server, from 1.
+    /// Records a new connection to a server, and returns its number among those of the server, from 1.
     fn connected(&self, server: &str) -> usize;
 
-    /// Notes a message to a server.
+    /// Records a message to a server.
     fn sent(&self, connection: (&str, usize), message: Value);
 
-    /// Notes a message from a server.
+    /// Records a message from a server.
     fn received(&self, connection: (&str, usize), message: &Value);
 
-    /// Returns what the server says in response to a message, and to those before it.
+    /// Returns the recorded messages of the server that follow this message and those before it.
     ///
     /// # Errors
     ///
-    /// If the message is not a recorded one, with what differs.
+    /// Returns the difference if the message was not recorded.
     fn play(&self, connection: (&str, usize), message: Value) -> Result<Vec<Value>, String>;
 }
 
@@ -71,7 +71,7 @@ pub struct TapedRequest {
     pub body: Vec<u8>,
 }
 
-/// An answer on the wire, without the encoding of its content.
+/// A response on the wire, without its content encoding.
 #[derive(Default)]
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "for the crates of the workspace alone")]

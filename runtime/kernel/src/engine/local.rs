@@ -1,4 +1,4 @@
-//! Tools that are made of other tools, or that request something from the loop around them.
+//! Tools that are composed of other tools, or that request something from the loop around them.
 
 mod compose;
 mod signal;

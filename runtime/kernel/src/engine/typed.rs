@@ -23,33 +23,34 @@ pub use serde_core;
 /// let pets: Vec<Pet> = engine.call(petstore::ListPets::new().with_limit(5)).await?;
 /// ```
 pub trait TypedTool: Serialize + Sized {
-    /// The result of a successful call; `serde_json::Value` if the document does not say. A custom type reads itself
-    /// by [`FromJson`], for example with `serde_json::from_value`.
+    /// The result of a successful call; `serde_json::Value` if the document does not declare its type. A custom type
+    /// implements [`FromJson`], for example with `serde_json::from_value`.
     type Output: FromJson;
 
     /// Returns the tool.
     fn tool() -> &'static Tool;
 
-    /// Returns the arguments in decoded form: fields under their wire names, without those that are not given.
+    /// Returns the arguments in decoded form: fields under their wire names, without omitted ones.
     ///
     /// # Errors
     ///
-    /// If the struct cannot be written as JSON, for example because a map in it has keys that are not texts.
+    /// Returns an error if the struct cannot be written as JSON, for example because a map in it has keys that are
+    /// not strings.
     fn into_arguments(self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(self)
     }
 }
 
-/// A tool whose answer is a list that is read item by item, page by page or as it comes: see
+/// A tool whose response is a list that is read item by item, page by page or as a stream: see
 /// `HttpEngine::items_of`.
 #[diagnostic::on_unimplemented(
-    message = "how the list of `{Self}` comes in pages is not known",
+    message = "the pagination of `{Self}` is unknown",
     label = "read item by item",
-    note = "say it where the tools are compiled: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
-    note = "an answer that is not a list is read by `call`"
+    note = "declare it when you compile the tools: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
+    note = "use `call` for a response that is not a list"
 )]
 pub trait TypedItems: TypedTool {
-    /// An item; `serde_json::Value` if the document does not say what it is.
+    /// The type of an item; `serde_json::Value` if the document does not declare it.
     type Item: serde_core::de::DeserializeOwned;
 }
 
@@ -57,7 +58,8 @@ pub trait TypedItems: TypedTool {
 ///
 /// # Errors
 ///
-/// If they do not fit it. That happens to arguments that were not checked against the schema of the tool.
+/// Returns an error if they do not match the type, which can happen if the arguments were not checked against the
+/// schema of the tool.
 #[doc(hidden)]
 pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
     T::from_json(arguments).map_err(|error| ToolError::invalid_args(error.to_string()))

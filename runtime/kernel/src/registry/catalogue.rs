@@ -1,8 +1,9 @@
 //! Tools with which a model finds tools: `list_tools` and `search_tools`.
 //!
-//! When there are more tools than fit in a prompt, a model gets these two and looks up what it needs. They are ordinary
-//! tools, registered like all others; a [discovery](crate::registry::discovery) also takes the others out of the list. They cover the tools of their toolbox that the toolbox and the principal of the
-//! call allow, or a fixed list.
+//! If there are more tools than fit in a prompt, give the model these two tools to look up what it needs. They are
+//! ordinary tools, registered like all others; a [discovery](crate::registry::discovery) also removes the other tools
+//! from the list. They cover the tools of their toolbox that the toolbox and the principal of the call allow, or a
+//! fixed list.
 //!
 //! ```
 //! # use serde_json::json;
@@ -47,10 +48,10 @@ pub const SEARCH_TOOLS: &str = "search_tools";
 static LIST: ToolSpec = ToolSpec {
     name: ToolName::new(LIST_TOOLS),
     label: Text::Static("List Tools"),
-    description: Text::Static("Lists the tools there are, by name, with a line about each."),
-    use_for: Text::Static("seeing which tools there are"),
+    description: Text::Static("Lists the available tools by name, with a one-line description of each."),
+    use_for: Text::Static("seeing which tools are available"),
     input: Schema::text(
-        r#"{"type":"object","properties":{"category":{"type":"string","description":"Only tools of this category."},"offset":{"type":"integer","minimum":0,"default":0,"description":"How many tools to leave out at the start."},"limit":{"type":"integer","minimum":1,"maximum":500,"default":50,"description":"The most tools to list."}},"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"category":{"type":"string","description":"Only tools of this category."},"offset":{"type":"integer","minimum":0,"default":0,"description":"How many tools to skip at the start."},"limit":{"type":"integer","minimum":1,"maximum":500,"default":50,"description":"The maximum number of tools to list."}},"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
@@ -59,10 +60,12 @@ static LIST: ToolSpec = ToolSpec {
 static SEARCH: ToolSpec = ToolSpec {
     name: ToolName::new(SEARCH_TOOLS),
     label: Text::Static("Search Tools"),
-    description: Text::Static("Finds tools by words, and tells how they are called. The best comes first."),
+    description: Text::Static(
+        "Finds the tools that match a query, with a one-line description of each. The best match comes first.",
+    ),
     use_for: Text::Static("finding the tool for a task"),
     input: Schema::text(
-        r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"Words about what the tool should do."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."}},"required":["query"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The maximum number of tools to return."}},"required":["query"],"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
@@ -83,7 +86,7 @@ enum Source {
 struct Listed {
     /// The specifications, sorted by name.
     specs: Vec<ToolSpec>,
-    /// The search index, made by the first search.
+    /// The search index, built by the first search.
     index: OnceLock<SearchIndex>,
 }
 
@@ -94,7 +97,7 @@ impl Source {
         Source::List(Arc::new(Listed { specs, index: OnceLock::new() }))
     }
 
-    /// Returns the tools that may be used in a call, sorted by name, without the two catalogue tools.
+    /// Returns the tools that are allowed in a call, sorted by name, without the two catalogue tools.
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
         let mut specs: Vec<&ToolSpec> = match (self, &ctx.turn().peers) {
             (Source::List(list), _) => list.specs.iter().collect(),
@@ -105,7 +108,7 @@ impl Source {
         Ok(specs)
     }
 
-    /// Returns those of the tools that fit a question best, the best first.
+    /// Returns the tools that match a query best, the best first.
     fn search<'a>(
         &'a self,
         question: &str,
@@ -126,10 +129,10 @@ impl Source {
 }
 
 fn no_toolbox() -> ToolError {
-    ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a provider")
+    ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a toolbox")
 }
 
-/// Whether a call may find a tool: it is not one of the two, and the principal may use it.
+/// Whether a call may find a tool: the tool is not one of the two, and the principal may use it.
 fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
     ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
         && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())

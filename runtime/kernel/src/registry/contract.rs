@@ -1,4 +1,4 @@
-//! The surface of a program's own tools: shown to `cargo toolgen`, and held to a lock by a test.
+//! The contract of a program's own tools: printed for `cargo toolgen`, and compared with a lock by a test.
 
 use std::fmt::Display;
 use std::fs;
@@ -21,7 +21,7 @@ pub trait HasSurface {
     ///
     /// # Errors
     ///
-    /// Why there is none, for the person who runs the program or the test.
+    /// Returns the reason if there is no surface, for the person who runs the program or the test.
     fn surface(self) -> Result<Surface, String>;
 }
 
@@ -67,9 +67,9 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
     Surface::of(tools.into_iter().map(|tool| (tool.spec(), None))).map_err(|error| error.to_string())
 }
 
-/// Writes a program that shows its tools to `cargo toolgen`: the whole of `src/bin/tools.rs`, or of an example.
+/// Defines a program that prints its tools for `cargo toolgen`: the whole of `src/bin/tools.rs`, or of an example.
 ///
-/// The program prints its [`Surface`], which every command takes as a document.
+/// The program prints its [`Surface`], which every command accepts as a document.
 ///
 /// ```ignore
 /// // src/bin/tools.rs
@@ -81,8 +81,8 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
 /// cargo toolgen lock --bin tools
 /// ```
 ///
-/// It accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools, as `toolset!` makes it, a
-/// [`Surface`], or a `Result` of one.
+/// It accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools such as `toolset!` creates,
+/// a [`Surface`], or a `Result` of one of these.
 #[macro_export]
 macro_rules! export {
     ($tools:expr $(,)?) => {
@@ -92,10 +92,10 @@ macro_rules! export {
     };
 }
 
-/// Fails a test if the tools differ from the lock that was committed, and says what each change means.
+/// Fails a test if the tools differ from the committed lock, and explains each change.
 ///
-/// The path starts at the folder of the crate. With the variable `TOOLGEN_UPDATE` set, the lock is written instead. A
-/// third argument, a [`Class`], lets changes below that class pass.
+/// The path is relative to the directory of the crate. If the variable `TOOLGEN_UPDATE` is set, the lock is written
+/// instead. A third argument, a [`ChangeClass`](crate::spec::drift::ChangeClass), allows changes below that class.
 ///
 /// ```no_run
 /// use toolgen_runtime::{assert_contract, tool, toolset};
@@ -116,7 +116,7 @@ macro_rules! export {
 ///
 /// # Panics
 ///
-/// If something changed, if there is no lock, or if it cannot be read or written.
+/// Panics if a change is not allowed, if there is no lock, or if the lock cannot be read or written.
 #[macro_export]
 macro_rules! assert_contract {
     ($path:expr, $tools:expr $(,)?) => {{
@@ -144,19 +144,20 @@ pub fn print(tools: impl HasSurface) -> ExitCode {
     match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to be told if this fails, too.
+            // If this fails, there is no way to report it.
             let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Compares tools with their lock, or writes it if the variable `TOOLGEN_UPDATE` is set.
+/// Compares tools with their lock, or writes the lock if the variable `TOOLGEN_UPDATE` is set.
 /// [`assert_contract!`](crate::assert_contract) does this in a test.
 ///
 /// # Errors
 ///
-/// The changes of this class or a worse one, each with its class and the reason, or why the lock cannot be used.
+/// Returns the changes of this class or a more severe one, each with its class and the reason, or why the lock cannot
+/// be used.
 pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<(), String> {
     let now = tools.surface()?;
     let visible = path.display();
@@ -190,5 +191,5 @@ pub fn check(path: &Path, tools: impl HasSurface, least: ChangeClass) -> Result<
     if changes.is_empty() {
         return Ok(());
     }
-    Err(format!("the tools differ from {visible}:\n{}If that is meant, {REMEDY}.", report(&changes)))
+    Err(format!("the tools differ from {visible}:\n{}If this is intended, {REMEDY}.", report(&changes)))
 }

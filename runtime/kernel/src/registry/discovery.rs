@@ -1,13 +1,13 @@
-//! Discovery: three tools in place of a thousand.
+//! Discovery: three tools instead of a thousand.
 //!
-//! A toolbox of many tools lists only `search_tools`, `describe_tool` and `call_tool`, and the tools that are pinned. A
-//! model searches by words, reads the descriptions of what it found, and calls it. The other tools stay tools of the
-//! toolbox: `call_tool` calls one as if the model had called it by its own name, so that its arguments, policies, scopes,
-//! approvals, limits, secrets, events and records are those of that tool, and there is no record of `call_tool` itself.
-//! The answer is an answer to `call_tool`. A model may also call the tools by their own names.
+//! A toolbox of many tools lists only `search_tools`, `describe_tool` and `call_tool`, and the tools that are pinned.
+//! A model searches with a query, reads the descriptions of the tools it found, and calls them. The other tools stay
+//! tools of the toolbox: `call_tool` calls a tool as if the model had called it by its own name. Arguments, policies,
+//! scopes, approvals, limits, secrets, events and records are those of the called tool, and there is no record of
+//! `call_tool` itself. The response is a response to `call_tool`. A model may also call the tools by their own names.
 //!
-//! What a toolbox or the principal of a call does not allow is neither found nor described, and a call of it is
-//! answered like a call of a tool that does not exist. Scopes that a principal lacks are named when the tool is called.
+//! A tool that the toolbox or the principal of a call does not allow is neither found nor described, and calling it
+//! returns the error of a tool that does not exist. Scopes that a principal lacks are named when the tool is called.
 //!
 //! ```
 //! # use serde_json::json;
@@ -55,7 +55,7 @@ pub use signature::signature;
 
 use tools::{CallTool, DescribeTool, SearchTools};
 
-/// Three tools in place of all others; see the [module](self).
+/// Three tools instead of all others; see the [module](self).
 #[derive(Clone, Debug)]
 #[must_use = "it is given to `ToolboxBuilder::discovery`"]
 pub struct Discovery {
@@ -79,7 +79,8 @@ impl Discovery {
         Discovery { names, about: Text::EMPTY, pinned: Vec::new(), groups: Vec::new() }
     }
 
-    /// Sets the names of the tools that search, describe and call, for a set that has tools of the usual names.
+    /// Sets the names of the tools that search, describe and call, for a registry that has tools with the default
+    /// names.
     pub fn names(
         mut self,
         search: impl Into<Text>,
@@ -90,21 +91,22 @@ impl Discovery {
         self
     }
 
-    /// Sets a few words on what the tools are about, such as the name of the service. A model reads it where it decides
-    /// whether to search.
+    /// Sets a short description of what the tools are about, such as the name of the service. A model reads it when
+    /// it decides whether to search.
     pub fn topic(mut self, text: impl Into<Text>) -> Discovery {
         self.about = text.into();
         self
     }
 
-    /// Keeps these tools in the list of the toolbox, in addition to those pinned before: the few that are called often.
+    /// Keeps these tools in the list of the toolbox, in addition to those pinned before. Pin the few that are called
+    /// often.
     pub fn pin<S: Into<Text>>(mut self, names: impl IntoIterator<Item = S>) -> Discovery {
         self.pinned.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Lets a search be limited to the tools of this set, by its name, as it can be to a category. Unlike
-    /// [`ToolboxBuilder::toolset`](crate::toolbox::ToolboxBuilder::toolset), it allows and limits nothing.
+    /// Lets a model limit a search to the tools of this toolset, by its name, as it can to a category. Unlike
+    /// [`ToolboxBuilder::toolset`](crate::toolbox::ToolboxBuilder::toolset), it neither allows nor limits tools.
     pub fn group(mut self, set: Toolset) -> Discovery {
         self.groups.push(set);
         self
@@ -114,7 +116,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// The first name that is not valid, and what is wrong with it.
+    /// Returns the first invalid name, with the reason.
     pub fn specs(&self) -> Result<[ToolSpec; 3], (Text, NameError)> {
         let name = |at: usize| {
             let name = &self.names[at];
@@ -138,7 +140,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// The first name that is not valid, and what is wrong with it.
+    /// Returns the first invalid name, with the reason.
     pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
         let [search, describe, call] = self.specs()?;
         let shelf = Arc::new(DiscoverableTools {
@@ -172,25 +174,25 @@ pub(crate) struct Discovered {
 }
 
 impl Discovered {
-    /// Returns whether a tool is one of the three.
+    /// Whether a tool is one of the three.
     pub(crate) fn has(&self, tool: &Arc<dyn AgentTool>) -> bool {
         self.tools.iter().any(|own| own.name() == tool.name())
     }
 
-    /// Returns whether this is the name of the tool that calls others.
+    /// Whether this is the name of the tool that calls others.
     pub(crate) fn calls(&self, name: &str) -> bool {
         self.call.spec().name.as_str() == name
     }
 
-    /// Returns the name and the arguments of the call that these arguments of `call_tool` stand for; `None` if they are
-    /// wrong. Arguments that are text stay text: the tool's call reads them as any call does.
+    /// Returns the name and the arguments of the call that these arguments of `call_tool` describe; `None` if they
+    /// are invalid. Arguments that are a string stay a string: the tool's call parses them as any call does.
     pub(crate) fn inner(&self, arguments: &Value, dialect: &Dialect) -> Option<(Text, Value)> {
         let given = parsed(arguments.clone()).ok()?;
         parse_call(given.clone()).or_else(|| parse_call(decoded(self.call.spec(), given, dialect).ok()?))
     }
 }
 
-/// Takes the name and the arguments of a call, if it has nothing else.
+/// Parses the name and the arguments of a call, unless it has other members.
 fn parse_call(given: Value) -> Option<(Text, Value)> {
     let Value::Object(mut given) = given else { return None };
     let name = given.shift_remove("name")?;

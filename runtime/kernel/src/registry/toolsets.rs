@@ -1,4 +1,4 @@
-//! Checks named sets of tools against the tools that exist.
+//! Checks toolsets against the tools that exist.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,28 +10,28 @@ use toolgen_core::internal::{Check, closest_match};
 
 pub use crate::spec::toolset::{ContextSpec, Toolset};
 
-/// The problems of sets of tools, set by set.
+/// The problems of toolsets, set by set.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ToolsetError {
     /// The problems, one entry per name, in the order of the members.
     pub problems: Vec<ToolsetProblem>,
 }
 
-/// A problem of a set of tools.
+/// A problem of a toolset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolsetProblem {
-    /// The name of the set.
+    /// The name of the toolset.
     pub set: Text,
     /// The name of the member.
     pub member: Text,
     /// The kind of problem.
     pub kind: ToolsetProblemKind,
-    /// The name of a similar tool, for an unknown one.
+    /// The name of a similar tool, if the tool is unknown.
     pub suggestion: Option<Text>,
 }
 
-/// The kinds of problems with a member of a set.
+/// The kinds of problems with a member of a toolset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolsetProblemKind {
@@ -68,11 +68,11 @@ fn problems(set: &Toolset, registry: &Registry) -> Vec<ToolsetProblem> {
     problems
 }
 
-/// Checks several sets.
+/// Checks several toolsets.
 ///
 /// # Errors
 ///
-/// All problems of all sets.
+/// Returns all problems of all toolsets.
 pub fn check_all<'a>(
     sets: impl IntoIterator<Item = &'a Toolset>,
     registry: &Registry,

@@ -1,10 +1,10 @@
-//! Names and rules that fit no tool, and what was probably meant.
+//! Names and rules that match no tool, and suggestions for them.
 
 use std::fmt;
 
 use crate::base::frozen::Text;
 
-/// A name that no tool has, or a rule that fits no tool.
+/// A name that no tool has, or a rule that matches no tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownTool {

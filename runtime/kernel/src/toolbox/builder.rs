@@ -36,8 +36,8 @@ use crate::registry::{Registry, RegistryError};
 use crate::spec::Network;
 use crate::toolbox::pipeline::Layers;
 
-/// Builds a [`Toolbox`]: which tools it has, in which context, and behind which layers. A layer that is not set is
-/// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
+/// Builds a [`Toolbox`]: its tools, its context, and its layers. A layer that is not set is absent and costs nothing,
+/// except for [paging](Self::paging) and [repeats](Self::max_repeated_failures), which are on by default.
 pub struct ToolboxBuilder {
     registry: Registry,
     context: ToolboxContext,
@@ -49,7 +49,7 @@ pub struct ToolboxBuilder {
     contexts: Vec<ContextSpec>,
     layers: Layers,
     hide_forbidden: bool,
-    /// Whether the program itself asks for pages.
+    /// Whether the program sets the paging itself.
     pages_are_set: bool,
     /// The index of the tool that reads the rest of results.
     reader: Option<usize>,
@@ -86,7 +86,7 @@ impl ToolboxBuilder {
         }
     }
 
-    /// Sets the context: what it provides to the tools, and what they may do.
+    /// Sets the context: the services for the tools, and their limits.
     #[must_use]
     pub fn context(mut self, context: ToolboxContext) -> ToolboxBuilder {
         self.context = context;
@@ -94,15 +94,15 @@ impl ToolboxBuilder {
     }
 
     /// Allows these tools in addition to those allowed before, and no others. Without an allow-list all tools are
-    /// allowed. The list also holds for the tools of sub-agents, so it names those that they may use. Names are exact;
-    /// for patterns, see [`rules`](Self::rules).
+    /// allowed. The list also applies to the tools of sub-agents, so it must name the tools that they may use. Names
+    /// are exact; for patterns, see [`rules`](Self::rules).
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> ToolboxBuilder {
         self.allowed.get_or_insert_default().extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Sets the rules on names, categories and effects that decide which tools are available. They also hold for the
+    /// Sets the rules on names, categories and effects that decide which tools are available. They also apply to the
     /// tools of sub-agents.
     #[must_use]
     pub fn rules(mut self, rules: PolicyRules) -> ToolboxBuilder {
@@ -110,14 +110,14 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets the rate limit on tool calls: of each principal, of each agent or session if there is no principal, and
+    /// Sets the rate limit on tool calls: of each principal, or without a principal of each agent or session, or
     /// otherwise of the toolbox as a whole, see [`rate`](crate::layers::rate).
     #[must_use]
     pub fn rate_limit(self, limit: impl RateLimit + 'static) -> ToolboxBuilder {
         self.layer(Limited(Arc::new(limit)))
     }
 
-    /// Gives calls of forbidden tools and calls of unknown tools the same answer.
+    /// Returns the same error for calls of forbidden tools and of unknown tools.
     #[must_use]
     pub fn hide_forbidden(mut self) -> ToolboxBuilder {
         self.hide_forbidden = true;
@@ -131,22 +131,24 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how many calls tools may make for one call of a model, at every depth together:
-    /// [`NESTED_CALLS`](crate::call::context::NESTED_CALLS) by default. Further ones fail with the code
-    /// `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; its turns limit them.
+    /// Sets how many calls tools may make for one call of a model, at all depths together:
+    /// [`DEFAULT_MAX_NESTED_CALLS`](crate::call::context::DEFAULT_MAX_NESTED_CALLS) by default. Additional calls fail
+    /// with the code `CALLS_EXCEEDED`. The calls of a sub-agent are calls of a model; the limit of its turns applies
+    /// to them.
     #[must_use]
     pub fn max_nested_calls(mut self, max: u32) -> ToolboxBuilder {
         self.layers.nested_calls = max;
         self
     }
 
-    /// Sets how the requirements of tools are looked up. Without it no entity requirement and no custom check holds.
+    /// Sets how the requirements of tools are looked up. Without it, entity requirements and custom checks are never
+    /// met.
     #[must_use]
     pub fn dependencies(self, dependencies: Dependencies) -> ToolboxBuilder {
         self.layer(dependencies)
     }
 
-    /// Sets the circuit breakers of the services that tools name. Providers that share a breaker see the same
+    /// Sets the circuit breakers of the services that tools name. Toolboxes that share a breaker see the same
     /// failures.
     #[must_use]
     pub fn breaker(mut self, breaker: Arc<CircuitBreaker>) -> ToolboxBuilder {
@@ -154,17 +156,17 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
-    /// are counted per principal, agent and session; a call without any of them is not counted.
+    /// Sets the number of consecutive failures after which an identical call is refused. Default: 3; `None` for no
+    /// limit. Failures are counted per principal, agent and session; a call without any of them is not counted.
     #[must_use]
     pub fn max_repeated_failures(mut self, limit: Option<NonZeroU32>) -> ToolboxBuilder {
         self.layers.change(|repeats: &mut Repeats| repeats.set_limit(limit));
         self
     }
 
-    /// Counts the failures of identical calls together with other processes, for callers whose sessions have the same
-    /// IDs there, or that are known by their principal or agent. Calls with secret arguments are counted in this process
-    /// alone. While the store cannot be reached, each process goes by the failures that it saw.
+    /// Counts the failures of identical calls together with other processes. This works for callers whose sessions
+    /// have the same IDs there, or that have a principal or an agent. Calls with secret arguments are counted in this
+    /// process alone. While the store is unreachable, each process uses the failures that it saw.
     ///
     /// A call costs one request before it, and one after it if it fails, or succeeds after it failed before.
     #[must_use]
@@ -173,8 +175,8 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Adds a layer, which calls pass further in than those of its stage that were added before. A toolbox has one
-    /// [rate limit](Self::rate_limit), one [voice](Self::voice) and so on: another takes its place, see
+    /// Adds a layer, inside the layers of its stage that were added before. A toolbox has only one [rate
+    /// limit](Self::rate_limit), one [voice](Self::voice) and so on; adding another replaces it, see
     /// [`Layer::is_single`].
     #[must_use]
     pub fn layer(mut self, layer: impl Layer + 'static) -> ToolboxBuilder {
@@ -189,47 +191,47 @@ impl ToolboxBuilder {
         self.layer(Decides(Box::new(middleware)))
     }
 
-    /// Sets how large results are cut, in place of the default: after
-    /// [50,000 bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
-    /// `read_result`, is available whatever the lists and rules of the toolbox and of principals say: through it a
-    /// model only gets what it could have got before.
+    /// Sets how large results are paged. By default, results are cut after [50,000
+    /// bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
+    /// `read_result`, is available regardless of the lists and rules of the toolbox and of principals: it only
+    /// returns what the model could have read before.
     ///
-    /// With the default, the tool is listed from the first result that is cut, so a program should list the tools for
-    /// each turn; with pages that are set here, it is listed from the start. There is no default for a registry that
-    /// has another tool of this name.
+    /// With the default, the tool is listed after the first result that is cut, so list the tools for each turn. With
+    /// paging that is set here, the tool is listed from the start. There is no default for a registry that has
+    /// another tool of this name.
     #[must_use]
     pub fn paging(self, pages: Pages) -> ToolboxBuilder {
         self.layer(pages)
     }
 
-    /// Passes on results whatever their size, and adds no tool.
+    /// Disables paging: results are returned in full, and the `read_result` tool is not added.
     #[must_use]
     pub fn without_paging(mut self) -> ToolboxBuilder {
         self.layers.remove::<Pages>();
         self
     }
 
-    /// Sets the words in which a model is told what is wrong with its arguments, see [`Voice`].
+    /// Sets the style of error messages about invalid arguments, see [`Voice`].
     #[must_use]
     pub fn voice(self, voice: Voice) -> ToolboxBuilder {
         self.layer(voice)
     }
 
-    /// Sets the handler of the effects with this name and replaces the previous one. Without a handler such calls fail
-    /// with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
+    /// Sets the handler of the effects with this name and replaces the previous one. Without a handler, such calls
+    /// fail with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
     #[must_use]
     pub fn effect(mut self, name: impl Into<Text>, handler: impl EffectHandler + 'static) -> ToolboxBuilder {
         self.layers.controls.effects.insert(name.into(), Arc::new(handler));
         self
     }
 
-    /// Sets the answerer of the questions of [`AskQuestion`](crate::layers::control::AskQuestion).
+    /// Sets the answerer for questions of [`AskQuestion`](crate::layers::control::AskQuestion).
     #[must_use]
     pub fn answerer(self, answerer: impl Answerer + 'static) -> ToolboxBuilder {
         self.effect(ASK_QUESTION, Questions(answerer))
     }
 
-    /// Sets the handler that supplies the input tools request. Without a handler such calls wait for
+    /// Sets the handler that supplies the input that tools request. Without a handler, such calls wait for
     /// [`Toolbox::resume_with_input`].
     #[must_use]
     pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> ToolboxBuilder {
@@ -251,9 +253,9 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets the redactor of events and spans, which hides the usual secrets by default. An auditor has its own
-    /// redactor. The keys of this one also say which arguments are secret in the calls that a tool makes, and in
-    /// updates.
+    /// Sets the redactor of events and spans, which redacts the usual secrets by default. An auditor has its own
+    /// redactor. The keys of this redactor also determine which arguments are secret in updates and in the calls that
+    /// a tool makes.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ToolboxBuilder {
         self.layers.redactor = redactor;
@@ -265,12 +267,13 @@ impl ToolboxBuilder {
     /// # Errors
     ///
     /// [`ToolboxError::UnknownTools`] with all allowed names that neither the registry nor a sub-agent in it has;
-    /// [`ToolboxError::UnusedRules`] with all rules that fit none of these tools; [`ToolboxError::Toolset`] with
-    /// everything that is wrong with the toolsets; [`ToolboxError::NotSealed`] if the registry has a `read_result`
-    /// tool and [`pages`](Self::pages) adds another; [`ToolboxError::Discovery`] if a name of the tools of the
-    /// [discovery](Self::discovery) is not valid or is taken; [`ToolboxError::OwnTool`] if a rule excludes a tool that the
-    /// toolbox itself adds, by its name; [`ToolboxError::ShortKey`] if the [`approval_key`](Self::approval_key) has
-    /// fewer than 32 bytes; [`ToolboxError::Host`] if the limits name something that is no host.
+    /// [`ToolboxError::UnusedRules`] with all rules that match none of these tools; [`ToolboxError::Toolset`] with
+    /// all problems of the toolsets; [`ToolboxError::NotSealed`] if the registry has a `read_result` tool and
+    /// [`paging`](Self::paging) adds another; [`ToolboxError::Discovery`] if a tool name of the
+    /// [discovery](Self::discovery) is invalid or is taken; [`ToolboxError::OwnTool`] if a rule excludes, by its
+    /// name, a tool that the toolbox itself adds; [`ToolboxError::ShortKey`] if the
+    /// [`approval_key`](Self::approval_key) has fewer than 32 bytes; [`ToolboxError::Host`] if an entry of the limits
+    /// is not a host.
     pub fn build(mut self) -> Result<Toolbox, ToolboxError> {
         if let Some(length) = self.layers.seals.short_key() {
             return Err(ToolboxError::ShortKey(length));
@@ -303,8 +306,8 @@ impl ToolboxBuilder {
         self.built(None)
     }
 
-    /// Adds the tool with which a model reads the rest of a result. By default nothing is cut if a tool of the program
-    /// has its name.
+    /// Adds the tool with which a model reads the rest of a result. By default results are not cut if a tool of the
+    /// program has its name.
     fn add_reader(&mut self) -> Result<(), RegistryError> {
         if !self.pages_are_set && self.registry.index(READ_RESULT).is_some() {
             self.layers.remove::<Pages>();
@@ -317,12 +320,12 @@ impl ToolboxBuilder {
         Ok(())
     }
 
-    /// Builds the toolbox from lists and rules that are known to fit the tools.
+    /// Builds the toolbox from lists and rules that were checked against the tools.
     fn built(mut self, discovery: Option<Discovered>) -> Toolbox {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);
         }
-        // Providers built from this one, such as those of its sub-agents, share the room.
+        // Toolboxes built from this one, such as those of its sub-agents, share the lock.
         if self.layers.exclusion.is_none() && self.registry.all_specs().any(|spec| spec.exclusive) {
             self.layers.exclusion = Some(Arc::default());
         }

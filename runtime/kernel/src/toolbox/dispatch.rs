@@ -1,39 +1,39 @@
-//! Dispatching the calls of one turn: which run concurrently, in which order, and what stops them.
+//! Dispatches the calls of one turn: decides which run concurrently, in which order, and what stops them.
 //!
-//! Every call gets exactly one answer, and the answers come in the order of the calls, whatever happens to any of
-//! them. A [`Strategy`] says how many run at once; within that, calls that conflict never overlap:
+//! Every call gets exactly one response, and the responses are in the order of the calls, regardless of their
+//! outcome. A [`Strategy`] sets how many calls run concurrently; within it, calls that conflict never overlap:
 //!
 //! - a tool that is `exclusive` runs alone, see [exclusive tools](#exclusive-tools);
 //! - among calls that declare what they read and write ([`ToolSpec::reads`](crate::ToolSpec::reads) and
 //!   [`writes`](crate::ToolSpec::writes)), a call that writes a resource never overlaps one that reads or writes it;
 //! - a call whose tool requires another tool waits for the calls of that tool that the model made before it.
 //!
-//! Conflicting calls keep the order in which the model made them: the later one enters its first layer when the
-//! earlier one is answered. A call without conflicts starts immediately.
+//! Conflicting calls keep the order in which the model made them: the later call enters its first layer when the
+//! earlier one has its response. A call without conflicts starts immediately.
 //!
 //! # Resources
 //!
-//! A resource is a text such as `file:{path}`, where `{path}` stands for an argument (its default, if the model omits
-//! it). A list stands for each of its items. `/` separates levels, and a resource covers everything below it:
-//! `file:src` covers `file:src/lib.rs`. `.` and `..` are resolved, and a relative path of a `file:` resource is
+//! A resource is a string such as `file:{path}`, where `{path}` is replaced by an argument (its default, if the model
+//! omits it). An array is replaced by each of its items. `/` separates levels, and a resource covers everything below
+//! it: `file:src` covers `file:src/lib.rs`. `.` and `..` are resolved, and a relative path of a `file:` resource is
 //! relative to the work directory if the toolbox has one; links are not followed. If an argument is missing, or is an
 //! object, the call touches every resource with the same beginning up to there. Changes that middleware makes to the
-//! arguments are not visible here: a tool whose resource middleware changes should be `exclusive`.
+//! arguments are not visible here: if middleware changes the resource of a tool, make the tool `exclusive`.
 //!
 //! # Exclusive tools
 //!
-//! While an exclusive tool runs, no other tool of the toolbox does, whether a call of this turn, of another turn or of
-//! a tool started it. Three things do not wait for it: the tools above it, which called it and wait for its answer; the
-//! tools that it calls itself through its context, which are exclusive only among each other; and the work that a tool
-//! above it does besides waiting. So a tool may call itself and other exclusive tools. A tool must make such calls
-//! through [`ToolContext::call`](crate::ToolContext::call), or with a context derived from its own: a call in a new
-//! context knows nothing of the one that made it, and waits for it until its time is up.
+//! While an exclusive tool runs, no other tool of the toolbox runs, whether a call of this turn, of another turn or
+//! of a tool started it. Three things do not wait for it: its callers, which wait for its result; the tools that it
+//! calls itself through its context, which are exclusive only among each other; and concurrent work of its callers.
+//! So a tool may call itself and other exclusive tools. A tool must make such calls through
+//! [`ToolContext::call`](crate::ToolContext::call), or with a context derived from its own. A call in a new context
+//! has no known caller, and waits for the exclusive tool until its time limit is reached.
 //!
 //! # One task or several
 //!
-//! All calls of a turn run concurrently in the task that waits for them. A tool that computes or blocks without an
-//! `await` delays the others meanwhile: declare it `blocking`, which moves it to the blocking pool, or run each call
-//! in its own task with [`DispatchOptions::in_tasks`].
+//! All calls of a turn run concurrently in the task that awaits them. A tool that computes or blocks without an
+//! `await` delays the others: declare it `blocking`, which moves it to the blocking pool, or run each call in its own
+//! task with [`DispatchOptions::in_tasks`].
 //!
 //! Dropping the future of a dispatch drops all its calls, including those in their own tasks, and fires their tokens.
 
@@ -63,24 +63,24 @@ use crate::toolbox::pipeline::Reader;
 use footprint::Footprint;
 use scheduler::{Refusal, Turn, drive};
 
-/// The answer to a call that is skipped because a message of the user is waiting.
+/// The response to a call that is skipped because a message of the user is waiting.
 pub const SKIPPED_BY_MESSAGE: &str = "Skipped due to queued user message.";
 
-/// How many calls of a turn are run by default: 128.
+/// Default maximum number of calls of a turn that run: 128.
 pub const DEFAULT_MAX_CALLS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
-/// The code of the answer to a call that is not run because its turn has too many calls.
+/// The error code of a call that does not run because its turn has too many calls.
 pub const TOO_MANY_CALLS: &str = "TOO_MANY_CALLS";
 
-/// How many calls of a turn run at once.
+/// How many calls of a turn run concurrently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     /// One call at a time.
     Sequential,
-    /// All calls at once.
+    /// All calls concurrently.
     #[default]
     Parallel,
-    /// Batches of this many calls; the next batch starts when all calls of the previous one are answered.
+    /// Batches of this many calls; the next batch starts when all calls of the previous one have their responses.
     Batched(NonZeroUsize),
 }
 
@@ -95,10 +95,10 @@ impl Strategy {
     }
 }
 
-/// Returns whether the user wants something else, so that the rest of a turn should not run.
+/// Returns whether the user has sent a message, so that the rest of a turn should not run.
 pub type Steering = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How the calls of a turn are run.
+/// Options for running the calls of a turn.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -110,13 +110,14 @@ pub type Steering = Arc<dyn Fn() -> bool + Send + Sync>;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DispatchOptions {
-    /// How many calls run at once.
+    /// How many calls run concurrently.
     pub strategy: Strategy,
     /// Whether each call runs in its own task.
     pub in_tasks: bool,
     /// Returns whether the rest of the turn should not run.
     pub steering: Option<Steering>,
-    /// How many calls of a turn are run: [`MAX_CALLS`] by default. The others are answered with [`TOO_MANY_CALLS`].
+    /// Maximum number of calls of a turn that run; [`DEFAULT_MAX_CALLS`] by default. The others get the error
+    /// [`TOO_MANY_CALLS`].
     pub max_calls: NonZeroUsize,
 }
 
@@ -132,37 +133,37 @@ impl Default for DispatchOptions {
 }
 
 impl DispatchOptions {
-    /// Creates options that run all calls at once in one task, without steering.
+    /// Creates options that run all calls concurrently in one task, without steering.
     #[must_use]
     pub fn new() -> DispatchOptions {
         DispatchOptions::default()
     }
 
-    /// Sets how many calls run at once.
+    /// Sets how many calls run concurrently.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Strategy) -> DispatchOptions {
         self.strategy = strategy;
         self
     }
 
-    /// Runs each call in its own task, so that one that computes does not delay the others. Outside a Tokio runtime
-    /// all calls stay in one task.
+    /// Runs each call in its own task, so that a call that computes does not delay the others. Outside a Tokio
+    /// runtime all calls stay in one task.
     #[must_use]
     pub fn in_tasks(mut self) -> DispatchOptions {
         self.in_tasks = true;
         self
     }
 
-    /// Sets how many calls of a turn are run, from its first on.
+    /// Sets the maximum number of calls of a turn that run, from the first call on.
     #[must_use]
     pub fn with_max_calls(mut self, max_calls: NonZeroUsize) -> DispatchOptions {
         self.max_calls = max_calls;
         self
     }
 
-    /// Sets the function that says whether the user wants something else. It is called after each call if they run
-    /// sequentially, after each batch, and once all calls are answered if they run in parallel. If it returns `true`,
-    /// the remaining calls are answered with [`SKIPPED_BY_MESSAGE`].
+    /// Sets the function that returns whether the user has sent a message. It is called after each call if the calls
+    /// run sequentially, after each batch, and after all calls if they run in parallel. If it returns `true`, the
+    /// remaining calls get the response [`SKIPPED_BY_MESSAGE`].
     #[must_use]
     pub fn with_steering(mut self, steering: impl Fn() -> bool + Send + Sync + 'static) -> DispatchOptions {
         self.steering = Some(Arc::new(steering));
@@ -185,21 +186,22 @@ impl fmt::Debug for DispatchOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Dispatched {
-    /// One answer per call, in the order of the calls.
+    /// One response per call, in the order of the calls.
     pub responses: Vec<ToolResponse>,
-    /// Whether the steering function said, between calls or after the last one, that the user wants something else.
+    /// Whether the steering function returned `true`, between calls or after the last one.
     pub interrupted: bool,
 }
 
 impl Toolbox {
-    /// Runs the calls of a turn, each through all layers, and answers each of them; see [`dispatch`](self).
+    /// Runs the calls of a turn, each through all layers, and returns a response for each of them; see
+    /// [`dispatch`](self).
     ///
-    /// If the context of the turn has no session, the turn has one of its own, so that a tool may require a call that
-    /// was made earlier in the same turn. It ends with the turn. For what must outlast it, such as requirements across
-    /// turns and the state of tools, give the context a [`Session`].
+    /// If the context of the turn has no session, the turn gets its own, so that a tool may require a call that was
+    /// made earlier in the same turn. This session ends with the turn. For requirements across turns and for the
+    /// state of tools, give the context a [`Session`].
     ///
-    /// When the token of the turn fires, running calls are stopped, and those that have not started are answered with
-    /// `Cancelled`. Calls that are not run produce the events of a call with `null` arguments, and no hooks.
+    /// When the token of the turn fires, running calls are stopped, and calls that have not started get the error
+    /// `Cancelled`. Calls that do not run produce the events of a call with `null` arguments, and no hooks.
     pub async fn dispatch(
         &self,
         calls: Vec<ToolCall>,
@@ -261,7 +263,7 @@ impl<'a> Turn for Calls<'a> {
         let call = self.calls.get_mut(index)?.take()?;
         let (toolbox, around) = (self.toolbox, Arc::clone(&self.turn_context));
         let (id, name) = (call.id.clone(), call.via.as_ref().unwrap_or(&call.name).clone());
-        // The layers catch panics; should one of them fail to, the call is still answered.
+        // The layers catch panics. If a layer fails to, the call still gets a response.
         let broken = || {
             ToolResponse::new(&ToolCall::without_arguments(id, name), Err(ToolError::panicked(Box::new(()))))
         };
@@ -284,7 +286,7 @@ impl<'a> Turn for Calls<'a> {
             Refusal::Skipped => ToolResponse::skipped(&call, SKIPPED_BY_MESSAGE),
             Refusal::TooMany => {
                 let text = format!(
-                    "The call was not executed: only the first {} calls of a turn are. \
+                    "The call was not executed: only the first {} calls of a turn run. \
                      Make it again in another turn if it is still needed.",
                     self.options.max_calls
                 );

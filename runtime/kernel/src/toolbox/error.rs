@@ -1,4 +1,4 @@
-//! Errors of providers.
+//! Errors of toolboxes.
 
 use std::fmt;
 
@@ -20,28 +20,27 @@ pub enum ToolboxError {
     Create {
         /// The tool.
         name: String,
-        /// What the factory reported.
+        /// The error of the factory.
         source: FactoryError,
     },
-    /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with
-    /// `; did you mean '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
-    /// [rules](crate::layers::policy::Rules) take.
+    /// An allow-list names tools that do not exist; one line per tool, as for `NotRegistered`, with `; did you mean
+    /// '{suggestion}'?` if there is a similar one, and a hint if the name is a pattern, which only
+    /// [rules](crate::layers::policy::PolicyRules) accept.
     UnknownTools(Vec<UnknownTool>),
-    /// Rules name tools or categories that do not exist, so that they would do nothing; one line per rule:
-    /// `rule '{rule}' fits no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
+    /// Rules name tools or categories that do not exist, so they would have no effect; one line per rule: `rule
+    /// '{rule}' matches no tool`, with `; did you mean '{suggestion}'?` if there is a similar name.
     UnusedRules(Vec<UnknownTool>),
     /// Toolsets name tools that the registry does not have, or the same tool twice; one line per problem.
     Toolset(ToolsetError),
-    /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
-    /// names with `Discovery::names``
+    /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `` discovery: {reason}; choose
+    /// other names with `Discovery::names` ``
     Discovery(String),
-    /// A rule excludes a tool that the toolbox itself adds, which everybody may call: `rule '{0}' excludes a tool that the
-    /// toolbox itself adds: build it without …`
+    /// A rule excludes a tool that the toolbox itself adds, which every principal may call: `rule '{0}' excludes a
+    /// tool that the toolbox itself adds, …`
     OwnTool(String),
-    /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
-    /// bytes, such as with `openssl rand 32``
+    /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; …`
     ShortKey(usize),
-    /// The limits name something that is no host, so that no host would be allowed by it: `limits: {why}`
+    /// An entry of the limits is not a host, so it would allow no host: `limits: {reason}`
     Host(String),
     /// A registry could not be sealed, or has a tool that the toolbox itself adds; displays as the registry error.
     NotSealed(RegistryError),
@@ -60,26 +59,28 @@ impl fmt::Display for ToolboxError {
                 lines(f, names, |name| match name.contains(['*', '?', ':']) {
                     true => format!(
                         "tool '{name}' not registered: a list of allowed tools takes exact names; for patterns, \
-                         use rules (`Rules::builder().include([\"{name}\"])`)"
+                         use rules (`PolicyRules::builder().include([\"{name}\"])`)"
                     ),
                     false => format!("tool '{name}' not registered"),
                 })
             }
-            ToolboxError::UnusedRules(rules) => lines(f, rules, |rule| format!("rule '{rule}' fits no tool")),
+            ToolboxError::UnusedRules(rules) => {
+                lines(f, rules, |rule| format!("rule '{rule}' matches no tool"))
+            }
             ToolboxError::Discovery(reason) => {
                 write!(f, "discovery: {reason}; choose other names with `Discovery::names`")
             }
             ToolboxError::OwnTool(name) => {
-                let help = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
+                let help = if name == READ_RESULT { "with `without_paging`" } else { "without `discovery`" };
                 write!(
                     f,
-                    "rule '{name}' excludes a tool that the provider itself adds, and through which a model gets only \
-                     what it may have anyway: remove the rule, or build the provider {help}"
+                    "rule '{name}' excludes a tool that the toolbox itself adds, and that gives a model no additional \
+                     access: remove the rule, or build the toolbox {help}"
                 )
             }
             ToolboxError::ShortKey(length) => write!(
                 f,
-                "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
+                "the approval key has {length} bytes and needs at least 32; generate random bytes, for example with \
                  `openssl rand 32`"
             ),
             ToolboxError::Host(reason) => write!(f, "limits: {reason}"),
@@ -88,7 +89,7 @@ impl fmt::Display for ToolboxError {
     }
 }
 
-/// Writes one line per name, with what was probably meant.
+/// Writes one line per name, with the suggestion for it.
 fn lines(
     f: &mut fmt::Formatter<'_>,
     unknown: &[UnknownTool],

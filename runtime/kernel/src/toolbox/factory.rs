@@ -62,8 +62,8 @@ impl ToolFactory {
     }
 
     /// Declares that the tools do all their work in the executor of the context, which enforces the limits of the
-    /// context, see [`Limits::confine`](crate::call::limits::Limits::confine). A tool that runs arbitrary commands is
-    /// then allowed where changes and network access are forbidden, because there it can do neither.
+    /// context, see [`EffectLimits::confine`](crate::call::limits::EffectLimits::confine). A tool that runs arbitrary
+    /// commands is then allowed where changes and network access are forbidden, because the executor prevents both.
     #[must_use]
     pub fn confined(mut self) -> ToolFactory {
         self.confined = true;
@@ -81,7 +81,7 @@ impl AgentTool for ToolFactory {
         _params: Value,
         _ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        let error = ToolError::failed(format!("{} is only there through a provider", self.spec.name));
+        let error = ToolError::failed(format!("{} is only available through a toolbox", self.spec.name));
         Box::pin(std::future::ready(Err(error)))
     }
 

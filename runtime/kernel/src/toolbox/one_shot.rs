@@ -1,17 +1,17 @@
-//! One-shot programs: one JSON object with arguments in, one JSON object with the answer out.
+//! One-shot programs: read one JSON object with arguments, and print one JSON object with the result.
 //!
-//! A program that serves its tools this way can be called by anything that can start a program: a shell, a script,
-//! another agent. [`answer`] answers one call; [`main`] is a whole program around it.
+//! Anything that can start a program can call the tools of such a program: a shell, a script, another agent.
+//! [`run_call`] runs one call; [`main`] is a whole program around it.
 //!
-//! | answer | exit status |
+//! | output | exit status |
 //! |---|---|
-//! | `{"result": …}`: a text or any other value; `{"results": […]}`: a list | 0 |
-//! | `{"error": "…", "code": "…"}`, with more members where more is known, such as `problems` | 1 |
-//! | the same, for words that the program does not understand | 2 |
+//! | `{"result": …}`: a string or any other value; `{"results": […]}`: an array | 0 |
+//! | `{"error": "…", "code": "…"}`, with additional members where available, such as `problems` | 1 |
+//! | the same, for a usage error | 2 |
 //! | the same with the code `CANCELLED`: the program was interrupted | 130 |
 //!
 //! The codes are those of [`ToolError::code`]: `INVALID_INPUT` (not a JSON object), `MISSING_PARAMETER`,
-//! `INVALID_PARAMS` (any other problem with arguments), `EXECUTION_ERROR` or the tool's own, `TOOL_NOT_FOUND`,
+//! `INVALID_PARAMS` (any other problem with arguments), `EXECUTION_ERROR` or the tool's own code, `TOOL_NOT_FOUND`,
 //! `PERMISSION_DENIED`, `TIMEOUT`, and so on. Content other than text is in the member `content`, as in MCP.
 
 #[cfg(feature = "one-shot")]
@@ -31,10 +31,10 @@ use crate::call::{ToolCall, ToolResponse};
 use crate::schema::shape::decode::ArgumentProblem;
 use crate::toolbox::Toolbox;
 
-/// The most bytes of arguments that are read: 16 MiB.
+/// Maximum size of the arguments, in bytes: 16 MiB.
 pub const MAX_INPUT_BYTES: usize = 16 << 20;
 
-/// The answer of a one-shot program.
+/// The output of a one-shot program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneShotOutput {
     json: Value,
@@ -43,7 +43,7 @@ pub struct OneShotOutput {
 }
 
 impl OneShotOutput {
-    /// The JSON object that goes to the standard output.
+    /// The JSON object for standard output.
     #[must_use]
     pub fn json(&self) -> &Value {
         &self.json
@@ -55,8 +55,8 @@ impl OneShotOutput {
         self.status
     }
 
-    /// What only the operator of the program may know about an error, such as the variable to set, without secrets.
-    /// Empty if there is nothing more.
+    /// The detail of an error that only the operator of the program may see, such as the variable to set, without
+    /// secrets. Empty if there is none.
     #[must_use]
     pub fn operator_detail(&self) -> &str {
         &self.detail
@@ -84,8 +84,8 @@ impl OneShotOutput {
     }
 }
 
-/// Answers one call through all layers of a toolbox. `input` is a JSON object with the arguments; an empty input
-/// stands for no arguments.
+/// Runs one call through all layers of a toolbox. `input` is a JSON object with the arguments; an empty input means
+/// no arguments.
 ///
 /// ```
 /// use serde_json::json;
@@ -122,7 +122,7 @@ pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolCo
     };
     let response =
         OneShotOutput::of(&toolbox.call(ToolCall::new("one-shot", tool, arguments.clone()), turn).await);
-    // Most answers have no detail, and need no second look at the arguments.
+    // Most responses have no detail, and need no second look at the arguments.
     if response.detail.is_empty() {
         return response;
     }
@@ -131,12 +131,12 @@ pub async fn run_call(toolbox: &Toolbox, tool: &str, input: &[u8], turn: &ToolCo
     OneShotOutput { detail: redactor.text(&response.detail, &secrets).into_owned(), ..response }
 }
 
-/// The error for an input that holds no arguments at all.
+/// The error for an input that cannot be parsed.
 fn unreadable(reason: &str) -> ToolError {
     ToolError::failed_with("INVALID_INPUT", format!("Failed to parse input: {reason}"))
 }
 
-/// Returns `{"error", "code"}` and what else is known.
+/// Returns `{"error", "code"}` and other known members.
 fn error(reason: &ToolError) -> Value {
     let mut out = reason.to_json();
     let text = match reason {
@@ -161,7 +161,7 @@ fn error(reason: &ToolError) -> Value {
     out
 }
 
-/// Returns which parameters are required, if each missing one has a name.
+/// Returns the message that parameters are required, if each missing one has a name.
 fn required(problems: &[ArgumentProblem]) -> Option<String> {
     let name = |problem: &ArgumentProblem| {
         let path = problem.pointer.strip_prefix('/')?.replace('/', ".");
@@ -187,8 +187,8 @@ fn own_error(result: &ToolResult) -> Value {
     json!({ "error": text, "code": code })
 }
 
-/// Returns `{"result"}` or `{"results"}`. The details of a result count only if they are what a model reads, or what
-/// the tool declares: otherwise they are notes for the program.
+/// Returns `{"result"}` or `{"results"}`. The details of a result are used only if a model reads them, or if the tool
+/// declares them; otherwise they are notes for the program.
 fn success(result: &ToolResult, is_declared: bool) -> Value {
     let text = result.to_text();
     let is_json = is_declared || matches!(result.structured, Structured::Json(_));

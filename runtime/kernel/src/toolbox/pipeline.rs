@@ -1,11 +1,12 @@
 //! The path of every call through a [`Toolbox`]:
 //!
 //! known, allowed and in scope → [`Stage::Admit`](crate::layers::Stage::Admit) → session refreshed, seal verified →
-//! `Result` → `Arguments` → arguments checked → `Decide` → approver → exclusive calls → `Around` → intent recorded → the
-//! tool (or a replay), under its time limit and token. `Record` and `Trace` see all of it. Layers of a stage come in the order
-//! of their list, those of the toolbox first; [`Passed`](crate::layers::layer::Passed) has those of a tool.
+//! `Result` → `Arguments` → arguments checked → `Decide` → approver → exclusive calls → `Around` → intent recorded →
+//! the tool (or a replay), under its time limit and token. `Record` and `Trace` see all of it. Layers of a stage come
+//! in the order of their list, those of the toolbox first; [`Passed`](crate::layers::layer::Passed) has those of a
+//! tool.
 //!
-//! Every call gets one answer, whatever any of the layers does.
+//! Every call gets exactly one response, regardless of the layers.
 
 mod control;
 mod decide;
@@ -53,7 +54,7 @@ pub(crate) use recording::Record;
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
     pub(crate) nested_calls: u32,
-    /// The lock that keeps other calls from running at the same time as exclusive ones, if there are any.
+    /// The lock that keeps other calls from running concurrently with exclusive ones, if there are any.
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     /// The layers, those of one stage in the order in which calls pass them.
     pub(crate) layers: Vec<Arc<dyn Layer>>,
@@ -83,7 +84,7 @@ impl Layers {
         }
     }
 
-    /// Returns the arguments as they are in the text of the model, if they are valid as they are and nothing reads them
+    /// Returns the arguments in the text of the model, if they are valid without changes and nothing reads them
     /// before the tool does. Most calls are like that and need no [`Value`].
     fn exact_arguments<'a>(&self, call: &'a ToolCall, seen: &Invocation<'_>) -> Option<BorrowedValue<'a>> {
         let Value::String(text) = &call.arguments else { return None };
@@ -94,7 +95,7 @@ impl Layers {
         if are_read { None } else { exact_text(seen.spec(), text, seen.ctx().dialect()) }
     }
 
-    /// Adds a layer, or puts it in the place of the one of its type.
+    /// Adds a layer, or replaces the layer of its type.
     pub(crate) fn add(&mut self, layer: Arc<dyn Layer>) {
         let of = of_type(&*layer);
         match self.layers.iter_mut().find(|known| layer.is_single() && of_type(&***known) == of) {
@@ -110,7 +111,7 @@ impl Layers {
         self.add(Arc::new(layer));
     }
 
-    /// Takes the layer of a type away.
+    /// Removes the layer of a type.
     pub(crate) fn remove<L: Layer>(&mut self) {
         self.layers.retain(|layer| of_type(&**layer) != TypeId::of::<L>());
     }
@@ -124,12 +125,12 @@ impl Layers {
     }
 }
 
-/// Who gets the result of a call.
+/// The receiver of the result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// A model, which reads a large result page by page.
     Model,
-    /// A tool, which gets it whole.
+    /// A tool, which receives it whole.
     Tool,
 }
 
@@ -137,23 +138,22 @@ impl Toolbox {
     /// Calls a tool, through all layers. The context is that of the turn: the caller, the session, and the token. The
     /// context of the call is derived from it.
     ///
-    /// This never fails: an error is the answer.
+    /// This never fails: an error is a response.
     pub async fn call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolResponse {
         call.fit();
         let call = self.unwrap_discovery_call(call, turn);
         self.run_call(call, turn, self.turn_context(turn), Reader::Model).await
     }
 
-    /// Answers a call that a tool makes, with its whole result.
+    /// Runs a call that a tool makes, and returns its whole result.
     pub(super) async fn call_by_tool(&self, mut call: ToolCall, caller: &ToolContext) -> ToolResponse {
         call.fit();
         let call = self.unwrap_discovery_call(call, caller);
         self.run_call(call, caller, self.turn_context(caller), Reader::Tool).await
     }
 
-    /// Returns the call that a model means by a call of `call_tool`, which is then handled like any call of its tool.
-    /// Other calls are returned unchanged, and so are calls of `call_tool` with wrong arguments, which are answered as
-    /// such.
+    /// Returns the call that a call of `call_tool` describes, which is then handled like any call of its tool. Other
+    /// calls are returned unchanged, and so are calls of `call_tool` with invalid arguments, which then fail as such.
     pub(crate) fn unwrap_discovery_call(&self, mut call: ToolCall, turn: &ToolContext) -> ToolCall {
         let Some(discovery) = &self.inner().discovery else { return call };
         while call.blocked.is_none() && call.resumption.is_none() && discovery.calls(&call.name) {
@@ -168,11 +168,11 @@ impl Toolbox {
         call
     }
 
-    /// Returns what the calls of a turn share: what the turn supplies, and then what the toolbox supplies.
+    /// Returns the context that the calls of a turn share: that of the turn, completed by that of the toolbox.
     pub(crate) fn turn_context(&self, turn: &ToolContext) -> Arc<TurnContext> {
         let around = turn.rights();
         if self.is_peer_of(&around) {
-            // A tool calls another: the context is already complete.
+            // A tool calls another tool: the context is already complete.
             return around.into_owned();
         }
         let context = self.context();
@@ -187,7 +187,7 @@ impl Toolbox {
         Arc::new(all)
     }
 
-    /// Answers one call that [fits](ToolCall::fit).
+    /// Runs one call that [fits](ToolCall::fit).
     pub(crate) async fn run_call(
         &self,
         mut call: ToolCall,
@@ -195,13 +195,13 @@ impl Toolbox {
         around: Arc<TurnContext>,
         reader: Reader,
     ) -> ToolResponse {
-        // The answer has the ID as the caller gave it.
+        // The response has the ID as the caller sent it.
         let id = call.shorten_id();
         let (started, clock) = (SystemTime::now(), Instant::now());
         let inner = self.inner();
         let index = inner.registry.index(&call.name);
         if let Some(displayed) = index.is_none().then(|| turn.secrets()?.replace(&call.name)).flatten() {
-            // A tool made up the name of a secret: nothing has it, and nobody is to read it.
+            // The name may contain a secret that a tool made up; no tool has this name, and it must not be shown.
             call.name = displayed.into();
         }
         let watch = Observers::of(self, &call, index, &around);
@@ -210,7 +210,7 @@ impl Toolbox {
         if let Some(redactor) = index.and_then(|index| inner.redactor_at(index)) {
             redactor.hide_secrets(&call.arguments, &ctx);
         }
-        // If this future is dropped, the record says so.
+        // If this future is dropped, the record shows it.
         let mut record = self.record(&call, index, started, &mut ctx);
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
@@ -227,10 +227,10 @@ impl Toolbox {
             Spanned { spans: &mut spans, run: pin!(guarded(run)) }.await
         };
         if !spans.is_empty() {
-            // On the heap: every call would hold the room for it.
+            // On the heap: otherwise the future of every call would contain it.
             Box::pin(Record(spans).end(&outcome, ctx.secrets())).await;
         }
-        // From here on the call reports nothing but its answer.
+        // From here on the call reports only its response.
         ctx.end();
         record.finish(&outcome, ctx.secrets()).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
@@ -245,7 +245,7 @@ impl Toolbox {
         };
         dependencies::record(&ctx, response.name.clone(), &response.outcome);
         if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
-            // The call has run. What cannot be stored now is stored with the next one.
+            // The call has run. Changes that cannot be stored now are stored with the next ones.
             let _ = Box::pin(session.save()).await;
         }
         begun.answered();
@@ -256,7 +256,8 @@ impl Toolbox {
         response
     }
 
-    /// Answers a call without running it. Observers see it with `null` arguments, and no hook is called.
+    /// Returns a response to a call without running it. Observers see it with `null` arguments, and no hook is
+    /// called.
     pub(crate) async fn pass_over(
         &self,
         mut call: ToolCall,
@@ -293,7 +294,7 @@ impl Toolbox {
             _ => inner.admit(index, &call.name, ctx.principal())?,
         };
         let spec = admitted.spec;
-        // A model reads on in a result for which it was already authorised.
+        // A model reads the rest of a result for which it was already authorized.
         if let Some(principal) = ctx.principal().filter(|_| !inner.is_own(admitted.index)) {
             principal.check(spec)?;
         }
@@ -303,7 +304,7 @@ impl Toolbox {
         if passed.admit.is_empty() {
             return self.run_admitted(admitted, call, record, (watch, &seen)).await;
         }
-        // On the heap: every call would hold the room for what few do.
+        // On the heap: otherwise the future of every call would contain what few calls need.
         let run = Box::pin(self.run_admitted(admitted, call, record, (watch, &seen)));
         Box::pin(layer::pass(&passed.admit, &seen, run)).await
     }
@@ -318,7 +319,7 @@ impl Toolbox {
     ) -> Outcome {
         let inner = self.inner();
         let (layers, ctx) = (&inner.layers, seen.ctx());
-        // Requirements, middleware and the tool itself go by what other processes have put there.
+        // Requirements, middleware and the tool itself use session values that other processes have set.
         if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
             Box::pin(session.refresh()).await?;
         }
@@ -341,7 +342,7 @@ impl Toolbox {
                 layer::after(&seen.layers().arguments, seen, &mut outcome).await;
                 outcome
             }
-            // On the heap: what waits for people and stores takes more room than the tool's own part.
+            // On the heap: waiting for people and stores needs more space than the tool's own part.
             Ok(None) => Box::pin(self.run_checked(admitted, call, seen, (record, watch))).await,
         };
         if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
@@ -391,7 +392,7 @@ impl Toolbox {
         outcome
     }
 
-    /// Runs a call with arguments that are read, through middleware and approvers.
+    /// Runs a call with parsed arguments, through middleware and approvers.
     async fn run_decided(
         &self,
         admitted: Admitted<'_>,
@@ -422,11 +423,11 @@ impl Toolbox {
     }
 }
 
-/// The answer to a call of a tool that lacks a service: a model can only report it.
+/// The error of a call of a tool that lacks a service: a model can only report it.
 fn unbuilt(spec: &ToolSpec, error: FactoryError) -> ToolError {
     let help = format!(
-        "{error}: give the provider's context one of that type (`ToolboxContext::with_service`), or by that name \
-         (`with_named_service`)"
+        "{error}: add a service of that type to the toolbox's context (`ToolboxContext::with_service`), or one with \
+         that name (`with_named_service`)"
     );
     let error = ToolboxError::Create { name: spec.name.to_string(), source: error };
     ToolError::failed_with("SERVICE_UNAVAILABLE", error.to_string()).with_operator_detail(help)

@@ -12,9 +12,9 @@ use crate::toolbox::{Toolbox, ToolboxContext, ToolboxError};
 
 /// A registry that threads fill together until the first toolbox is built from it.
 ///
-/// Where possible, a program should pass a list of tools to [`Registry::new`] instead: then the order of
-/// initialisation does not matter and a late tool is a compile error. This type is for all other programs. As a
-/// `static` it serves the whole process:
+/// Where possible, pass a list of tools to [`Registry::new`] instead: the order of initialization then does not
+/// matter and a late tool is a compile error. This type is for all other programs. As a `static` it serves the whole
+/// process:
 ///
 /// ```
 /// use toolgen_runtime::toolbox::SharedRegistry;
@@ -38,7 +38,7 @@ use crate::toolbox::{Toolbox, ToolboxContext, ToolboxError};
 pub struct SharedRegistry(Mutex<State>);
 
 enum State {
-    /// By name, so that nothing depends on the order of registration.
+    /// Sorted by name, so that nothing depends on the order of registration.
     Open(BTreeMap<String, (Arc<dyn AgentTool>, &'static Location<'static>)>),
     Sealed(Registry),
 }
@@ -50,12 +50,12 @@ impl SharedRegistry {
         SharedRegistry(Mutex::new(State::Open(BTreeMap::new())))
     }
 
-    /// Adds a tool, for initialisation code that cannot return an error.
+    /// Adds a tool, for initialization code that cannot return an error.
     ///
     /// # Panics
     ///
-    /// With `tool registry sealed - cannot register` once the registry is sealed, and with
-    /// `Tool [x] is already registered.`, and where, for a name that is taken.
+    /// Panics with `tool registry sealed - cannot register` if the registry is sealed, and with `Tool [x] is already
+    /// registered.` and the locations if the name is taken.
     #[expect(
         clippy::panic,
         reason = "a tool that is silently missing is worse than a program that does not start"
@@ -71,8 +71,8 @@ impl SharedRegistry {
     ///
     /// # Errors
     ///
-    /// [`RegistryProblem::Sealed`] once the registry is sealed, and [`RegistryProblem::Duplicate`] for a name that is
-    /// taken; the tool that has it stays.
+    /// Returns [`RegistryProblem::Sealed`] if the registry is sealed, and [`RegistryProblem::Duplicate`] if the name
+    /// is taken; the existing tool stays.
     #[track_caller]
     pub fn try_register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
         let (name, location) = (tool.name().to_owned(), Location::caller());
@@ -96,9 +96,9 @@ impl SharedRegistry {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the requirements of the tools, see
-    /// [`RegistryBuilder::seal`](crate::registry::RegistryBuilder::seal). The registry then stays open, so that missing tools
-    /// can be added.
+    /// Returns all problems with the requirements of the tools, see
+    /// [`RegistryBuilder::seal`](crate::registry::RegistryBuilder::seal). The registry then stays open, so that
+    /// missing tools can be added.
     pub fn seal(&self) -> Result<Registry, RegistryError> {
         let mut state = self.lock();
         let registry = match &*state {
@@ -114,7 +114,7 @@ impl SharedRegistry {
     ///
     /// # Errors
     ///
-    /// Those of [`seal`](Self::seal), and every name that no tool has.
+    /// The errors of [`seal`](Self::seal), and every name that no tool has.
     pub fn toolbox<S: Into<String>>(
         &self,
         context: ToolboxContext,
@@ -124,7 +124,7 @@ impl SharedRegistry {
         Toolbox::builder(&registry).context(context).allow(allowed).build()
     }
 
-    /// Returns whether the registry is sealed.
+    /// Whether the registry is sealed.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         matches!(&*self.lock(), State::Sealed(_))

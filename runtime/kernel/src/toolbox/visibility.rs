@@ -1,4 +1,4 @@
-//! The tools of a toolbox that a model knows of: those that are listed, and those that it may find.
+//! Which tools a model can see: those that are listed, those that discovery finds, and those added on demand.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::call::tool::AgentTool;
 use crate::spec::ToolSpec;
 
 impl Toolbox {
-    /// Returns the specifications of the tools that a principal is shown: those of [`specs`](Self::specs) that it may
-    /// call, and the tools of the toolbox itself, which everybody may call.
+    /// Returns the specifications of the tools that a principal can see: those of [`specs`](Self::specs) that it may
+    /// call, and the tools of the toolbox itself, which every principal may call.
     pub fn specs_for(&self, principal: Option<&Principal>) -> impl Iterator<Item = &ToolSpec> {
         self.0.visible_tools().filter_map(move |(index, tool)| {
             let may_call = || principal.is_none_or(|principal| principal.check(tool.spec()).is_ok());
@@ -20,9 +20,9 @@ impl Toolbox {
         })
     }
 
-    /// Returns the specifications of [`specs`](Self::specs) and of the tools that a model is otherwise shown only once
-    /// there is something to use them for, such as [`READ_RESULT`](crate::layers::pages::READ_RESULT): for a list that is
-    /// made once and serves many requests.
+    /// Returns the specifications of [`specs`](Self::specs) and of the tools that are otherwise added on demand, such
+    /// as [`READ_RESULT`](crate::layers::pages::READ_RESULT): for a list that is built once and used for many
+    /// requests.
     pub fn specs_with_on_demand(&self) -> impl Iterator<Item = &ToolSpec> {
         let tools = self.0.registry.iter().zip(&self.0.slots).enumerate();
         let visible =
@@ -32,8 +32,8 @@ impl Toolbox {
 }
 
 impl Inner {
-    /// Returns whether a model that searches cannot find the tool at the index, so that it is not mentioned to it
-    /// either.
+    /// Whether a search of a model cannot find the tool at the index, so that the tool must not be mentioned to the
+    /// model.
     pub(super) fn is_hidden(&self, index: usize, caller: Option<&Principal>) -> bool {
         let Some(slot) = self.slots.get(index).filter(|_| self.discovery.is_some()) else { return false };
         let spec = self.registry.at(index).spec();
@@ -41,7 +41,7 @@ impl Inner {
         !slot.listed || self.refusal(index).is_some() || !is_on_list()
     }
 
-    /// The answer to a call of a tool that does not exist, or that the model must not know of.
+    /// The error of a call of a tool that does not exist, or that the model must not know of.
     pub(super) fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
         match self.unknown(name) {
             ToolboxError::NotRegistered(name) => {
@@ -54,12 +54,12 @@ impl Inner {
         }
     }
 
-    /// Returns whether the toolbox itself added the tool at the index, whatever lists, rules and principals say.
+    /// Whether the toolbox itself added the tool at the index, regardless of lists, rules and principals.
     pub(crate) fn is_own(&self, index: usize) -> bool {
         self.slots.get(index).is_some_and(|slot| slot.is_builtin)
     }
 
-    /// Iterates over the tools that a model is shown, with their indices.
+    /// Iterates over the tools that a model can see, with their indices.
     pub(super) fn visible_tools(&self) -> impl Iterator<Item = (usize, &Arc<dyn AgentTool>)> {
         self.usable().filter(|(index, _)| self.slots.get(*index).is_some_and(|slot| !slot.found))
     }

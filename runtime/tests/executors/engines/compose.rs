@@ -228,10 +228,10 @@ async fn too_long_or_missing_array_is_reported() {
     let mut steps = usual();
     steps[1].for_each.as_mut().unwrap().max_items = 4;
     let error = call(steps.clone(), None, json!({"pattern": "a"})).await.outcome.unwrap_err();
-    assert_eq!(error.to_string(), "steps.find.files: step `sizes` takes at most 4 items, and these are 5");
+    assert_eq!(error.to_string(), "steps.find.files: step `sizes` takes at most 4 items, but got 5");
     steps[1].for_each.as_mut().unwrap().list = reference("pattern");
     let error = call(steps, None, json!({"pattern": "a"})).await.outcome.unwrap_err();
-    assert_eq!(error.to_string(), "Invalid arguments: /pattern: step `sizes` needs a list here");
+    assert_eq!(error.to_string(), "Invalid arguments: /pattern: step `sizes` needs an array here");
 }
 
 fn refuse(request: &ToolRequest<'_>) -> MiddlewareDecision {
@@ -308,8 +308,8 @@ async fn number_of_nested_calls_is_limited() {
         assert_eq!(calls, 185, "{optional}");
         let error = response.outcome.unwrap_err();
         assert_eq!(error.code(), "CALLS_EXCEEDED");
-        let message =
-            "one call may lead to 185 calls of other tools, and this one leads to more: ask for less at once";
+        let message = "a tool call can make at most 185 nested calls, and this one exceeded the limit. Request less \
+                       work per call";
         assert!(
             error.to_string().starts_with("step `x` (middle), item ") && error.to_string().ends_with(message),
             "{error}"

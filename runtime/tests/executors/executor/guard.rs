@@ -82,7 +82,7 @@ async fn unsupported_limits_are_enforced_as_stricter_ones() {
     assert_eq!(ExecOptions::default().restricted_to(&EffectLimits::ANY), ExecOptions::default());
     let executor = GuardedExecutor::new(ScriptedExecutor::default()).restricted_to(&EffectLimits::NONE);
     let error = run(&executor, &argv(&["ls"]), &ExecOptions::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "cannot start 'ls': this context starts no programs");
+    assert_eq!(error.to_string(), "cannot start 'ls': this context does not allow programs");
 }
 
 #[test]

@@ -125,7 +125,7 @@ async fn unstartable_command_in_a_container_is_an_error() {
     assert_eq!(there.message(), "missing required programs: git, gh");
     let bare = self::executor(BARE, &path);
     let error = preflight(&bare, &["cat"], &options(), &never).await.unwrap_err().to_string();
-    assert!(error.ends_with("without it, no other program can be looked for"), "{error}");
+    assert!(error.ends_with("without it, other programs cannot be checked"), "{error}");
     assert!(run(&bare, &argv(&["cat", "/dev/null"]), &options()).await.unwrap().success());
 }
 

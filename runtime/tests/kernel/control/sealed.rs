@@ -144,5 +144,5 @@ async fn handler_timeout_is_optional() {
     let pending = asked(&built).await;
     assert_eq!(pending.request.message, "Sure?");
     let response = built.call(ToolCall::new("c2", "ring", json!({})), &turn()).await;
-    assert_eq!(response.text(), "the effect 'bell' was not done in time");
+    assert_eq!(response.text(), "the effect 'bell' did not complete in time");
 }

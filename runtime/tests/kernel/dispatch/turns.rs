@@ -181,7 +181,7 @@ async fn excess_calls_of_a_turn_are_refused() {
     for response in refused {
         assert_eq!(
             response.text(),
-            "The call was not executed: only the first 128 calls of a turn are. \
+            "The call was not executed: only the first 128 calls of a turn run. \
              Make it again in another turn if it is still needed."
         );
         assert!(response.skipped);

@@ -127,7 +127,7 @@ async fn middleware_may_deny_an_approved_call_but_not_change_it() {
     let built = toolbox(&ran, &[prefixed, asks]).build().unwrap();
     let request = asked(&built, "write", json!({"path": "/x"}), &turn()).await;
     let response = built.resume(request, &turn()).await;
-    assert!(response.text().contains("wants to change it"), "{}", response.text());
+    assert!(response.text().contains("would have changed them"), "{}", response.text());
     assert_eq!(code(response), "PERMISSION_DENIED");
 
     fn wary(request: &ToolRequest<'_>) -> MiddlewareDecision {

@@ -50,7 +50,7 @@ async fn hanging_middleware_denies_the_call() {
     let since = Instant::now();
     let built = toolbox().middleware(Hangs).build().unwrap();
     let response = call(&built, "add", json!({"a": 1, "b": 2})).await;
-    assert_eq!(response.outcome, Err(ToolError::denied("tool middleware did not answer in time")));
+    assert_eq!(response.outcome, Err(ToolError::denied("tool middleware did not respond in time")));
     assert_eq!(since.elapsed().as_secs(), 30);
     let built = toolbox().middleware(Hangs).callback_timeout(Duration::from_secs(2)).build().unwrap();
     call(&built, "add", json!({"a": 1, "b": 2})).await;

@@ -49,14 +49,14 @@ fn excluding_a_built_in_tool_is_an_error() {
         let rules = || PolicyRules::builder().exclude([name]).build().unwrap();
         let error = builder(&Journal::default()).rules(rules()).build().unwrap_err();
         let message = error.to_string();
-        let help = if name == "read_result" { "`without_pages`" } else { "without `discovery`" };
+        let help = if name == "read_result" { "`without_paging`" } else { "without `discovery`" };
         assert!(message.contains(&format!("rule '{name}' excludes")) && message.contains(help), "{message}");
         if name == "read_result" {
             continue;
         }
         // Without a discovery there is no such tool, with one of other names it is another.
         let none = Toolbox::builder(&Registry::new(toolset![pay]).unwrap()).rules(rules()).build();
-        assert!(none.unwrap_err().to_string().contains("fits no tool"));
+        assert!(none.unwrap_err().to_string().contains("matches no tool"));
     }
     let rules = PolicyRules::builder().exclude(["*_account"]).build().unwrap();
     let toolbox = builder(&Journal::default()).rules(rules).build().unwrap();
@@ -298,7 +298,7 @@ async fn discovery_supports_groups_pins_and_names() {
     );
     assert_eq!(
         message(Discovery::new().names("a b", "explain", "run")),
-        "discovery: 'a b' is not a name of a tool: a tool name may contain only ASCII letters, digits, `_` and `-`; choose \
+        "discovery: 'a b' is not a valid tool name: a tool name may contain only ASCII letters, digits, `_` and `-`; choose \
          other names with `Discovery::names`"
     );
     assert!(message(Discovery::new().names("a", "a", "b")).contains("Tool [a] is already registered."));

@@ -123,7 +123,7 @@ fn unknown_names_in_an_allow_list_are_reported_together() {
     assert_eq!(
         pattern.to_string(),
         "tool 'list_*' not registered: a list of allowed tools takes exact names; for patterns, use rules \
-         (`Rules::builder().include([\"list_*\"])`)"
+         (`PolicyRules::builder().include([\"list_*\"])`)"
     );
     let ToolboxError::UnknownTools(unknown) = refused else { panic!("it is about names") };
     assert_eq!(unknown.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["y", "z"]);

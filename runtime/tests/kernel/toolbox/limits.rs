@@ -134,11 +134,11 @@ fn unused_rule_is_reported_with_a_suggestion() {
         ];
         toolbox(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|error| error.to_string())
     };
-    let message = "rule 'lok' fits no tool; did you mean 'look'?\n\
-                rule 'pya' fits no tool; did you mean 'pay'?\n\
-                rule 'category:mony effect:destructive' fits no tool; did you mean 'category:money'?\n\
-                rule 'x_*' fits no tool\n\
-                rule 'emial__*' fits no tool; did you mean 'email__*'?";
+    let message = "rule 'lok' matches no tool; did you mean 'look'?\n\
+                rule 'pya' matches no tool; did you mean 'pay'?\n\
+                rule 'category:mony effect:destructive' matches no tool; did you mean 'category:money'?\n\
+                rule 'x_*' matches no tool\n\
+                rule 'emial__*' matches no tool; did you mean 'email__*'?";
     let rules = PolicyRules::builder().include(["*", "lok"]);
     let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*", "emial__*"]);
     assert_eq!(built(rules), Err(message.to_owned()));

@@ -76,7 +76,7 @@ async fn anthropic_gets_references_to_discovered_tools() {
     assert_eq!(response["content"], "It rains in Oslo.");
     // Where nothing was found, the model reads what to do, and so it does of a mistake.
     let nothing = responses("search_tools", json!({"query": "zzz"})).await;
-    assert!(nothing["content"].as_str().unwrap().starts_with("No tool fits 'zzz'."), "{nothing}");
+    assert!(nothing["content"].as_str().unwrap().starts_with("No tool matches 'zzz'."), "{nothing}");
     assert_eq!(responses("search_tools", json!({})).await["is_error"], true);
 }
 

@@ -51,7 +51,7 @@ fn numbers_keep_their_original_digits() {
         assert_eq!(response.outcome.unwrap().structured().unwrap().into_owned(), json!({"n": 1.1}));
         let response = result(r#"{"structuredContent":{"n":100000000000000000001}}"#).await;
         let outcome = response.outcome.unwrap();
-        assert!(outcome.structured().unwrap_err().contains("only the text has as it is"));
+        assert!(outcome.structured().unwrap_err().contains("only the content has its exact value"));
     });
 }
 

@@ -72,5 +72,5 @@ fn servers_are_merged_into_one() {
     assert_eq!(call(&mut client, "mail__find", 7), (r#"{"n":7}"#.to_owned(), false));
     assert_eq!(call(&mut client, "shop__restock", 8), (r#"{"n":8}"#.to_owned(), false));
     client.end();
-    dir.run("serve gateway.yaml --ask nothing*").exits(1).tells("rule 'nothing*' fits no tool");
+    dir.run("serve gateway.yaml --ask nothing*").exits(1).tells("rule 'nothing*' matches no tool");
 }

@@ -126,7 +126,7 @@ fn unrunnable_tools_are_skipped_with_a_message() {
 fn unservable_document_is_reported_on_stderr_only() {
     let (dir, tasks) = (Folder::new("serve/refused"), tasks());
     for (words, expected) in [
-        ("TASKS --allow nothing*", "rule 'nothing*' fits no tool"),
+        ("TASKS --allow nothing*", "rule 'nothing*' matches no tool"),
         ("TASKS TASKS", "createTask"),
         ("TASKS --allow createTask --read-only", "leave out all"),
         ("TASKS --http 127.0.0.1:0 --token NO_SUCH_TOKEN", "set NO_SUCH_TOKEN"),

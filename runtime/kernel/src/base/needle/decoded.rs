@@ -1,4 +1,4 @@
-//! The bytes of a text without its encodings.
+//! Decodes the bytes of a text.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -8,13 +8,14 @@ use toolgen_core::InvisibleChar;
 
 use super::pattern::Unit;
 
-/// The most digits of an entity that are read.
+/// The maximum number of digits of an entity.
 const DIGITS: usize = 8;
 /// The entities that programs write, and their characters.
 const ENTITIES: [(&str, u8); 5] =
     [("lt;", b'<'), ("gt;", b'>'), ("quot;", b'"'), ("apos;", b'\''), ("nbsp;", b' ')];
 
-/// Returns a byte as it is compared: line breaks, backslashes and the zeros of UTF-16 are left out, and a plus is a blank.
+/// Returns a byte as it is compared: line breaks, backslashes and the zeros of UTF-16 are omitted, and a plus is a
+/// space.
 pub(super) fn folded(byte: u8) -> Option<u8> {
     match byte {
         b'\r' | b'\n' | b'\\' | 0 => None,
@@ -23,14 +24,14 @@ pub(super) fn folded(byte: u8) -> Option<u8> {
     }
 }
 
-/// The bytes of a text without its encodings, [folded], and without characters that nobody sees.
+/// The decoded bytes of a text, [folded], without invisible characters.
 pub(super) struct Decoded<'t> {
     bytes: Encodings<'t>,
-    /// Bytes of a character that is seen.
+    /// The bytes of a visible character.
     seen: VecDeque<Unit>,
-    /// What follows an incomplete character.
+    /// The unit after an incomplete character.
     next: Option<Unit>,
-    /// Where a character begins that the end cuts off.
+    /// The start of a character that is cut off by the end.
     cut: Option<usize>,
 }
 
@@ -39,7 +40,7 @@ impl<'t> Decoded<'t> {
         Decoded { bytes: Encodings::new(text), seen: VecDeque::new(), next: None, cut: None }
     }
 
-    /// Returns where an escape or a character begins that the end of a text cuts off.
+    /// Returns the start of an escape or a character that is cut off by the end of a text.
     pub(super) fn cut_off(text: &'t [u8]) -> Option<usize> {
         let read = |text| {
             let mut all = Decoded::new(text);
@@ -47,7 +48,7 @@ impl<'t> Decoded<'t> {
             (all.cut, all.bytes.cut)
         };
         let (cut, escape) = read(text);
-        // An escape may be that of a byte in the middle of a character.
+        // The escape may encode a byte in the middle of a character.
         let before = escape.and_then(|at| read(&text[..at]).0);
         [cut, escape, before].into_iter().flatten().min()
     }
@@ -89,16 +90,16 @@ impl Iterator for Decoded<'_> {
     }
 }
 
-/// The bytes of a text without its encodings, [folded]. Percent signs that encode nothing are left out.
+/// The decoded bytes of a text, [folded]. Percent signs that encode nothing are omitted.
 struct Encodings<'t> {
     text: &'t [u8],
     at: usize,
-    /// An escaped character that is partly given.
+    /// The remaining bytes of an escaped character.
     rest: std::vec::IntoIter<u8>,
     part: Range<usize>,
     /// Whether the end of the text was reached while an escape was read.
     reached: Cell<bool>,
-    /// Where the first escape begins that the end of the text cuts off.
+    /// The start of the first escape that is cut off by the end of the text.
     cut: Option<usize>,
 }
 
@@ -114,7 +115,7 @@ impl<'t> Encodings<'t> {
         }
     }
 
-    /// Returns the next byte after a position, without percent-encoding, and where it ends.
+    /// Returns the next percent-decoded byte after a position, and its end.
     fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
         let Some(&byte) = self.text.get(at) else {
             self.reached.set(true);
@@ -137,7 +138,7 @@ impl<'t> Encodings<'t> {
         }
     }
 
-    /// Reads what follows a backslash, if the two mean something other than the second alone.
+    /// Reads the escape after a backslash, unless the backslash only quotes the next character.
     fn escaped(&mut self) {
         self.backslashes();
         let Some((Some(letter), end)) = self.percent(self.at) else { return };
@@ -177,7 +178,7 @@ impl<'t> Encodings<'t> {
         self.at > before
     }
 
-    /// Returns the character of `\uXXXX`, and where it ends.
+    /// Returns the character of `\uXXXX`, and its end.
     fn unicode(&mut self, at: usize) -> Option<(char, usize)> {
         let (high, end) = self.unit(at)?;
         if let Some(escaped) = char::from_u32(high) {
@@ -194,7 +195,7 @@ impl<'t> Encodings<'t> {
         Some((char::from_u32(code)?, end))
     }
 
-    /// Reads what follows an ampersand, if the two are an entity.
+    /// Reads the entity after an ampersand, if there is one.
     fn entity(&mut self) {
         let mut at = self.at;
         while let Some(end) = self.ahead(at, "amp;") {
@@ -206,7 +207,7 @@ impl<'t> Encodings<'t> {
         self.rest = bytes.into_iter();
     }
 
-    /// Returns the character of `#38` or `#x26`, with a semicolon or without, and where it ends.
+    /// Returns the character of `#38` or `#x26`, with or without a semicolon, and its end.
     fn numbered(&self, at: usize) -> Option<(Vec<u8>, usize)> {
         let at = self.ahead(at, "#")?;
         let (radix, mut at) = self.ahead(at, "x").map_or((10, at), |at| (16, at));
@@ -221,7 +222,7 @@ impl<'t> Encodings<'t> {
         Some((escaped.to_string().into_bytes(), self.ahead(at, ";").unwrap_or(at)))
     }
 
-    /// Returns the end of a word at a position, in any case.
+    /// Returns the end of a word at a position, ignoring case.
     fn ahead(&self, mut at: usize, word: &str) -> Option<usize> {
         for letter in word.bytes() {
             let (byte, end) = self.percent(at)?;
@@ -231,7 +232,7 @@ impl<'t> Encodings<'t> {
         Some(at)
     }
 
-    /// Returns the value of four hexadecimal digits, and where they end.
+    /// Returns the value of four hexadecimal digits, and their end.
     fn unit(&self, at: usize) -> Option<(u32, usize)> {
         self.hexadecimal(at, 4)
     }

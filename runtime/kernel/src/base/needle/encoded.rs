@@ -1,24 +1,24 @@
-//! A needle in encodings that do not show what they encode: Base64 and hexadecimal.
+//! A needle in encodings that hide their contents: Base64 and hexadecimal.
 
 use super::decoded::folded;
 use super::pattern::Pattern;
 
-/// The length of the shortest part of Base64 and hexadecimal numbers: shorter ones occur by chance.
+/// The minimum length of a part in Base64 or hexadecimal, in bytes: shorter parts occur by chance.
 const MIN_ENCODED_BYTES: usize = 8;
-/// This many digits at the end of a text are taken for the start of one, if the rest is lost.
+/// The minimum number of digits at the end of a text that count as the start of a needle, if the rest is lost.
 const SURE: usize = 4;
-/// The most bytes of a needle that are looked for: longer texts are rarely repeated in an encoding.
+/// The maximum number of bytes of a needle that are searched for: longer strings are rarely repeated in an encoding.
 const MAX_NEEDLE_BYTES: usize = 8 * 1024;
 
-/// Returns the patterns of a text in Base64 and in hexadecimal numbers, of which a start with this many of its
-/// characters is enough.
+/// Returns the patterns of a string in Base64 and in hexadecimal. The encoding of its first `enough` characters
+/// counts as a match.
 pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
     let text = &text[..super::floor(text, MAX_NEEDLE_BYTES)];
     let start = text.char_indices().nth(enough).map_or(text.len(), |(at, _)| at);
     let mut all = Vec::new();
     in_base64(text.as_bytes(), start, &mut all);
     if text.is_ascii() && !text.is_empty() {
-        // UTF-16, without what depends on the order of its bytes.
+        // UTF-16, without the parts that depend on the byte order.
         let wide: Vec<u8> = text.bytes().flat_map(|byte| [byte, 0]).collect();
         in_base64(&wide[..wide.len() - 1], start * 2, &mut all);
     }
@@ -36,12 +36,12 @@ pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
     all.into_iter().map(pattern).collect()
 }
 
-/// Adds the digits of some bytes in the Base64 of any text around them: one pattern for each place modulo three,
-/// without the digits that depend on that text, in both alphabets; each with how many of its digits are enough.
+/// Adds the Base64 digits of bytes within any other text: one pattern for each offset modulo three, without the
+/// digits that depend on the other text, in both alphabets; each with the number of digits that count as a match.
 fn in_base64(bytes: &[u8], start: usize, all: &mut Vec<(String, usize)>) {
     for before in 0..3 {
         let placed = [vec![0; before], bytes.to_vec()].concat();
-        // A digit is of six bits: those of whole digits that lie within the bytes.
+        // A digit has six bits: select the digits that lie completely within the bytes.
         let (from, to) = ((before * 8).div_ceil(6), placed.len() * 8 / 6);
         let enough = ((before + start.min(bytes.len())) * 8 / 6).saturating_sub(from);
         let digits: String = base64(&placed).chars().take(to).skip(from).collect();

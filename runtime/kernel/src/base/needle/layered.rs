@@ -1,23 +1,24 @@
-//! Base64 and hexadecimal that, once they are decoded, hold a needle in some other encoding: such as Base64 again.
+//! Finds needles in Base64 and hexadecimal whose decoded contents are encoded again, for example in Base64.
 //!
-//! The runs of digits begin and end anywhere in what was encoded, so they are decoded from each of their first digits, to
-//! the last whole byte. The crate `base64` refuses such runs, and programs without the HTTP engine do not have it.
+//! The runs of digits begin and end anywhere in the encoded data, so they are decoded from each of their first
+//! digits, to the last whole byte. The crate `base64` rejects such runs, and programs without the HTTP engine do not
+//! have it.
 
 use std::ops::Range;
 
 use super::decoded::Decoded;
 use super::pattern::{Pattern, Rest, Unit, scan};
 
-/// The fewest digits that are decoded: what is shorter holds no needle in another encoding.
+/// The minimum number of digits that are decoded: shorter runs contain no needle in another encoding.
 const FEWEST: usize = 16;
-/// The fewest digits at the end of a text that may be the start of some, if the rest is lost.
+/// The minimum number of digits at the end of a text that may be the start of a needle, if the rest is lost.
 const SHORTEST: usize = 4;
-/// How many encodings within each other are decoded.
+/// The maximum number of nested encodings that are decoded.
 const DEEPEST: usize = 4;
-/// So many digits, decoded so often, are a byte of a needle for certain: fewer say nothing about what they begin.
+/// The number of digits that encode at least one byte of a needle, at the maximum depth. Fewer digits reveal nothing.
 const TELLING: usize = 2 << DEEPEST;
 
-/// Adds the runs of digits that hold a needle, unless it was found there before.
+/// Adds the runs of digits that contain a needle, unless it was found there before.
 pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usize>>) {
     let before = found.len();
     for_each_run(text.as_bytes(), |digits, part| {
@@ -28,16 +29,16 @@ pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usiz
     });
 }
 
-/// Returns where in a text a needle may begin that the end cuts off, if there it is in digits that go on.
+/// Returns where a needle may begin that is cut off by the end of a text, if it is within digits that continue there.
 pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], rest: Rest) -> Option<usize> {
     let begin = cut(text, patterns, DEEPEST, rest);
-    // Digits before the end of a line are most often those of a word: it need not wait for the next line.
+    // Digits at the end of a line are most often part of a word, which need not wait for the next line.
     let goes_on = rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
     let digits = if goes_on { last_digits(text).1 } else { Vec::new() };
     begin.into_iter().chain(digits.get(digits.len().saturating_sub(TELLING)).copied()).min()
 }
 
-/// Returns the digits at the end of a text, and where each begins.
+/// Returns the digits at the end of a text, and the offset of each.
 fn last_digits(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
     let (mut digits, mut starts) = (Vec::new(), Vec::new());
     for_each_digit(text, |digit| match digit {
@@ -53,13 +54,13 @@ fn last_digits(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
     (digits, starts)
 }
 
-/// As [`unfinished`], for a text within so many encodings at most.
+/// Like [`unfinished`], for a text within at most this many encodings.
 fn cut(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Option<usize> {
     let (digits, starts) = last_digits(text);
     let begins = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), rest);
     let of = |decoded: &Encoded| {
         let whole = begins(&decoded.text);
-        // What begins an escape may be the next byte of the needle.
+        // The next byte of the needle may begin an escape.
         let escape = Decoded::cut_off(&decoded.text);
         let before = escape.and_then(|at| begins(&decoded.text[..at]));
         let deeper = if depth > 1 { cut(&decoded.text, patterns, depth - 1, rest) } else { None };
@@ -70,16 +71,16 @@ fn cut(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Option<u
     if digits.len() < fewest { None } else { decodings(&digits).filter_map(|decoded| of(&decoded)).min() }
 }
 
-/// Digits, decoded from the one after some.
+/// Decoded digits, starting after some of them.
 struct Encoded {
     skip: usize,
     text: Vec<u8>,
-    /// So many digits are so many bytes.
+    /// The number of digits of a whole number of bytes.
     digits: usize,
     bytes: usize,
 }
 
-/// Decodes digits in every way, wherever what was encoded begins.
+/// Decodes digits from every offset at which the encoded data may begin.
 fn decodings(digits: &[u8]) -> impl Iterator<Item = Encoded> {
     let base64 = (0..digits.len().min(4)).map(|skip| {
         let text = base64(&digits[skip..]);
@@ -92,7 +93,7 @@ fn decodings(digits: &[u8]) -> impl Iterator<Item = Encoded> {
     base64.chain(hexadecimal)
 }
 
-/// Whether digits hold a needle once they are decoded.
+/// Whether digits contain a needle after decoding.
 fn holds(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
     decodings(digits).any(|Encoded { text, .. }| {
         let mut found = Vec::new();
@@ -106,7 +107,7 @@ fn holds(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
     })
 }
 
-/// Hands on each run of digits of Base64, which those of hexadecimal numbers are, too, and its part of the text.
+/// Calls a function for each run of Base64 digits, which includes hexadecimal ones, with its range in the text.
 fn for_each_run(text: &[u8], mut hand_on: impl FnMut(&[u8], Range<usize>)) {
     let (mut digits, mut all) = (Vec::new(), 0..0);
     let mut end = |digits: &mut Vec<u8>, all: &Range<usize>| {
@@ -125,7 +126,7 @@ fn for_each_run(text: &[u8], mut hand_on: impl FnMut(&[u8], Range<usize>)) {
     end(&mut digits, &all);
 }
 
-/// Hands on each digit of Base64 and its part of the text, and `None` for what is none.
+/// Calls a function for each Base64 digit with its range in the text, and with `None` for any other character.
 fn for_each_digit(text: &[u8], mut hand_on: impl FnMut(Option<(u8, Range<usize>)>)) {
     for Unit { byte, part } in Decoded::new(text) {
         let is_plus = || {

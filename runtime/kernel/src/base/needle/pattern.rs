@@ -1,4 +1,4 @@
-//! Patterns that are looked for in a stream of bytes.
+//! Patterns that are searched for in a stream of bytes.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ pub(super) struct Unit {
     pub(super) part: Range<usize>,
 }
 
-/// What becomes of the rest of a text that is cut off.
+/// What happens to the rest of a text that is cut off.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// It comes later, and is searched together with what waits for it.
+    /// It arrives later, and is searched together with the part that waits for it.
     Follows,
-    /// Nobody sees it.
+    /// It is never shown.
     Lost,
 }
 
-/// Looks for all patterns in one pass. Returns the start of one that the end cuts off.
+/// Searches for all patterns in one pass. Returns the start of a pattern that is cut off by the end.
 pub(super) fn scan(
     units: impl Iterator<Item = Unit>,
     mut patterns: Vec<&Pattern>,
@@ -26,13 +26,13 @@ pub(super) fn scan(
 ) -> Option<usize> {
     patterns.retain(|pattern| !pattern.bytes.is_empty());
     let longest = patterns.iter().map(|pattern| pattern.bytes.len()).max()?;
-    // The patterns that begin with a byte: the first of them, and after each the next.
+    // The patterns by their first byte: the first pattern, and for each pattern the next one.
     let mut first = [None; 256];
     let mut next = vec![None; patterns.len()];
     for (index, pattern) in patterns.iter().enumerate() {
         next[index] = first[usize::from(pattern.bytes[0])].replace(index);
     }
-    // Where the latest bytes come from, as many as a match may have.
+    // The sources of the latest bytes, as many as a match can have.
     let mut starts = vec![0; longest];
     let mut states = vec![0; patterns.len()];
     // The patterns that have begun.
@@ -65,7 +65,7 @@ pub(super) fn scan(
             }
         }
     }
-    // What is lost shows too little of a needle; what follows shows the whole of it.
+    // If the rest is lost, only few bytes of a needle are shown; if it follows, the whole needle would be.
     let least = |pattern: &Pattern| if rest == Rest::Lost { pattern.sure } else { 1 };
     let cut = started.into_iter().filter(|index| states[*index] >= least(patterns[*index]));
     let limit = cut.map(|index| states[index]).max()?;
@@ -75,16 +75,16 @@ pub(super) fn scan(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     bytes: Vec<u8>,
-    /// For each length of a match, less one, the longest shorter match that it ends with.
+    /// For each length of a match, minus one, the longest shorter match that is its suffix.
     fallback: Vec<usize>,
     /// How many bytes count as a match.
     enough: usize,
-    /// How many bytes at the end of a text are taken for its start, if the rest is lost.
+    /// How many bytes at the end of a text count as the start of the pattern, if the rest is lost.
     sure: usize,
 }
 
 impl Pattern {
-    /// Creates a pattern. A start of this many characters counts as the whole of it.
+    /// Creates a pattern. Its first `enough` characters count as a match.
     pub(super) fn new(bytes: Vec<u8>, enough: usize) -> Pattern {
         let chars = bytes.iter().enumerate().filter(|(_, byte)| **byte & 0xc0 != 0x80);
         let enough = chars.map(|(at, _)| at).nth(enough).unwrap_or(bytes.len());
@@ -99,12 +99,12 @@ impl Pattern {
         pattern
     }
 
-    /// Takes this many bytes at the end of a text for the start of the pattern, if the rest is lost.
+    /// Sets how many bytes at the end of a text count as the start of the pattern, if the rest is lost.
     pub(super) fn sure_by(self, sure: usize) -> Pattern {
         Pattern { sure, ..self }
     }
 
-    /// Returns how long the match is with the next byte, and notes the length of one that counts.
+    /// Returns the length of the match with the next byte, and reports the length of a match that counts.
     fn take(&self, state: usize, byte: u8, note: &mut impl FnMut(usize)) -> usize {
         let state = self.step(state, byte);
         if state >= self.enough {
@@ -113,7 +113,7 @@ impl Pattern {
         if state == self.bytes.len() { self.fallback[state - 1] } else { state }
     }
 
-    /// Returns how long the match is with the next byte.
+    /// Returns the length of the match with the next byte.
     fn step(&self, mut state: usize, byte: u8) -> usize {
         loop {
             if self.bytes[state] == byte {

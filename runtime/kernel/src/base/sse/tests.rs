@@ -1,4 +1,4 @@
-//! Events from bytes, in whatever pieces these arrive.
+//! Parses events from bytes in pieces of any size.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const MAX_EVENT: usize = 1 << 20;
 
-/// What a reader makes of a stream: its events, the last identifier and the pause.
+/// The result of reading a stream: its events, the last ID and the reconnection delay.
 type Read = (Vec<(String, String)>, Option<String>, Option<Duration>);
 
 fn read(pieces: &[&[u8]]) -> Read {
@@ -115,14 +115,14 @@ fn event_over_the_limit_is_an_error() {
         let mut reader = Reader::new(15);
         assert_eq!(reader.push(stream.as_bytes(), &mut Vec::new()), Err(TooLong(15)), "{stream}");
     }
-    // Each event has the whole limit.
+    // The limit applies to each event.
     let mut events = Vec::new();
     let mut reader = Reader::new(15);
     reader.push("data:aaaaaaaaa\n\n".repeat(50).as_bytes(), &mut events).unwrap();
     assert_eq!(events.len(), 50);
 }
 
-/// Pieces of streams that meet each rule.
+/// Fragments of streams that exercise each rule.
 fn fragment() -> impl Strategy<Value = String> {
     let ends = prop::sample::select(vec!["\n", "\r", "\r\n", "\n\n", "\r\r", "\r\n\r\n"]);
     let lines = prop_oneof![

@@ -7,7 +7,8 @@ use crate::base::frozen::Text;
 use crate::call::session::{Session, Span};
 
 impl ToolContext {
-    /// The context of the turns of a loop: this one, in a session that ends with the loop unless it has one already.
+    /// The context of the turns of a loop: this context, in a session that ends with the loop unless it already has
+    /// one.
     #[doc(hidden)]
     pub fn for_loop(&self) -> ToolContext {
         let rights = self.rights();
@@ -19,8 +20,8 @@ impl ToolContext {
         ToolContext { turn: Some(Arc::new(turn)), ..self.clone() }
     }
 
-    /// The context for the turns of an agent that this call starts. Services and the principal stay, the session is the
-    /// agent's own, and reports of the agent's tools are not reports of this call.
+    /// The context for the turns of an agent that this call starts. Services and the principal are kept, the session
+    /// is the agent's own, and reports of the agent's tools are not reports of this call.
     #[doc(hidden)]
     pub fn for_agent(&self, agent_id: Text, session: Session, token: CancellationToken) -> ToolContext {
         let turn = TurnContext {
@@ -34,7 +35,7 @@ impl ToolContext {
             .child_in(Arc::new(turn), self.tool_call_id.clone(), self.tool_name.clone())
             .with_cancel(token);
         (below.depth, below.agents) = (self.depth + 1, self.agents + 1);
-        // The agent's calls are those of a model, which the turns of the agent limit.
+        // A model makes the agent's calls, and the turns of the agent limit them.
         below.nested = None;
         below
     }

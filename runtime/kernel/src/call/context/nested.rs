@@ -1,21 +1,21 @@
-//! How many calls tools make for one call of a model.
+//! Limits the calls that tools make for one call of a model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::call::error::ToolError;
 
-/// The number of calls that tools may make for one call of a model by default, at every depth together.
+/// Default number of calls that tools may make for one call of a model, at all depths together: 1,000.
 pub const DEFAULT_MAX_NESTED_CALLS: u32 = 1_000;
 
-/// The code of the error of a call that leads to too many others.
+/// The error code of a call that exceeds this limit.
 pub(crate) const CALLS_EXCEEDED: &str = "CALLS_EXCEEDED";
 
-/// The calls that a call has made.
+/// Counts the calls that a call has made.
 pub(super) struct NestedCalls {
-    /// Those of the call itself, which number them.
+    /// The calls of the call itself, which number them.
     own: AtomicU32,
-    /// Those of all calls below the outermost one.
+    /// All calls below the outermost one.
     nested: Arc<AtomicU32>,
 }
 
@@ -34,14 +34,15 @@ impl NestedCalls {
     ///
     /// # Errors
     ///
-    /// If the outermost call has led to so many already.
+    /// Returns an error if the outermost call has reached the limit.
     pub(super) fn next(&self, max: u32) -> Result<u32, ToolError> {
         let more = |count: u32| (count < max).then_some(count + 1);
         if self.nested.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             let text = format!(
-                "one call may lead to {max} calls of other tools, and this one leads to more: ask for less at once"
+                "a tool call can make at most {max} nested calls, and this one exceeded the limit. Request less work \
+                 per call"
             );
-            let detail = "the limit is `nested_calls` of the provider's builder".to_owned();
+            let detail = "the limit is `max_nested_calls` of the toolbox's builder".to_owned();
             return Err(ToolError::failed_with(CALLS_EXCEEDED, text).with_operator_detail(detail));
         }
         Ok(self.own.fetch_add(1, Ordering::Relaxed) + 1)

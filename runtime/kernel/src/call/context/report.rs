@@ -1,4 +1,4 @@
-//! Reports of a running tool, which end once the call is answered and show no secrets.
+//! Reports of a running tool, which end when the call has its result, and contain no secrets.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use super::ToolContext;
 pub(crate) const TARGET: &str = "toolgen_runtime::trace";
 
 impl ToolContext {
-    /// Reports a partial result to the callback, if there is one, without the secrets of the call. After the call is
-    /// answered, nothing is reported. A panic in the callback does not reach the tool.
+    /// Reports a partial result to the callback, if there is one, with the secrets of the call redacted. Nothing is
+    /// reported after the call has its result. A panic in the callback does not reach the tool.
     pub fn update(&self, mut result: ToolResult) {
         if let Some(on_update) = self.turn().on_update.as_ref().filter(|_| !self.is_over()) {
             if let Some(secrets) = self.token.secrets() {
@@ -25,7 +25,7 @@ impl ToolContext {
         }
     }
 
-    /// Reports a line of progress to the callback, if there is one, as [`update`](Self::update) does.
+    /// Reports a line of progress to the callback, if there is one, like [`update`](Self::update).
     pub fn progress(&self, line: impl Into<String>) {
         if let Some(on_progress) = self.turn().on_progress.as_ref().filter(|_| !self.is_over()) {
             contained(|| {
@@ -38,8 +38,8 @@ impl ToolContext {
         }
     }
 
-    /// Tells operators what they should know of a call that goes on, without the secrets of the call: in the log, and in its
-    /// span.
+    /// Warns operators about a call that continues, with the secrets of the call redacted: in the log, and in the
+    /// span of the call.
     pub(crate) fn warn(&self, mut line: String) {
         if let Some(secrets) = self.token.secrets() {
             secrets.hide_in_text(&mut line);
@@ -49,7 +49,7 @@ impl ToolContext {
         self.add_event("toolgen.warning", &[("message", Attribute::Text(&line))]);
     }
 
-    /// The secrets of this call and of those above it, which nothing but the tool and the model may see.
+    /// The secrets of this call and of those above it, which only the tool and the model may see.
     #[doc(hidden)]
     pub fn secrets(&self) -> Option<Arc<Secrets>> {
         self.token.secrets()
@@ -63,18 +63,18 @@ impl ToolContext {
         }
     }
 
-    /// Marks the call as answered: remaining copies of this context can neither report nor call.
+    /// Marks the call as ended: remaining copies of this context can neither report nor call.
     pub(crate) fn end(&self) {
         self.token.end();
     }
 
-    /// Whether this call, or one above it, is answered.
+    /// Whether this call, or one above it, has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.token.is_over()
     }
 }
 
-/// Ends a call when dropped, whatever the cause.
+/// Ends a call when dropped, on every path.
 pub(crate) struct Ending<'a>(pub(crate) &'a ToolContext);
 
 impl Drop for Ending<'_> {

@@ -1,4 +1,4 @@
-//! What a call shares with its copies and with the calls it makes: the token that cancels it, and its secrets.
+//! The state that a call shares with its copies and with the calls it makes: its cancellation token, and its secrets.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -32,7 +32,7 @@ impl Link {
         self.shared().get()
     }
 
-    /// The link of a call that this call makes.
+    /// The link for a call that this call makes.
     pub(super) fn child(&self) -> Link {
         Link { parent: Some(Arc::clone(self.shared())), own: OnceLock::new() }
     }
@@ -44,11 +44,11 @@ impl Link {
         Link { parent: None, own: OnceLock::from(Arc::new(token)) }
     }
 
-    /// A link to another token, which ends with this one and hides its secrets, but is not cancelled with it.
+    /// A link to another token. It ends with this one and redacts the same secrets, but is not cancelled with it.
     pub(super) fn with(&self, cancel: CancellationToken) -> Link {
         let above = match &self.parent {
             Some(parent) => Some(self.own.get().unwrap_or(parent)),
-            // No call, such as a turn, whose token may be replaced any number of times.
+            // Not a call but, for instance, a turn, whose token may be replaced any number of times.
             None => self.own.get().and_then(|own| own.above.as_ref()),
         };
         let above = above.cloned();
@@ -61,12 +61,12 @@ impl Link {
         Link { parent: self.parent.clone(), own: OnceLock::from(Arc::clone(self.shared())) }
     }
 
-    /// The token whose firing ends the call.
+    /// The token that ends the call when it fires.
     pub(super) fn caller(&self) -> &CancellationToken {
         self.parent.as_ref().unwrap_or_else(|| self.shared()).get()
     }
 
-    /// Marks the call of this token as answered.
+    /// Marks the call of this token as ended.
     pub(super) fn end(&self) {
         // A token that was never created is not shared.
         if let Some(token) = self.own.get() {
@@ -74,7 +74,7 @@ impl Link {
         }
     }
 
-    /// Whether the call of this token, or one above it, is answered.
+    /// Whether the call of this token, or one above it, has ended.
     pub(super) fn is_over(&self) -> bool {
         self.own.get().or(self.parent.as_ref()).is_some_and(|token| token.is_over())
     }
@@ -84,8 +84,8 @@ impl Link {
         self.own.get().or(self.parent.as_ref())?.secrets()
     }
 
-    /// Adds secrets to those of this call and of the calls above it, whose results may repeat them. The turn itself may
-    /// have any number of calls, and learns nothing.
+    /// Adds secrets to those of this call and of the calls above it, whose results may repeat them. The turn itself
+    /// may have any number of calls, so no secrets are added to it.
     pub(super) fn hide(&self, secrets: &Secrets) {
         let token = self.shared();
         token.hide(secrets);
@@ -98,7 +98,7 @@ impl Link {
 
     /// Fires the token of this call alone.
     pub(super) fn stop(&self) {
-        // A copy or a child may ask for the token later.
+        // A copy or a child may request the token later.
         if let Some(token) = self.own.get()
             && (token.own.get().is_some() || Arc::strong_count(token) > 1)
         {
@@ -114,9 +114,9 @@ struct Token {
     /// The token that this one replaces.
     above: Option<Arc<Token>>,
     own: OnceLock<CancellationToken>,
-    /// Whether the call is answered.
+    /// Whether the call has ended.
     over: AtomicBool,
-    /// All secrets of the call, those of the calls above it and of the calls it made among them.
+    /// All secrets of the call, including those of the calls above it and of the calls it made.
     secrets: Mutex<Option<Arc<Secrets>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the calls of a turn share, and which of it a tool cannot change.
+//! The settings that the calls of a turn share, and which of them a tool cannot change.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,11 +35,11 @@ pub struct TurnContext {
     pub(crate) values: ContextValues,
     pub(crate) principal: Option<Principal>,
     pub(crate) peers: Option<Arc<dyn Peers>>,
-    /// The number of the turn among those of the program that are recorded, from 1; 0 if it is not recorded.
+    /// The number of the turn among the recorded turns of the program, from 1; 0 if it is not recorded.
     #[doc(hidden)]
     pub turn: u64,
-    /// What the toolbox derived for the call, if this is a copy that was changed since. Calls that the tool makes get
-    /// their rights from there.
+    /// The settings that the toolbox derived for the call, if this is a copy that was changed since. Calls that the
+    /// tool makes get their rights from these settings.
     pub(crate) derived: Option<Arc<TurnContext>>,
 }
 
@@ -63,14 +63,14 @@ static NOTHING: LazyLock<Arc<TurnContext>> = LazyLock::new(|| {
     })
 });
 
-/// Returns the number of a turn that begins.
+/// Returns the number of a new turn.
 pub(crate) fn next_turn() -> u64 {
     static MADE: AtomicU64 = AtomicU64::new(0);
     MADE.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 impl ToolContext {
-    /// Changes the settings of this copy. If a toolbox derived them, it also remembers those.
+    /// Changes the settings of this copy. If a toolbox derived the old settings, the copy also remembers them.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut TurnContext)) -> ToolContext {
         let turn = self.turn.get_or_insert_with(|| Arc::clone(&NOTHING));
         let sealed = (turn.peers.is_some() && turn.derived.is_none()).then(|| Arc::clone(turn));
@@ -87,14 +87,14 @@ impl ToolContext {
         self.turn.as_ref().unwrap_or(&NOTHING)
     }
 
-    /// The dialect in which the tool of this name was shown: JSON Schema if that is not set.
+    /// The dialect in which the model saw the tool of this name; JSON Schema if not set.
     #[doc(hidden)]
     pub fn dialect_of(&self, tool: &str) -> &'static Dialect {
         self.turn().dialects.as_ref().map_or(&JSON_SCHEMA, |dialects| dialects.of(tool))
     }
 
-    /// The settings with which this call may call others: those that a toolbox derived, whatever a tool has set on its
-    /// copy since, except what narrows them and what gives no rights.
+    /// The settings with which this call may call others: those that a toolbox derived, regardless of what a tool has
+    /// set on its copy since, except for settings that restrict the call further or give no rights.
     pub(crate) fn rights(&self) -> Cow<'_, Arc<TurnContext>> {
         let turn = self.turn();
         let Some(derived) = &turn.derived else { return Cow::Borrowed(turn) };

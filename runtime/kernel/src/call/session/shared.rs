@@ -1,4 +1,4 @@
-//! Sessions that several processes have.
+//! Sessions that several processes share.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,15 +17,15 @@ use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 use crate::call::store::{Expected, OnFailure, Row, Store, StoreError};
 
-/// The code of the error of a call whose session cannot be read, because its store cannot be reached.
+/// The error code of a call whose session cannot be read because its store is unreachable.
 pub const SESSION_UNKNOWN: &str = "SESSION_UNKNOWN";
 
 const TABLE: &str = "sessions";
 
-/// How often a change is made again because another process was faster.
+/// Maximum number of attempts when other processes change the same session.
 const TRIES: u32 = 1000;
 
-/// Where the sessions of a program are kept for its other processes.
+/// The store through which the processes of a program share sessions.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) store: Arc<dyn Store>,
@@ -40,9 +40,9 @@ impl Place {
         self.store.delete(TABLE, &key(owner, id), Expected::Any).await.map_err(|error| unsaved(&error))
     }
 
-    /// Stores what is known, if nobody was faster.
+    /// Stores the known state, if no other process was faster.
     async fn put(&self, key: &str, stored: &Stored) -> Result<Option<u64>, StoreError> {
-        // Twice as long, so that not every call has to say that the session is in use.
+        // Twice the time, so that not every call has to refresh the expiry of the session.
         let (ttl, value) = (self.ttl.saturating_mul(2), stored.written());
         self.store.put(TABLE, key, value.as_bytes(), ttl, Expected::known(stored.version)).await
     }
@@ -57,7 +57,7 @@ fn unsaved(error: &StoreError) -> ToolError {
     ToolError::failed_with(SESSION_UNKNOWN, error.to_string())
 }
 
-/// What is in the store of a session: `{"values": {…}, "called": {tool: milliseconds since 1970}}`.
+/// The stored form of a session: `{"values": {…}, "called": {tool: milliseconds since 1970}}`.
 #[derive(Clone, Default)]
 struct Stored {
     /// `None` if nothing is stored.
@@ -82,7 +82,7 @@ impl Stored {
         json!({ "values": self.values, "called": self.called }).to_string()
     }
 
-    /// Makes changes, and forgets the oldest successes beyond the limit.
+    /// Applies changes, and removes the oldest successes beyond the limit.
     fn change(&mut self, unsaved: &Unsaved, limits: SessionLimits) {
         for (key, (_, value)) in &unsaved.values {
             match value {
@@ -109,17 +109,18 @@ fn now() -> u64 {
     whole_millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// The side of a session that other processes see.
+/// The state of a session that other processes see.
 pub(super) struct Shared {
     place: Place,
     key: String,
-    /// What was read last. Held by whoever talks to the store, so that nothing older comes after something newer.
+    /// The state that was read last. Locked during requests to the store, so that newer state is never overwritten by
+    /// older state.
     known: tokio::sync::Mutex<Stored>,
     unsaved: Mutex<Unsaved>,
 }
 
-/// Changes that may not be stored yet, each with its number. They are forgotten when they are stored, not when they are
-/// sent: a caller may give up in between.
+/// Changes that are possibly not stored yet, each with its number. They are removed when they are stored, not when they are
+/// sent: a caller may cancel in between.
 #[derive(Clone, Default)]
 struct Unsaved {
     count: u64,
@@ -167,7 +168,7 @@ impl Unsaved {
         self.values.is_empty() && self.called.is_empty() && self.forgotten.is_none()
     }
 
-    /// Forgets the changes up to a number.
+    /// Removes the changes up to a number.
     fn saved(&mut self, last: u64) {
         self.values.retain(|_, (number, _)| *number > last);
         self.called.retain(|_, (number, _)| *number > last);
@@ -176,18 +177,19 @@ impl Unsaved {
 }
 
 impl Session {
-    /// Whether other processes have the session, too, see [`Sessions::shared`](super::Sessions::shared).
+    /// Whether other processes share the session, see [`Sessions::shared`](super::Sessions::shared).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.shared.is_some()
     }
 
-    /// Reads what other processes changed. Changes of this one that are not stored yet stay. Providers do so before each
-    /// call of a [shared](super::Sessions::shared) session; nothing happens with others.
+    /// Reads the changes of other processes. Changes of this process that are not stored yet are kept. A toolbox does
+    /// this before each call of a [shared](super::Sessions::shared) session; for other sessions nothing happens.
     ///
     /// # Errors
     ///
-    /// If the store cannot be read and the sessions do not [go by what the process knows](OnFailure::Degrade).
+    /// Returns an error if the store cannot be read and the failure mode of the sessions is not
+    /// [`Degrade`](OnFailure::Degrade).
     pub async fn refresh(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
         let mut known = shared.known.lock().await;
@@ -208,7 +210,7 @@ impl Session {
             *known = Stored::of(row)?;
             self.adopt(shared, known);
         }
-        // If this fails, the session was read all the same.
+        // If this fails, the session was still read.
         if remaining.is_some_and(|remaining| remaining < shared.place.ttl)
             && let Ok(Some(version)) = shared.place.put(&shared.key, known).await
         {
@@ -217,12 +219,12 @@ impl Session {
         Ok(())
     }
 
-    /// Stores what this process changed. Providers do so after each call of a [shared](super::Sessions::shared)
-    /// session; nothing happens with others.
+    /// Stores the changes of this process. A toolbox does this after each call of a [shared](super::Sessions::shared)
+    /// session; for other sessions nothing happens.
     ///
     /// # Errors
     ///
-    /// If it cannot be stored. It is kept, and stored the next time.
+    /// Returns an error if the changes cannot be stored. They are kept, and stored the next time.
     pub async fn save(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
         let mut known = shared.known.lock().await;
@@ -240,19 +242,19 @@ impl Session {
                 unpoisoned(shared.unsaved.lock()).saved(changes.count);
                 return Ok(());
             }
-            // Somebody else changed it, too: on top of that.
+            // Another process also changed the session: apply the changes to the new state.
             let row = shared.read().await.map_err(|error| unsaved(&error))?;
             *known = Stored::of(row).map_err(|error| unsaved(&error))?;
             self.adopt(shared, &known);
         }
         Err(unsaved(&StoreError::new(format!(
-            "others changed the session {TRIES} times while it was stored"
+            "other processes changed the session {TRIES} times while it was being stored"
         ))))
     }
 
     /// Takes over the stored data, with the changes that are not stored yet.
     fn adopt(&self, shared: &Shared, stored: &Stored) {
-        // In the order in which changes take them.
+        // In the same order in which changes lock them.
         let mut values = unpoisoned(self.0.values.lock());
         let mut history = unpoisoned(self.0.history.lock());
         let unsaved = unpoisoned(shared.unsaved.lock());
@@ -261,7 +263,7 @@ impl Session {
         *values = stored.values;
         history.clear();
         let (now, clock) = (Instant::now(), now());
-        // A time before the clock began is too long ago for everybody.
+        // A time before the start of the clock is expired for every process.
         let at = |at: u64| now.checked_sub(Duration::from_millis(clock.saturating_sub(at)));
         let mut called: Vec<(Text, Instant)> =
             stored.called.into_iter().filter_map(|(tool, millis)| Some((tool, at(millis)?))).collect();

@@ -43,10 +43,10 @@ struct Held {
 /// The limits of a store of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionsLimits {
-    /// How long an unused session is kept after it was last opened. 24 hours by default.
+    /// How long an unused session is kept after it was last opened. Default: 24 hours.
     pub ttl: Duration,
-    /// How many sessions are kept. Beyond that the one opened longest ago is removed, preferably one not in use. 10,000
-    /// by default.
+    /// Maximum number of sessions. Beyond it, the session that was opened longest ago is removed, preferably one that
+    /// is not in use. Default: 10,000.
     pub max_sessions: usize,
     /// The limits of each session.
     pub session: SessionLimits,
@@ -80,27 +80,29 @@ impl Sessions {
         Sessions(Arc::new(Inner { limits, shared: None, held: Mutex::default() }))
     }
 
-    /// Creates sessions that other processes have, too: their values and their call history, as the store keeps them
-    /// for as long as the limits say. State of types of the program stays in the process.
+    /// Creates sessions that other processes share: their values and their call history, for as long as the limits
+    /// allow. State of types of the program stays in the process.
     ///
-    /// A toolbox reads what others changed before it runs a call of such a session, and stores what changed when the
-    /// call is over; [`Session::refresh`] and [`Session::save`] do so at other times. Of two changes of one value the
-    /// later one holds. Changes that cannot be stored are kept, and are stored with those of the next call.
+    /// A toolbox reads the changes of other processes before it runs a call of such a session, and stores its own
+    /// changes after the call; [`Session::refresh`] and [`Session::save`] do this at other times. If two processes
+    /// change the same value, the later change wins. Changes that cannot be stored are kept, and are stored with
+    /// those of the next call.
     ///
-    /// A call costs one request before it, and one after it if it changed the session, as a success does. Values are in
-    /// the store as JSON, in plain text: if they are secrets, so are its contents.
+    /// A call costs one request before it, and one after it if it changed the session, as a success does. The store
+    /// contains values as JSON, in plain text: if they are secrets, protect the store accordingly.
     ///
-    /// Whoever can open the ID of a session has what is in it: use [`open_for`](Self::open_for) if clients choose IDs.
+    /// Anyone who can open the ID of a session can read its contents: use [`open_for`](Self::open_for) if clients
+    /// choose IDs.
     #[must_use]
     pub fn shared(limits: SessionsLimits, store: impl Store + 'static) -> Sessions {
         let place = Place { store: Arc::new(store), on_failure: OnFailure::Refuse, ttl: limits.ttl };
         Sessions(Arc::new(Inner { limits, shared: Some(place), held: Mutex::default() }))
     }
 
-    /// Sets what becomes of calls of [shared](Self::shared) sessions while the store cannot be reached, before the first
-    /// session is opened: by default they are refused ([`OnFailure::Refuse`]) with the code
-    /// [`SESSION_UNKNOWN`](super::SESSION_UNKNOWN). With [`OnFailure::Degrade`] they go by what this process knows of the
-    /// session; what they change is stored later.
+    /// Sets what happens to calls of [shared](Self::shared) sessions while the store is unreachable. Call it before
+    /// the first session is opened. By default the calls are refused ([`OnFailure::Refuse`]) with the code
+    /// [`SESSION_UNKNOWN`](super::SESSION_UNKNOWN). With [`OnFailure::Degrade`] they use what this process knows of
+    /// the session; their changes are stored later.
     #[must_use]
     pub fn on_failure(self, on_failure: OnFailure) -> Sessions {
         let shared = self.0.shared.clone().map(|place| Place { on_failure, ..place });
@@ -110,14 +112,14 @@ impl Sessions {
     /// Opens the session of this ID, creating it if needed. If clients choose their IDs, use
     /// [`open_for`](Self::open_for), so that no client can open another's session.
     ///
-    /// With an empty or blank ID, each caller gets a session of its own, which is not kept.
+    /// With an empty or blank ID, each caller gets a separate session, which is not kept.
     #[must_use]
     pub fn open(&self, id: impl Into<Text>) -> Session {
         self.open_for(Text::EMPTY, id)
     }
 
-    /// Opens the session of this ID that belongs to an owner, such as the workspace a caller has proven to act for. The
-    /// same ID of another owner is another session.
+    /// Opens the session of this ID that belongs to an owner, such as the workspace that a caller was authenticated
+    /// for. The same ID of another owner is another session.
     #[must_use]
     pub fn open_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> Session {
         let (owner, id, limits) = (owner.into(), id.into(), self.0.limits);
@@ -141,8 +143,8 @@ impl Sessions {
         session
     }
 
-    /// Removes the session of this ID. Existing handles keep working; the next caller to open the ID gets a new
-    /// session, or, of [shared](Self::shared) ones, what the store has. Returns whether there was one.
+    /// Removes the session of this ID. Existing handles keep working; the next caller that opens the ID gets a new
+    /// session or, if the sessions are [shared](Self::shared), the stored one. Returns whether there was a session.
     pub fn close(&self, id: impl Into<Text>) -> bool {
         self.close_for(Text::EMPTY, id)
     }
@@ -152,12 +154,12 @@ impl Sessions {
         unpoisoned(self.0.held.lock()).remove(&(owner.into(), id.into())).is_some()
     }
 
-    /// Removes the session of this ID and owner here and, of [shared](Self::shared) ones, for all processes. A handle
-    /// that is still in use stores what is changed through it later. Returns whether there was one.
+    /// Removes the session of this ID and owner in this process and, if the sessions are [shared](Self::shared), for
+    /// all processes. A handle that is still in use stores later changes again. Returns whether there was a session.
     ///
     /// # Errors
     ///
-    /// If the store cannot be reached. Then the session is removed here alone.
+    /// Returns an error if the store is unreachable. The session is then removed in this process only.
     pub async fn end_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> Result<bool, ToolError> {
         let (owner, id) = (owner.into(), id.into());
         let was_here = self.close_for(owner.clone(), id.clone());

@@ -140,7 +140,7 @@ async fn session_expires_when_neither_opened_nor_held() {
     advance(23 * HOUR).await;
     assert!(sessions.open("used").has("k"));
     advance(HOUR).await;
-    assert!(sessions.open("held").has("k"), "somebody works with it");
+    assert!(sessions.open("held").has("k"), "it is in use");
     assert!(!sessions.open("left").has("k"));
     assert!(sessions.open("used").has("k"));
 }

@@ -11,10 +11,10 @@ use super::{Expected, Row, Store, StoreError, WINDOW_PARTS};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// The number of rows or counters below which those that are over are not looked for.
+/// The number of rows or counters up to which expired ones are not searched for.
 const MIN_SWEEP_LEN: usize = 1024;
 
-/// Keeps rows and counters in memory: for programs of one process, and for tests, in which clones stand for processes.
+/// A store in memory: for programs of one process, and for tests, in which clones represent processes.
 #[derive(Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<MemoryState>>);
 
@@ -27,16 +27,16 @@ struct MemoryState {
     counters: BTreeMap<Place, Counter>,
     /// The last version.
     version: u64,
-    /// At how many rows and counters those that are over are removed.
+    /// The number of rows and counters at which expired ones are removed.
     sweep_at: usize,
-    /// When parts of windows begin.
+    /// The start of the first part of windows.
     start: Option<Instant>,
 }
 
 struct Held {
     version: u64,
     value: Vec<u8>,
-    /// `None`: so far in the future that no clock shows it.
+    /// `None` if the time is beyond the range of the clock.
     until: Option<Instant>,
 }
 
@@ -57,7 +57,7 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    /// Does something when the future is polled, as other stores do.
+    /// Runs a function when the future is polled, as other stores do.
     fn with<'a, T: 'a>(
         &'a self,
         run: impl FnOnce(&mut MemoryState, Instant) -> T + Send + 'a,
@@ -180,7 +180,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// How much is kept, and not what: some of it is secret.
+/// Prints how much is stored, but not what: some of it is secret.
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = unpoisoned(self.0.lock());
@@ -210,7 +210,7 @@ mod tests {
             (state.rows.len(), state.counters.len())
         };
         assert_eq!(kept(), (MIN_SWEEP_LEN / 2, 1), "this swept");
-        // One that is over is as good as deleted, and one that nobody can wait for is kept.
+        // An expired row counts as deleted. A row that expires beyond the range of the clock is kept.
         assert!(store.put("t", "0", b"", Duration::MAX, Expected::Absent).await.unwrap().is_some());
         tokio::time::advance(second * 3600).await;
         assert_eq!(store.scan("t", "").await.unwrap().len(), 1);

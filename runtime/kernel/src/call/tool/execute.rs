@@ -1,4 +1,4 @@
-//! Runs a tool under its token and its time limit.
+//! Runs a tool with its cancellation token and its time limit.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,11 +14,11 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 
-/// How long after its time limit a tool is late for another reason than that its thread is held.
+/// The delay after the time limit from which a blocked thread is assumed to be the cause.
 const LATE: Duration = Duration::from_millis(100);
 
-/// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation whatever the tool
-/// does, and contains a panic.
+/// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation regardless of
+/// the tool, and catches a panic.
 pub(crate) async fn execute<'a>(
     tool: &'a dyn AgentTool,
     arguments: impl Into<BorrowedValue<'a>>,
@@ -28,7 +28,7 @@ pub(crate) async fn execute<'a>(
     if ctx.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
-    // Everything the tool started under its token stops when the call is dropped, whatever the cause.
+    // When the call is dropped, everything that the tool started with its token stops, on every path.
     let stop = Stop(Some(ctx));
     let given = arguments.into();
     let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_borrowed(given, ctx))) {
@@ -40,7 +40,7 @@ pub(crate) async fn execute<'a>(
         Err(payload) => return Err(ToolError::panicked(payload)),
     };
     let mut run = pin!(guarded(run.as_mut()));
-    // Reading the clock costs as much as a small call, and those do not come here.
+    // Reading the clock costs as much as a small call, and small calls do not get here.
     let begun = Instant::now();
     // Most calls need no timer and no listener, because they finish immediately.
     if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await {
@@ -63,8 +63,8 @@ pub(crate) async fn execute<'a>(
     outcome
 }
 
-/// Tells operators of a tool that is answered long after its time limit, since nothing can end one whose thread
-/// is held.
+/// Warns operators about a tool that ended long after its time limit. Nothing can interrupt a tool that blocks its
+/// thread.
 fn tell_late(started: Instant, limit: Option<Duration>, ctx: &ToolContext) {
     let Some(limit) = limit else { return };
     let took = started.elapsed();
@@ -95,7 +95,7 @@ impl Drop for Stop<'_> {
 }
 
 /// Turns a panic while polling into an error without its message. The future is borrowed, because every function that
-/// takes one by value holds it twice.
+/// takes a future by value holds it twice.
 pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
 where
     F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,

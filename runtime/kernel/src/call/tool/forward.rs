@@ -1,4 +1,4 @@
-//! Pointers to tools are tools.
+//! Implementations of the tool trait for pointers to tools.
 
 use std::sync::Arc;
 
@@ -86,11 +86,12 @@ macro_rules! forward {
 forward!(Arc);
 forward!(Box);
 
-/// A tool in a list, such as that of a registry: an `Arc` of an [`AgentTool`], of a known type or behind the trait.
+/// A tool in a list, such as that of a registry: an `Arc` of an [`AgentTool`], with a concrete type or as a trait
+/// object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool in a list",
     note = "functions with `#[tool]` are listed by their names in `toolset![…]`: `Registry::new(toolset![add])`",
-    note = "any other `AgentTool` stands in an `Arc`: `Registry::new([Arc::new(tool)])`"
+    note = "wrap any other `AgentTool` in an `Arc`: `Registry::new([Arc::new(tool)])`"
 )]
 pub trait IntoTool {
     /// Returns the tool.

@@ -1,4 +1,4 @@
-//! Tools made at run time are called like every other tool.
+//! Tools created at run time are called like every other tool.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn closure_tool_behaves_like_any_other_tool() {
     let registry = Registry::builder().add(twice()).seal().unwrap();
     let toolbox = registry.toolbox(ToolboxContext::new());
     let call = async |arguments| toolbox.call(ToolCall::new("1", "times", arguments), &ctx()).await;
-    // The default is there before the closure runs.
+    // The default is filled in before the closure runs.
     assert_eq!(call(json!({"n": 4})).await.text(), r#"{"product":8}"#);
     let refused = call(json!({"n": 11, "b": 3})).await;
     assert!(refused.is_error());

@@ -1,4 +1,4 @@
-//! The executor that a toolbox gives its tools.
+//! The executor that a toolbox provides to its tools.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use crate::call::services::Services;
 use crate::call::toolbox_context::{FactoryError, ToolboxContext};
 
 impl ToolboxContext {
-    /// Sets the executor for the tools, in place of any other.
+    /// Sets the executor for the tools, replacing any other.
     #[must_use]
     pub fn with_executor(self, executor: Arc<dyn Executor>) -> ToolboxContext {
         self.with_service(executor)
     }
 
-    /// Returns the executor for a tool that is built for this context. It starts programs in the directory of the
-    /// context by default and holds every command to the limits of the context, whatever the tool asks for; a tool
-    /// that does all its work in it is [`confined`](crate::toolbox::ToolFactory::confined).
+    /// Returns the executor for a tool that is built for this context. By default it starts programs in the directory
+    /// of the context. It enforces the limits of the context on every command, regardless of the tool. A tool that
+    /// does all its work in it is [`confined`](crate::toolbox::ToolFactory::confined).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -38,8 +38,8 @@ impl ToolboxContext {
         Ok(self.held(executor))
     }
 
-    /// Returns the services with their executor, if there is one, held to the limits of the context: tools that take
-    /// it by its type get no other.
+    /// Returns the services with their executor, if there is one, restricted to the limits of the context, so that
+    /// tools that get it by its type cannot get an unrestricted one.
     pub(crate) fn confined(&self, services: Services) -> Services {
         match services.get::<dyn Executor>() {
             Some(executor) => services.with::<dyn Executor>(Arc::new(self.held(executor))),

@@ -1,4 +1,4 @@
-//! Why a program did not run to its end.
+//! The errors of programs that did not run to completion.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::ExecOutput;
 use crate::call::error::ToolError;
 
-/// Why a program did not run to its end. `Display` is a text for the model.
+/// Why a program did not run to completion. `Display` is a message for the model.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExecError {
@@ -16,7 +16,7 @@ pub enum ExecError {
         executor: &'static str,
         /// The options that it cannot enforce.
         options: Vec<&'static str>,
-        /// Why, and what would enforce them.
+        /// The reason, and which executor or setting would enforce them.
         reason: String,
     },
     /// The program is banned.
@@ -31,7 +31,7 @@ pub enum ExecError {
     },
     /// The command or an option is invalid.
     Invalid {
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
     /// The program could not be started.
@@ -41,11 +41,11 @@ pub enum ExecError {
         /// The reason.
         message: String,
     },
-    /// The program took too long and was killed.
+    /// The program reached its time limit and was killed.
     Timeout {
         /// The time limit.
         duration: Duration,
-        /// The output until then.
+        /// The output up to that point.
         output: Box<ExecOutput>,
     },
     /// The call was cancelled and the program was killed.
@@ -72,7 +72,7 @@ impl fmt::Display for ExecError {
             }
             ExecError::Banned { program } => write!(f, "Command '{program}' is banned for security reasons"),
             ExecError::Denied { program } => {
-                write!(f, "cannot start '{program}': this context starts no programs")
+                write!(f, "cannot start '{program}': this context does not allow programs")
             }
             ExecError::Invalid { message } => f.write_str(message),
             ExecError::Start { program, message } => write!(f, "cannot start '{program}': {message}"),

@@ -1,4 +1,4 @@
-//! Restricts another executor.
+//! An executor that restricts another executor.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor, ResourceLimits, least}
 use crate::base::future::BoxFuture;
 use crate::call::limits::EffectLimits;
 
-/// Programs that fetch from a network, and a few more that reach beyond a command line.
+/// Programs that fetch from a network, and a few more that have effects beyond their command line.
 pub const BANNED_PROGRAMS: &[&str] = &[
     "alias",
     "curl",
@@ -33,7 +33,7 @@ pub const BANNED_PROGRAMS: &[&str] = &[
     "safari",
 ];
 
-/// Programs whose purpose is to start others, which circumvents a ban.
+/// Programs whose purpose is to start other programs, which circumvents a ban.
 pub const LAUNCHER_PROGRAMS: &[&str] = &[
     "ash", "bash", "busybox", "chroot", "csh", "dash", "doas", "env", "exec", "fish", "ksh", "nice", "nohup",
     "nsenter", "setsid", "sh", "stdbuf", "su", "sudo", "tcsh", "time", "timeout", "unshare", "watch",
@@ -43,9 +43,9 @@ pub const LAUNCHER_PROGRAMS: &[&str] = &[
 /// An executor that bans programs and tightens the options of every command before another executor runs it, so that
 /// no tool can forget to do so.
 ///
-/// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is fine.
-/// It is a guard rail. A program that starts others, such as a shell, circumvents it: ban [`STARTERS`] too, or better,
-/// disable the network.
+/// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is
+/// allowed. It is a guard rail. A program that starts others, such as a shell, circumvents it: also ban
+/// [`LAUNCHER_PROGRAMS`], or better, disable the network.
 ///
 /// ```
 /// use toolgen_runtime::engine::executor::{BANNED, GuardedExecutor, ScriptedExecutor};
@@ -150,8 +150,8 @@ impl Executor for GuardedExecutor {
         })
     }
 
-    /// Counts banned programs as missing, too. The check itself may use a banned shell, since no tool chooses its
-    /// words.
+    /// Also counts banned programs as missing. The check itself may use a banned shell, since no tool chooses its
+    /// arguments.
     fn missing<'a>(
         &'a self,
         programs: &'a [&'a str],

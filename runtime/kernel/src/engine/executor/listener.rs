@@ -1,12 +1,12 @@
-//! Listeners to the lines of a program.
+//! Listeners for the output lines of a program.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest line that is passed on in one piece: 8 KiB.
+/// Maximum length of a line that is passed in one piece, in bytes: 8 KiB.
 pub const MAX_LINE_BYTES: usize = 8 * 1024;
 
-/// A function that gets the lines of a program while it runs, see
+/// A function that receives the output lines of a program while it runs, see
 /// [`ExecOptions::on_line`](super::ExecOptions::on_line). Two listeners are equal if one is a clone of the other.
 #[derive(Clone)]
 pub struct LineListener(Arc<dyn Fn(&str) + Send + Sync>);
@@ -17,7 +17,7 @@ impl LineListener {
         LineListener(Arc::new(listener))
     }
 
-    /// Passes a line to it.
+    /// Passes a line to the listener.
     pub fn notify(&self, line: &str) {
         (self.0)(line);
     }

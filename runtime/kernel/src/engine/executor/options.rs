@@ -1,4 +1,4 @@
-//! How a program runs, and the resources it may use.
+//! How a program runs, and which resources it may use.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,32 +13,32 @@ use crate::spec::{Files, Network};
 /// The default time limit of a program: 30 seconds.
 pub const DEFAULT_EXEC_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The default number of bytes kept of each output stream: 256 KiB.
+/// The default number of bytes captured of each output stream: 256 KiB.
 pub const DEFAULT_MAX_OUTPUT: usize = 256 * 1024;
 
 /// How a program runs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExecOptions {
-    /// The working directory; `None` leaves it to the executor.
+    /// The working directory; if `None`, the executor chooses it.
     pub work_dir: Option<PathBuf>,
     /// The time limit; [`DEFAULT_EXEC_TIMEOUT`] by default, `None` for no limit.
     pub timeout: Option<Duration>,
-    /// Whether it may change no files, apart from temporary ones.
+    /// Whether the program must not change files, except for temporary ones.
     pub read_only: bool,
-    /// Whether it may not use a network.
+    /// Whether the program must not use a network.
     pub network_disabled: bool,
-    /// The resources it may use.
+    /// The resources that the program may use.
     pub limits: ResourceLimits,
     /// Environment variables, in addition to those the executor sets.
     pub env: Vec<(String, String)>,
-    /// The user it runs as; `None` for the executor's user.
+    /// The user that runs the program; `None` for the executor's user.
     pub user: Option<String>,
-    /// The bytes of its standard input.
+    /// The standard input, in bytes.
     pub stdin: Vec<u8>,
-    /// The number of bytes kept of its output, and as many of its errors; [`DEFAULT_MAX_OUTPUT`] by default.
+    /// The number of bytes captured of standard output, and of standard error; [`DEFAULT_MAX_OUTPUT`] by default.
     pub max_output: usize,
-    /// The listener that gets each line of its output while it runs.
+    /// The listener that receives each line of standard output while the program runs.
     pub on_line: Option<LineListener>,
 }
 
@@ -93,14 +93,14 @@ impl ExecOptions {
         self
     }
 
-    /// Prevents it from changing files.
+    /// Prevents the program from changing files.
     #[must_use]
     pub fn read_only(mut self) -> ExecOptions {
         self.read_only = true;
         self
     }
 
-    /// Prevents it from using any network.
+    /// Prevents the program from using any network.
     #[must_use]
     pub fn without_network(mut self) -> ExecOptions {
         self.network_disabled = true;
@@ -121,39 +121,41 @@ impl ExecOptions {
         self
     }
 
-    /// Sets the user it runs as.
+    /// Sets the user that runs the program.
     #[must_use]
     pub fn user(mut self, user: impl Into<String>) -> ExecOptions {
         self.user = Some(user.into());
         self
     }
 
-    /// Sets its standard input.
+    /// Sets the standard input.
     #[must_use]
     pub fn stdin(mut self, stdin: impl Into<Vec<u8>>) -> ExecOptions {
         self.stdin = stdin.into();
         self
     }
 
-    /// Sets the number of bytes kept of its output, and as many of its errors.
+    /// Sets the number of bytes captured of standard output, and of standard error.
     #[must_use]
     pub fn max_output(mut self, bytes: usize) -> ExecOptions {
         self.max_output = bytes;
         self
     }
 
-    /// Sets the listener that gets each line of its standard output while it runs, without the end of the line. It gets
-    /// all lines, also those past [`ExecOptions::max_output`], in order, and the last one even if it has no end; a line
-    /// of more than [`MAX_LINE`] bytes comes in pieces. Bytes that are not UTF-8 become `U+FFFD`.
+    /// Sets the listener that receives each line of standard output while the program runs, without the end of the
+    /// line. It receives all lines in order, including those past [`ExecOptions::max_output`] and a last line without
+    /// an end. A line of more than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) bytes is passed in pieces. Bytes that
+    /// are not UTF-8 become `U+FFFD`.
     ///
-    /// The listener runs on the task that reads the output: meanwhile the program may wait, and its time goes on.
+    /// The listener runs on the task that reads the output: while it runs, the program may block, and its time limit
+    /// continues.
     ///
     /// ```
     /// use toolgen_runtime::engine::executor::ExecOptions;
     ///
     /// let (lines, received) = std::sync::mpsc::channel();
     /// let options = ExecOptions::default().on_line(move |line| {
-    ///     // Nobody may be listening any more.
+    /// The receiver may have been dropped.
     ///     let _ = lines.send(line.to_owned());
     /// });
     /// # drop((options, received));
@@ -164,7 +166,7 @@ impl ExecOptions {
         self
     }
 
-    /// Returns the same options, restricted to what a context allows. An executor cannot tell hosts apart, so a
+    /// Returns the same options, restricted to what a context allows. An executor cannot distinguish hosts, so a
     /// context that allows only some hosts gets no network at all.
     #[must_use]
     pub fn restricted_to(mut self, limits: &EffectLimits) -> ExecOptions {
@@ -215,13 +217,13 @@ pub fn least<T: PartialOrd>(left: Option<T>, right: Option<T>) -> Option<T> {
     }
 }
 
-/// Checks that variables have names, and that neither names nor values hold a character that ends them.
+/// Checks that variables have names, and that neither names nor values contain a character that would end them.
 pub fn check_env(options: &ExecOptions) -> Result<(), ExecError> {
     let is_wrong = |(name, value): &&(String, String)| {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
     };
     match options.env.iter().find(is_wrong) {
-        Some((name, _)) => Err(ExecError::invalid(format!("{name:?} is not a variable of an environment"))),
+        Some((name, _)) => Err(ExecError::invalid(format!("{name:?} is not a valid environment variable"))),
         None => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Whether nothing is missing.
+    /// Whether no program is missing.
     #[must_use]
     pub fn success(&self) -> bool {
         self.missing.is_empty()
@@ -37,10 +37,10 @@ impl Capabilities {
     }
 }
 
-/// Prints each argument that is not a program. The names are arguments, not part of the script.
+/// Prints each argument that is not an available program. The names are arguments, not part of the script.
 const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || printf '%s\n' "$name"; done"#;
 
-/// Looks for programs where an executor runs them, all at once.
+/// Checks which programs are available to an executor, all with one command.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;
@@ -59,7 +59,7 @@ const SCRIPT: &str = r#"for name do command -v -- "$name" >/dev/null 2>&1 || pri
 ///
 /// # Errors
 ///
-/// If the check cannot be run.
+/// Returns an error if the check cannot run.
 pub async fn preflight(
     executor: &dyn Executor,
     programs: &[&str],
@@ -86,7 +86,7 @@ pub(super) async fn missing_by_shell<E: Executor + ?Sized>(
         ["sh", "-c", SCRIPT, "sh"].iter().chain(programs).map(|word| (*word).to_owned()).collect();
     let output = executor.run(&argv, options, cancel).await.map_err(|error| match error {
         ExecError::Start { program, message } => {
-            let message = format!("{message}; without it, no other program can be looked for");
+            let message = format!("{message}; without it, other programs cannot be checked");
             ExecError::Start { program, message }
         }
         error => error,

@@ -1,4 +1,4 @@
-//! An executor that runs nothing.
+//! An executor for tests that runs nothing.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// An executor for tests: returns the given outcomes in order, passes on the lines of their output, and
+/// An executor for tests: returns the given outcomes in order, passes the lines of their output to listeners, and
 /// records the commands. When no outcomes are left, every command succeeds without output.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Calls other tools, one step after the other. Each call passes all layers of the toolbox.
+//! Runs compositions: calls other tools sequentially. Each call passes all layers of the toolbox.
 
 use serde_json::{Map, Value};
 
@@ -42,11 +42,11 @@ pub(super) async fn run(
         Some(Value::String(text)) => ToolResult::text(text),
         Some(value) => ToolResult::json(value),
     };
-    // What the last step asks of the loop does not depend on how its result is shown.
+    // The request of the last step to the loop does not depend on how its result is shown.
     Ok(made.with_control(last.map(|last| last.control).unwrap_or_default()))
 }
 
-/// A step, and what is known when it runs.
+/// A step, and the values that are available when it runs.
 #[derive(Clone, Copy)]
 struct StepContext<'a> {
     arguments: &'a Map<String, Value>,
@@ -60,7 +60,8 @@ impl<'a> StepContext<'a> {
         Scope { arguments: self.arguments, steps: Some(self.results), item }
     }
 
-    /// Calls the tool once. Returns `None` if the condition does not hold, or the call failed and may fail.
+    /// Calls the tool once. Returns `None` if the condition does not hold, or if the call failed and the step is
+    /// optional.
     async fn once(self, item: Option<(usize, &'a Value)>) -> Result<Option<ToolResult>, ToolError> {
         let (step, scope) = (self.step, self.scope(item.map(|(_, item)| item)));
         if let Some(condition) = &step.condition
@@ -78,7 +79,7 @@ impl<'a> StepContext<'a> {
         if self.ctx.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        // What nobody decided about yet has not failed, and after too many calls nothing else would run.
+        // A call that waits for a decision has not failed, and after too many calls no other call would run.
         let stops = matches!(failure, ToolError::ApprovalRequired(_) | ToolError::InputRequired(_))
             || failure.code() == CALLS_EXCEEDED;
         if step.optional && !stops {
@@ -89,7 +90,7 @@ impl<'a> StepContext<'a> {
     }
 
     /// Calls the tool for each item, and returns the results in the order of the items. After a failure no further
-    /// call begins, and running ones are finished.
+    /// call starts, and running calls are finished.
     async fn each(self, each: &ForEach) -> Result<Option<Value>, ToolError> {
         let scope = self.scope(None);
         if let Some(condition) = self.step.condition.as_ref().filter(|condition| !reads_item(condition))
@@ -102,15 +103,12 @@ impl<'a> StepContext<'a> {
             Some(Value::Array(items)) => items.as_slice(),
             None if each.list.optional => &[],
             None => return Err(self.lacks(Unfilled(each.list.clone()))),
-            Some(_) => return Err(wrong(format!("step `{}` needs a list here", self.step.id))),
+            Some(_) => return Err(wrong(format!("step `{}` needs an array here", self.step.id))),
         };
         let limit = each.max_items as usize;
         if items.len() > limit {
             let id = &self.step.id;
-            return Err(wrong(format!(
-                "step `{id}` takes at most {limit} items, and these are {}",
-                items.len()
-            )));
+            return Err(wrong(format!("step `{id}` takes at most {limit} items, but got {}", items.len())));
         }
         let mut values = vec![Value::Null; items.len()];
         let mut waiting = items.iter().enumerate();
@@ -150,8 +148,7 @@ impl<'a> StepContext<'a> {
     }
 }
 
-/// Puts a text before that of an error of another tool. Waits and cancellations stay as they are: the toolbox
-/// recognizes them.
+/// Adds a prefix to the error of another tool. Waits and cancellations stay unchanged: the toolbox recognizes them.
 fn within(error: ToolError, location: &str) -> ToolError {
     match error {
         ToolError::ApprovalRequired(_) | ToolError::InputRequired(_) | ToolError::Cancelled => error,
@@ -179,14 +176,15 @@ fn declares(ctx: &ToolContext, step: &Step) -> bool {
     peers.specs().iter().any(|spec| spec.name.as_str() == step.tool.as_str() && spec.output.is_some())
 }
 
-/// Returns a result as later steps see it: the declared value if there is one, or else the text, as JSON if it is.
+/// Returns a result as later steps see it: the declared value if there is one, otherwise the text, parsed if it is
+/// JSON.
 fn value_of(result: &ToolResult, declared: bool) -> Value {
     if declared && let Ok(value) = result.structured() {
         return value.into_owned();
     }
     let text = result.to_text();
     match serde_json::from_str(&text) {
-        // A number that is not as it was written is a text of digits.
+        // A number that does not round-trip is kept as a string.
         Ok(Value::Number(number)) if number.to_string() != text.trim() => Value::String(text),
         Ok(value) => value,
         Err(_) => Value::String(text),

@@ -24,7 +24,7 @@ pub trait ToJson {
     /// Returns the value.
     fn to_json(&self) -> Value;
 
-    /// Whether the value is left out of an object that does not need it.
+    /// Whether the value is omitted from an object that does not need it.
     fn is_absent(&self) -> bool {
         false
     }
@@ -39,7 +39,7 @@ pub trait FromJson: Sized {
     ///
     /// # Errors
     ///
-    /// Returns the first place where the value does not fit.
+    /// Returns the first location where the value does not match.
     fn from_json(value: Value) -> Result<Self, JsonError>;
 
     /// Returns the value of a missing field; `None` if the field is required.
@@ -47,20 +47,20 @@ pub trait FromJson: Sized {
         None
     }
 
-    /// Whether its value does not depend on what is read, so that the answer need not be looked at.
+    /// Whether the value does not depend on the JSON that is read, so that the response need not be parsed.
     #[must_use]
     fn ignores_body() -> bool {
         false
     }
 
-    /// Whether `null` is one of its values, so that an optional field of it distinguishes `null` from absence.
+    /// Whether `null` is a value of the type, so that an optional field of it distinguishes `null` from absence.
     #[must_use]
     fn accepts_null() -> bool {
         false
     }
 }
 
-/// Where a value does not fit a type, and why.
+/// The location where a value does not match a type, and the reason.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JsonError {
     pointer: String,
@@ -68,27 +68,27 @@ pub struct JsonError {
 }
 
 impl JsonError {
-    /// Creates an error that the value as a whole does not fit.
+    /// Creates an error of the value as a whole.
     #[must_use]
     pub fn new(message: impl Into<String>) -> JsonError {
         JsonError { pointer: String::new(), message: message.into() }
     }
 
-    /// Creates an error that another kind of value was expected.
+    /// Creates an error for an unexpected type of value.
     #[must_use]
     pub fn expected(what: &str, given: &Value) -> JsonError {
         let given = match given {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
-            Value::String(_) => "a text",
-            Value::Array(_) => "a list",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         };
         JsonError::new(format!("expected {what}, got {given}"))
     }
 
-    /// Returns the key of the outermost object that leads to the value.
+    /// Returns the key of the outermost object that contains the value.
     #[doc(hidden)]
     pub fn first_key(&self) -> Option<String> {
         let first = self.pointer.strip_prefix('/')?.split('/').next()?;
@@ -131,7 +131,7 @@ pub fn object(always: &[(&str, &dyn ToJson)], given: &[(&str, &dyn ToJson)]) -> 
     Value::Object(map)
 }
 
-/// Builds an object with further fields.
+/// Builds an object with additional fields.
 #[must_use]
 pub fn with_extra<T: ToJson>(mut object: Value, extra: &BTreeMap<String, T>) -> Value {
     if let Value::Object(map) = &mut object {
@@ -162,7 +162,7 @@ impl FromJson for Value {
     }
 }
 
-/// An answer without a body. If there is one despite the document, it is ignored.
+/// A response without a body. A body that exists despite the document is ignored.
 impl FromJson for () {
     fn from_json(_: Value) -> Result<Self, JsonError> {
         Ok(())
@@ -199,7 +199,7 @@ impl FromJson for String {
     fn from_json(value: Value) -> Result<Self, JsonError> {
         match value {
             Value::String(text) => Ok(text),
-            other => Err(JsonError::expected("a text", &other)),
+            other => Err(JsonError::expected("a string", &other)),
         }
     }
 }
@@ -222,9 +222,9 @@ macro_rules! scalar {
 
 scalar!(bool, "a boolean", value => value.as_bool());
 scalar!(f64, "a number", value => value.as_f64());
-scalar!(i32, "an integer of 32 bits", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
-scalar!(i64, "an integer of 64 bits", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)));
-scalar!(u64, "a positive integer of 64 bits", value => value.as_u64().or_else(|| u64::try_from(to_integer(value.as_f64()?)?).ok()));
+scalar!(i32, "a 32-bit integer", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)).and_then(|n| i32::try_from(n).ok()));
+scalar!(i64, "a 64-bit integer", value => value.as_i64().or_else(|| to_integer(value.as_f64()?)));
+scalar!(u64, "a positive 64-bit integer", value => value.as_u64().or_else(|| u64::try_from(to_integer(value.as_f64()?)?).ok()));
 
 impl<T: ToJson> ToJson for Option<T> {
     fn to_json(&self) -> Value {
@@ -270,13 +270,13 @@ impl<T: ToJson> ToJson for Vec<T> {
 
 impl<T: FromJson> FromJson for Vec<T> {
     fn from_json(value: Value) -> Result<Self, JsonError> {
-        let Value::Array(items) = value else { return Err(JsonError::expected("a list", &value)) };
+        let Value::Array(items) = value else { return Err(JsonError::expected("an array", &value)) };
         let items = items.into_iter().enumerate();
         items.map(|(at, item)| T::from_json(item).map_err(|error| error.at(&at.to_string()))).collect()
     }
 }
 
-/// Keys are types that are written as texts.
+/// Keys are types that are written as strings.
 impl<K: ToJson, T: ToJson> ToJson for BTreeMap<K, T> {
     fn to_json(&self) -> Value {
         let name = |key: &K| match key.to_json() {
@@ -314,7 +314,7 @@ macro_rules! tuple {
 
         impl<$($type: FromJson),+> FromJson for ($($type,)+) {
             fn from_json(value: Value) -> Result<Self, JsonError> {
-                let Value::Array(items) = value else { return Err(JsonError::expected("a list", &value)) };
+                let Value::Array(items) = value else { return Err(JsonError::expected("an array", &value)) };
                 let mut items = items.into_iter();
                 // Missing items fail as `null` does.
                 Ok(($($type::from_json(items.next().unwrap_or_default())?,)+))

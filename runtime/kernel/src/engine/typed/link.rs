@@ -1,4 +1,4 @@
-//! A pointer that ends rustc's walk through types.
+//! A pointer that stops rustc's recursion through types.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -10,10 +10,10 @@ use super::json::{FromJson, JsonError, ToJson};
 
 /// A `Box` for documents whose types nest very deeply.
 ///
-/// rustc follows types through one another when it checks drops and `Send`, and functions through one another when it
-/// generates code, and gives up at a depth of 128 (its recursion limit, in whatever crate uses the type). It does not
-/// follow this pointer: every operation on the value goes through a trait object. Create one with `Link::from(value)`
-/// or `value.into()`.
+/// rustc follows types recursively when it checks drops and `Send`, and functions recursively when it generates code,
+/// and stops with an error at a depth of 128 (the recursion limit of the crate that uses the type). It does not
+/// follow this pointer: every operation on the value goes through a trait object. Create a link with
+/// `Link::from(value)` or `value.into()`.
 pub struct Link<T: 'static>(Box<dyn Holder<T> + Send + Sync>);
 
 trait Holder<T> {
@@ -31,14 +31,14 @@ pub trait Linkable: Clone + fmt::Debug + PartialEq + ToJson + Send + Sync {}
 
 impl<T: Clone + fmt::Debug + PartialEq + ToJson + Send + Sync> Linkable for T {}
 
-/// A type that links lead to, read through a table of all such types of its module. rustc visits a static once, so it
-/// does not follow readers that call each other endlessly.
+/// A type that links point to, read through a table of all such types of its module. rustc visits a static once, so
+/// it does not follow readers that call each other recursively.
 pub trait Linked: Linkable {
     /// Reads a value.
     ///
     /// # Errors
     ///
-    /// As [`FromJson::from_json`].
+    /// The errors of [`FromJson::from_json`].
     fn read(value: Value) -> Result<Self, JsonError>
     where
         Self: Sized;
@@ -146,7 +146,7 @@ impl<'de, T: Linked> serde_core::Deserialize<'de> for Link<T> {
     }
 }
 
-/// Lets links lead to generated types.
+/// Lets links point to generated types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __link {
@@ -165,7 +165,7 @@ macro_rules! __link {
                 fn read(
                     value: $crate::engine::typed::link::Value,
                 ) -> ::core::result::Result<Self, $crate::engine::typed::JsonError> {
-                    // Opaque, so that no optimization leads rustc past the table.
+                    // Opaque, so that no optimization makes rustc follow the table.
                     (::core::hint::black_box(&READERS).$type)(value)
                 }
             })*

@@ -1,6 +1,7 @@
-//! Types of other crates that generated types hold instead of texts of a format, each behind the feature of its crate.
+//! Types of other crates that generated types use instead of strings of a format, each behind the feature of its
+//! crate.
 
-/// Implements reading and writing of a type as its own text.
+/// Implements reading and writing of a type in its own string format.
 #[allow(unused_macros, reason = "each use of it is behind a feature")]
 macro_rules! by_text {
     ($($type:ty, $what:literal, $value:ident => $write:expr;)+) => {$(

@@ -99,5 +99,5 @@ async fn catalogue_shows_only_tools_the_principal_may_call() {
 #[tokio::test]
 async fn search_without_a_toolbox_is_an_error() {
     let error = call(&SearchTools::new(), json!({"query": "x"})).await.unwrap_err();
-    assert_eq!(error.to_string(), "tools can be looked up only in calls through a provider");
+    assert_eq!(error.to_string(), "tools can be looked up only in calls through a toolbox");
 }

@@ -1,4 +1,4 @@
-//! How a tool is called, in one line.
+//! The signature of a tool, in one line.
 
 use toolgen_core::internal::object_in;
 
@@ -6,14 +6,14 @@ use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Field, Kind, Shape, find_def};
 use crate::spec::ToolSpec;
 
-/// How many optional arguments a signature names.
+/// The maximum number of optional arguments in a signature.
 const MAX_OPTIONAL_SHOWN: usize = 8;
 
-/// How many values of an argument a signature names.
+/// The maximum number of values of an argument in a signature.
 const MAX_VALUES_SHOWN: usize = 6;
 
-/// Returns how a tool is called, in one line: `get_pet(id: integer, status?: "sold"|"open")`. The required arguments come
-/// first; of many optional ones, only the first eight are named.
+/// Returns the signature of a tool, in one line: `get_pet(id: integer, status?: "sold"|"open")`. Required arguments
+/// come first; of the optional ones, only the first eight are named.
 #[must_use]
 pub fn signature(spec: &ToolSpec) -> String {
     let fields = object_in(&spec.input, &spec.defs).into_iter().flat_map(|rules| &rules.fields);
@@ -31,7 +31,7 @@ pub fn signature(spec: &ToolSpec) -> String {
     format!("{}({})", spec.name, named.join(", "))
 }
 
-/// Returns the type of a value, looking into this many levels of lists and references.
+/// Returns the type of a value, expanding lists and references up to this many levels.
 fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
     let Some(below) = levels.checked_sub(1) else { return "…".to_owned() };
     match &shape.kind {

@@ -19,7 +19,7 @@ use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, Example, ToolName, ToolSpec};
 
-/// The most groups that an answer names.
+/// The maximum number of groups that a result names.
 const MAX_GROUPS_SHOWN: usize = 60;
 
 /// Returns the specification of one of the tools.
@@ -38,18 +38,18 @@ fn spec(name: ToolName, label: &'static str, description: String, schema: &'stat
 pub(super) fn search(name: ToolName, [_, describe, call]: &[Text; 3], about: &str) -> ToolSpec {
     let about = if about.is_empty() { String::new() } else { format!(" The tools are about: {about}.") };
     let text = format!(
-        "Finds tools by words. There are more tools than those listed: search for what you want to do, read how a tool is \
-         called with {describe}, and call it with {call}.{about}"
+        "Finds the tools that match a query. There are more tools than those listed: search for what you want to do, \
+         read the description of a tool with {describe}, and call it with {call}.{about}"
     );
-    let schema = r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The most tools to tell of."},"group":{"type":"string","description":"Only tools of this category or toolset."}},"required":["query"],"additionalProperties":false}"#;
+    let schema = r#"{"type":"object","properties":{"query":{"type":"string","minLength":1,"description":"What the tool should do, in a few words."},"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"The maximum number of tools to return."},"group":{"type":"string","description":"Only tools of this category or toolset."}},"required":["query"],"additionalProperties":false}"#;
     spec(name, "Search Tools", text, schema)
 }
 
 /// Returns the specification of the tool that describes others.
 pub(super) fn describe(name: ToolName, [search, _, call]: &[Text; 3]) -> ToolSpec {
     let text = format!(
-        "Tells how tools that {search} found are called: what they do, and the JSON Schema of the arguments that {call} \
-         takes for them."
+        "Describes tools that {search} found: what they do, and the JSON Schema of the arguments that {call} takes for \
+         them."
     );
     let schema = r#"{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10,"description":"The names of the tools."}},"required":["names"],"additionalProperties":false}"#;
     spec(name, "Describe Tool", text, schema)
@@ -57,16 +57,17 @@ pub(super) fn describe(name: ToolName, [search, _, call]: &[Text; 3]) -> ToolSpe
 
 /// Returns the specification of the tool that calls others.
 pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpec {
-    let text = format!("Calls a tool that {search} found, with the arguments that {describe} tells.");
+    let text =
+        format!("Calls a tool that {search} found, with arguments that match the schema of {describe}.");
     let schema = r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The name of the tool."},"arguments":{"type":"object","description":"The arguments of the tool."}},"required":["name"],"additionalProperties":false}"#;
-    // What a call does is known only with the name of the tool, whose own effects are judged.
+    // The effects of a call are known only with the name of the tool; that tool's effects are checked.
     ToolSpec { effects: Effects::UNDECLARED, ..spec(name, "Call Tool", text, schema) }
 }
 
 /// The tools that a call may use, sorted by name, without the three.
 fn allowed<'a>(shelf: &DiscoverableTools, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
     let Some(peers) = &ctx.turn().peers else {
-        let text = "tools can be looked up only in calls through a provider";
+        let text = "tools can be looked up only in calls through a toolbox";
         return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
     };
     let mut specs = peers.specs();
@@ -120,7 +121,7 @@ impl SearchTools {
         Ok(ToolResult::text(listing).with_details(json!({ "tools": tools })))
     }
 
-    /// Says that nothing was found, and in which groups there are tools.
+    /// Returns the message that nothing was found, with the names of the groups that have tools.
     fn nothing(&self, query: &str, group: Option<&str>, allowed: &[&ToolSpec]) -> String {
         let sets = self
             .shelf
@@ -132,7 +133,7 @@ impl SearchTools {
         let groups: BTreeSet<&str> = sets.map(|set| set.name.as_str()).chain(categories).collect();
         let within = group.map_or_else(String::new, |group| format!(" in the group '{}'", shown_name(group)));
         let mut listing = format!(
-            "No tool{within} fits '{}'. Say in other words what the tool should do.",
+            "No tool{within} matches '{}'. Describe in other words what the tool should do.",
             shown_name(query)
         );
         if !groups.is_empty() {
@@ -169,14 +170,14 @@ impl DescribeTool {
             }
         }
         match unknown {
-            // Nothing to show beside the mistake.
+            // There is no description to return besides the error.
             Some(reason) if entries.len() == 1 => Err(ToolError::failed_with("NOT_FOUND", reason)),
             _ => Ok(ToolResult::text(entries.join("\n"))),
         }
     }
 }
 
-/// Returns everything that a model needs for a call of the tool.
+/// Returns everything that a model needs to call the tool.
 fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     let dialect = ctx.dialect();
     // A dialect that cannot express a schema still reads arguments of its plain form.
@@ -191,7 +192,7 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
         }
     };
     if let Some(instead) = &spec.deprecated {
-        line("Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
+        line("Deprecated", if instead.is_empty() { "do not use this tool" } else { instead });
     }
     line("Returns", spec.returns.trim());
     line("Use for", spec.use_for.trim());
@@ -203,7 +204,7 @@ fn described(spec: &ToolSpec, ctx: &ToolContext) -> String {
     out
 }
 
-/// The tool that calls others. A toolbox never runs it: it calls the other tool instead.
+/// The tool that calls others. A toolbox never runs it, but calls the other tool instead.
 pub(super) struct CallTool {
     pub(super) spec: ToolSpec,
 }
@@ -233,7 +234,7 @@ tool!(CallTool, call);
 impl CallTool {
     #[expect(clippy::unused_self, reason = "as the other tools")]
     fn call(&self, _params: &Value, _ctx: &ToolContext) -> Result<ToolResult, ToolError> {
-        let text = "a tool can be called by its name only in calls through a provider";
+        let text = "a tool can be called by its name only in calls through a toolbox";
         Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text))
     }
 }

@@ -1,4 +1,4 @@
-//! Who approves calls, how long they wait, and where.
+//! Settings of approvals: who approves calls, how long calls wait, and where.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::layers::approval::Approvals;
 use crate::layers::middleware::Approver;
 
 impl ToolboxBuilder {
-    /// Sets the approver for calls for which middleware requires approval. Without an approver they wait for
+    /// Sets the approver for calls for which middleware requires approval. Without an approver, these calls wait for
     /// [`Toolbox::resume`](crate::Toolbox::resume).
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> ToolboxBuilder {
@@ -17,7 +17,7 @@ impl ToolboxBuilder {
     }
 
     /// Sets how long an [`Approver`], an input handler or an effect handler may take. There is no limit by default.
-    /// When the time is up, a call that needs approval or input keeps waiting, as after
+    /// When the limit is reached, a call that needs approval or input keeps waiting, as after
     /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
@@ -25,21 +25,22 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, the
-    /// store of [approvals](Self::approval_store). 30 seconds by default. Middleware and hooks that take longer refuse the call.
+    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, the store
+    /// of [approvals](Self::approval_store). Default: 30 seconds. Middleware and hooks that take longer refuse the
+    /// call.
     ///
     /// Only asynchronous callbacks can be interrupted. Functions that are called on the thread of the call, such as
-    /// those that receive events, updates and progress, delay it for as long as they take.
+    /// those that receive events, updates and progress, delay the call for as long as they take.
     #[must_use]
     pub fn callback_timeout(mut self, timeout: Duration) -> ToolboxBuilder {
         self.layers.callback_timeouts.callbacks = timeout;
         self
     }
 
-    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes; with fewer, the
-    /// toolbox is not built. The default is a random key that is never disclosed and that is dropped with this
-    /// toolbox and those built from it, so no waiting call outlives the program or moves to another. To allow that,
-    /// set an [`approval_store`](Self::approval_store) as well.
+    /// Sets the secret that seals calls that wait for approval or for input. It must have at least 32 random bytes;
+    /// otherwise the toolbox is not built. The default is a random key that is never disclosed and that is dropped
+    /// with this toolbox and those built from it, so a waiting call neither outlives the program nor moves to
+    /// another. To allow that, also set an [`approval_store`](Self::approval_store).
     #[must_use]
     pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ToolboxBuilder {
         self.layers.seals.set_key(secret.as_ref());
@@ -47,7 +48,7 @@ impl ToolboxBuilder {
     }
 
     /// Sets how long a call may wait for approval or for input before it can no longer be resumed:
-    /// [`APPROVAL_EXPIRY`](crate::layers::approval::APPROVAL_EXPIRY) by default.
+    /// [`DEFAULT_APPROVAL_EXPIRY`](crate::layers::approval::DEFAULT_APPROVAL_EXPIRY) by default.
     #[must_use]
     pub fn approval_expiry(mut self, expiry: Duration) -> ToolboxBuilder {
         self.layers.seals.expiry = expiry;
@@ -55,21 +56,23 @@ impl ToolboxBuilder {
     }
 
     /// Sets the store that remembers which calls were already resumed, so that each is resumed only once. The default
-    /// is a store in memory, shared by this toolbox and those built from it. It takes the place of an
-    /// [`approval_queue`](Self::approval_queue), which is such a store itself.
+    /// is a store in memory, shared by this toolbox and those built from it. It replaces an
+    /// [`approval_queue`](Self::approval_queue), which is also such a store.
     #[must_use]
     pub fn approval_store(mut self, approvals: Approvals) -> ToolboxBuilder {
         self.layers.seals.set_store(approvals);
         self
     }
 
-    /// Sets the queue in which calls wait for an approval that is not given at once, so that any process can show them,
-    /// decide about them, and carry out what was decided with
-    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided). It is the [`approval_store`](Self::approval_store), too. Set it, and the same [`approval_key`](Self::approval_key), on every
+    /// Sets the queue in which calls wait for an approval that is not given immediately. Any process can show these
+    /// calls, decide about them, and run the decided ones with
+    /// [`Toolbox::resume_decided`](crate::Toolbox::resume_decided). The queue is also the
+    /// [`approval_store`](Self::approval_store). Set it, and the same [`approval_key`](Self::approval_key), on every
     /// toolbox that makes or resumes such calls; a queue in memory needs no key.
     ///
-    /// If the queue cannot take a call, the answer is `APPROVAL_NOT_QUEUED`, and the call does not wait. A call that a tool
-    /// makes, or a sub-agent, does not wait in the queue either: when it could run, its caller is answered already.
+    /// If the queue cannot store a call, the call fails with `APPROVAL_NOT_QUEUED` and does not wait. A call that a
+    /// tool or a sub-agent makes does not wait in the queue either: by the time it could run, its caller has already
+    /// ended.
     #[must_use]
     pub fn approval_queue(mut self, approvals: Approvals) -> ToolboxBuilder {
         self.layers.seals.set_queue(approvals);

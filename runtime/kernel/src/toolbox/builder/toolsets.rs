@@ -1,4 +1,4 @@
-//! Toolsets and contexts, which narrow what a toolbox offers.
+//! Toolsets and contexts, which restrict the tools of a toolbox.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::registry::toolsets::{self, ContextSpec, Toolset};
 use crate::toolbox::ToolboxError;
 
 impl ToolboxBuilder {
-    /// Allows the tools of a toolset, as [`allow`](Self::allow) does, narrows the limits of the context by those of the
-    /// toolset, and applies the context that the toolset is meant for, as [`within`](Self::within) does.
+    /// Allows the tools of a toolset, as [`allow`](Self::allow) does, restricts the limits of the context to those of
+    /// the toolset, and applies the context of the toolset, as [`context_spec`](Self::context_spec) does.
     #[must_use]
     pub fn toolset(mut self, set: &Toolset) -> ToolboxBuilder {
         self.toolsets.push(set.clone());
@@ -24,9 +24,9 @@ impl ToolboxBuilder {
         }
     }
 
-    /// Narrows the toolbox to a context: its limits apply in addition to the others, tools that need scopes other than
-    /// its own are not available, its working directory is looked for in that of the toolbox's context, and its time
-    /// limit holds for the tools that set none, unless the toolbox's is shorter.
+    /// Restricts the toolbox to a context. The limits of the context apply in addition to the others, and tools that
+    /// need scopes other than its own are not available. Its working directory is resolved within that of the
+    /// toolbox's context. Its time limit applies to the tools that set none, unless the toolbox's is shorter.
     #[must_use]
     pub fn context_spec(mut self, context: &ContextSpec) -> ToolboxBuilder {
         self.contexts.push(context.clone());
@@ -34,15 +34,15 @@ impl ToolboxBuilder {
     }
 
     /// Lists only three tools, with which a model finds, reads about and calls the others; see
-    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the toolbox
-    /// and of principals say: through them a model only gets to what it may use anyway.
+    /// [`discovery`](crate::registry::discovery). The three are available regardless of the lists and rules of the
+    /// toolbox and of principals: through them a model only reaches tools that it may use anyway.
     #[must_use]
     pub fn discovery(mut self, discovery: Discovery) -> ToolboxBuilder {
         self.discovery = Some(discovery);
         self
     }
 
-    /// Applies the toolsets and the contexts. Every name must be that of a tool, even if a context takes it away.
+    /// Applies the toolsets and the contexts. Every name must be that of a tool, even if a context excludes the tool.
     pub(super) fn apply_sets(&mut self) -> Result<(), ToolboxError> {
         toolsets::check_all(&self.toolsets, &self.registry).map_err(ToolboxError::Toolset)?;
         for set in std::mem::take(&mut self.toolsets) {
@@ -58,7 +58,7 @@ impl ToolboxBuilder {
         Ok(())
     }
 
-    /// Adds the tools with which a model finds the others, of which the toolsets are groups.
+    /// Adds the tools with which a model finds the others. The toolsets are their groups.
     pub(super) fn add_discovery(&mut self) -> Result<Option<Discovered>, ToolboxError> {
         let Some(mut discovery) = self.discovery.clone() else { return Ok(None) };
         self.check_known(discovery.pinned().iter().map(Text::as_str))?;
@@ -66,7 +66,7 @@ impl ToolboxBuilder {
             discovery = discovery.group(set.clone());
         }
         let discovered = discovery.open(&self.registry).map_err(|(name, error)| {
-            ToolboxError::Discovery(format!("'{name}' is not a name of a tool: {error}"))
+            ToolboxError::Discovery(format!("'{name}' is not a valid tool name: {error}"))
         })?;
         for tool in &discovered.tools {
             if self.registry.index(tool.name()).is_some() {
@@ -75,7 +75,7 @@ impl ToolboxBuilder {
         }
         let extended = self.registry.extend(discovered.tools.iter().cloned());
         self.registry = extended.map_err(ToolboxError::NotSealed)?;
-        // The tools before it have become more.
+        // The new tools shift the indices of the others.
         self.reader = self.reader.and_then(|_| self.registry.index(READ_RESULT));
         Ok(Some(discovered))
     }

@@ -1,4 +1,4 @@
-//! What a call touches, and whether two calls conflict.
+//! The resources that a call touches, and whether two calls conflict.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::toolbox::Toolbox;
 /// The maximum number of resources of one template; beyond it, the footprint is everything with the same beginning.
 const MAX_RESOURCES: usize = 64;
 
-/// What a call touches.
+/// The resources that a call touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Footprint {
     exclusive: bool,
@@ -28,8 +28,8 @@ pub(super) struct Footprint {
     requires: Vec<Text>,
 }
 
-/// A resource as a text that is a prefix of another only if it covers it: levels end with `/`. Without a `/` at its
-/// end it stands for everything that starts with it.
+/// A resource as a string that is a prefix of another only if it covers it: levels end with `/`. Without a `/` at its
+/// end it covers everything that starts with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resource(String);
 
@@ -93,12 +93,12 @@ impl Footprint {
         &self.requires
     }
 
-    /// Returns whether the call declares neither what it reads nor what it writes.
+    /// Whether the call declares neither what it reads nor what it writes.
     pub(super) fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// Returns whether the calls must not overlap because of what they read and write.
+    /// Whether the calls must not overlap because of what they read and write.
     pub(super) fn conflicts(&self, other: &Footprint) -> bool {
         let disturbs = |one: &Footprint, other: &Footprint| {
             one.writes
@@ -117,7 +117,7 @@ impl Footprint {
 }
 
 impl Resource {
-    /// Creates a resource from a text, which is `whole` unless something unknown follows it.
+    /// Creates a resource from a string, which is `whole` unless something unknown follows it.
     fn new(text: &str, whole: bool, directory: Option<&Path>) -> Resource {
         let scheme = text.find([':', '/']).filter(|at| text[*at..].starts_with(':')).map_or(0, |at| at + 1);
         let (scheme, mut path) = text.split_at(scheme);
@@ -131,7 +131,7 @@ impl Resource {
             joined = format!("{}/{path}", directory.display());
             path = &joined;
         }
-        // The last level is known only in part.
+        // The last level is only partly known.
         let (path, last) =
             if whole { (path, "") } else { path.split_at(path.rfind('/').map_or(0, |at| at + 1)) };
         let absolute = path.starts_with('/');
@@ -207,7 +207,7 @@ fn next_argument(template: &str) -> Option<(&str, &str, &str)> {
     Some((literal, name, after))
 }
 
-/// Returns the texts an argument stands for; `None` if it cannot name a resource.
+/// Returns the strings that replace an argument; `None` if it cannot name a resource.
 fn values(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),

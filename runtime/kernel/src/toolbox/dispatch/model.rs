@@ -17,7 +17,7 @@ use super::footprint::Footprint;
 use crate::base::future::BoxFuture;
 use crate::base::join::Join;
 
-/// A future that is finished by another thread.
+/// A future that another thread completes.
 #[derive(Default)]
 struct Elsewhere(Mutex<(bool, Option<Waker>)>);
 
@@ -33,7 +33,7 @@ impl Elsewhere {
         }
     }
 
-    /// Wakes the task without a reason.
+    /// Wakes the task spuriously.
     fn stir(&self) {
         let waker = self.0.lock().unwrap().1.clone();
         if let Some(waker) = waker {
@@ -43,7 +43,7 @@ impl Elsewhere {
 
     async fn ended(self: Arc<Self>) {
         poll_fn(|cx| {
-            // Wakers are loom's, which switches when they are cloned or dropped: never under the lock.
+            // Wakers are loom's; loom switches when they are cloned or dropped, which must not happen under the lock.
             let mut waker = Some(cx.waker().clone());
             let mut state = self.0.lock().unwrap();
             if state.0 {
@@ -123,8 +123,8 @@ impl Turn for Model {
     }
 }
 
-/// Allows no more than two preemptions: all known bugs in such code show up within that bound, and three threads would
-/// take hours otherwise.
+/// Allows at most two preemptions: all known bugs in such code occur within that bound, and three threads would take
+/// hours otherwise.
 fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);

@@ -1,4 +1,4 @@
-//! Decides which call of a turn starts when, independently of what a call is and how it runs.
+//! Decides when the calls of a turn start, independently of what a call is and how it runs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use super::footprint::Footprint;
 use crate::base::frozen::Text;
 use crate::base::future_set::Join;
 
-/// The reason why a call is answered without running.
+/// The reason why a call gets a response without running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The turn was cancelled.
@@ -19,11 +19,11 @@ pub(super) enum Refusal {
     TooMany,
 }
 
-/// The calls of a turn, by position. For each call, exactly one of `run` and `refuse` is called, once; `None` would
-/// mean that it was called before.
+/// The calls of a turn, by index. For each call, exactly one of `run` and `refuse` is called, once; `None` would mean
+/// that it was called before.
 pub(super) trait Turn {
     type Answer;
-    /// The run of a call. Not a boxed future with a lifetime, with which the compiler could not tell that the future
+    /// The run of a call. Not a boxed future with a lifetime: with it, the compiler could not prove that the future
     /// of a dispatch is `Send`.
     type Run: Future<Output = Self::Answer> + Unpin;
 
@@ -35,7 +35,7 @@ pub(super) trait Turn {
     fn is_interrupted(&self) -> bool;
 }
 
-/// Runs the calls of a turn in steps of `size`. Returns the answers in order, and whether the turn was interrupted.
+/// Runs the calls of a turn in steps of `size`. Returns the responses in order, and whether the turn was interrupted.
 pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::Answer>, bool) {
     let count = turn.len();
     let mut responses: Vec<Option<T::Answer>> = std::iter::repeat_with(|| None).take(count).collect();
@@ -56,7 +56,7 @@ pub(super) async fn drive<T: Turn>(size: NonZeroUsize, mut turn: T) -> (Vec<T::A
     (responses.into_iter().flatten().collect(), interrupted)
 }
 
-/// Runs the calls from `begin` on, one for each place in `answers`.
+/// Runs the calls from `begin` on, one for each slot of `responses`.
 async fn step<T: Turn>(turn: &mut T, begin: usize, responses: &mut [Option<T::Answer>]) {
     if let [response] = responses {
         if let Some(answered) = start_run(turn, begin) {
@@ -85,7 +85,7 @@ fn start_run<T: Turn>(turn: &mut T, index: usize) -> Option<T::Run> {
     if turn.is_cancelled() { turn.refuse(index, Refusal::Cancelled) } else { turn.run(index) }
 }
 
-/// Which calls of a step wait for which.
+/// The waiting relation between the calls of a step.
 #[derive(Debug)]
 struct Order {
     /// The calls that may start, in order.
@@ -101,7 +101,8 @@ impl Order {
         let count = footprints.len();
         let mut order =
             Order { ready: VecDeque::new(), waits_for: vec![0; count], holds_up: vec![Vec::new(); count] };
-        // An exclusive call waits for all calls since the last one, and holds up all calls until the next one.
+        // An exclusive call waits for all calls since the last exclusive one, and blocks all calls until the next
+        // one.
         let mut barrier = None;
         let mut begin = 0;
         while begin < count {
@@ -120,10 +121,10 @@ impl Order {
         order
     }
 
-    /// Notes which of these calls, none of them exclusive, wait for which.
+    /// Records which of these calls, none of them exclusive, wait for which.
     fn relate(&mut self, footprints: &[Footprint], calls: Range<usize>) {
         let mut of_tool: BTreeMap<&Text, Vec<usize>> = BTreeMap::new();
-        // Most calls touch nothing; only those that do are compared with each other.
+        // Most calls touch nothing; only the others are compared with each other.
         let mut touching: Vec<usize> = Vec::new();
         for later in calls {
             let footprint = &footprints[later];

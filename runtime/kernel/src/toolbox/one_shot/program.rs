@@ -1,4 +1,4 @@
-//! A program that serves tools one-shot.
+//! A program that runs one call of a tool.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,10 +22,10 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::toolbox::{ToolMeta, Toolbox};
 
-/// How long the end of the program waits for work that cannot be interrupted.
+/// How long the program waits at its end for work that cannot be interrupted.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What the words of the command line ask for.
+/// The request of the command line.
 enum Request {
     Help,
     List,
@@ -33,17 +33,17 @@ enum Request {
     Call(Option<String>),
 }
 
-/// Runs a program that answers one call and ends: `NAME TOOL < arguments.json`. The name of the tool may be left out if
-/// there is only one. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` both in
-/// words.
+/// Runs a program that runs one call and exits: `NAME TOOL < arguments.json`. The name of the tool may be omitted if
+/// there is only one tool. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` a
+/// description of both.
 ///
-/// The standard output holds one JSON object, see [`one_shot`](super); progress, and what only an operator may know
-/// about an error, go to the standard error. The arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`,
-/// `SIGTERM`) cancels the call, which ends the programs it started.
+/// Standard output gets one JSON object, see [`one_shot`](super). Progress, and the details of an error that only an
+/// operator may see, go to standard error. The size of the arguments is limited to [`MAX_INPUT_BYTES`]. An
+/// interruption (`SIGINT`, `SIGTERM`) cancels the call, which ends the programs it started.
 ///
 /// `words` is the command line, with the name of the program first; `toolbox` builds the toolbox, in the asynchronous
-/// runtime of the program. Results should not be cut into pages there
-/// ([`without_pages`](crate::toolbox::ToolboxBuilder::without_pages)): there is nobody to read on.
+/// runtime of the program. Disable paging there ([`without_paging`](crate::toolbox::ToolboxBuilder::without_paging)),
+/// because there is no second call to read the rest of a result.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -77,16 +77,16 @@ pub fn main<E: fmt::Display>(
         Err(response) => (response.json.to_string(), response.status),
     };
     match writeln!(io::stdout(), "{text}") {
-        // A reader that leaves has enough.
+        // If the reader closes the pipe, it has read enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(io::stderr(), "the answer cannot be written: {error}");
+            let _ = writeln!(io::stderr(), "the output cannot be written: {error}");
             ExitCode::FAILURE
         }
         _ => ExitCode::from(status),
     }
 }
 
-/// Returns what is written to the standard output, and the exit status.
+/// Returns the content of standard output, and the exit status.
 fn run<E: fmt::Display>(
     name: &str,
     words: impl Iterator<Item = OsString>,
@@ -122,16 +122,16 @@ fn run<E: fmt::Display>(
     Ok(done)
 }
 
-/// Ends the runtime even if a thread, which nothing can stop, is still working.
+/// Shuts the runtime down even if a thread, which cannot be stopped, is still working.
 fn end(runtime: Runtime) {
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
 }
 
 fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Request, String> {
-    let help = format!("`{name} --help` shows what there is");
+    let help = format!("see `{name} --help`");
     let mut given = Vec::new();
     for word in words {
-        given.push(word.into_string().map_err(|_| format!("A word is not UTF-8; {help}"))?);
+        given.push(word.into_string().map_err(|_| format!("An argument is not UTF-8; {help}"))?);
     }
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     match given.as_slice() {
@@ -141,15 +141,15 @@ fn understood(name: &str, words: impl Iterator<Item = OsString>) -> Result<Reque
         ["--schema", tool] => Ok(Request::Schema(Some((*tool).to_owned()))),
         [] => Ok(Request::Call(None)),
         [tool] if !tool.starts_with('-') => Ok(Request::Call(Some((*tool).to_owned()))),
-        [option, ..] if option.starts_with('-') => Err(format!("There is no option `{option}`; {help}")),
+        [option, ..] if option.starts_with('-') => Err(format!("Unknown option `{option}`; {help}")),
         [_, more, ..] => Err(format!(
-            "`{more}` is too much: the arguments are a JSON object on the standard input; {help}"
+            "Unexpected argument `{more}`: the tool reads its arguments as JSON from standard input; {help}"
         )),
         _ => Err(help),
     }
 }
 
-/// Returns the tool that is meant: the only one, if none is named.
+/// Returns the named tool, or the only tool if none is named.
 fn chosen(name: Option<String>, tools: &[ToolMeta]) -> Result<&ToolMeta, OneShotOutput> {
     let names = || tools.iter().map(|tool| tool.name.as_str());
     let all = || names().collect::<Vec<_>>().join(", ");
@@ -170,11 +170,12 @@ fn wrong(code: &'static str, reason: String) -> OneShotOutput {
     OneShotOutput { status: 2, ..OneShotOutput::failed(&ToolError::failed_with(code, reason)) }
 }
 
-/// Returns the standard input, or one byte more than is allowed.
+/// Returns standard input, or one byte more than is allowed.
 fn input() -> Result<Vec<u8>, String> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        let _ = writeln!(io::stderr(), "The arguments, as a JSON object; the end of the input sends them:");
+        let _ =
+            writeln!(io::stderr(), "Enter the arguments as a JSON object, and end the input to send them:");
     }
     let mut bytes = Vec::new();
     let max = u64::try_from(MAX_INPUT_BYTES).unwrap_or(u64::MAX);
@@ -182,7 +183,7 @@ fn input() -> Result<Vec<u8>, String> {
     read.map(|_| bytes).map_err(|error| error.to_string())
 }
 
-/// Answers a call, which an interruption cancels.
+/// Runs a call, which an interruption cancels.
 async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOutput {
     let cancel = CancellationToken::new();
     let watch = tokio::spawn({
@@ -200,8 +201,8 @@ async fn interruptible(toolbox: &Toolbox, tool: &str, input: &[u8]) -> OneShotOu
     response
 }
 
-/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on
-/// these signals do not end the program. If no handler can be set, they do, and this never ends.
+/// Completes when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From
+/// then on these signals do not end the program. If no handler can be set, they do, and this future never completes.
 #[cfg(unix)]
 pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -214,7 +215,7 @@ pub async fn interrupted() {
     poll_fn(arrived).await;
 }
 
-/// Ends when the program is told to stop.
+/// Completes when the program is told to stop.
 #[cfg(not(unix))]
 pub async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
@@ -233,12 +234,12 @@ fn help(name: &str, tools: &[ToolMeta]) -> String {
         format!("  {name:width$}  {first}\n")
     });
     format!(
-        "Answers one call of a tool: reads the arguments as a JSON object from the standard input and writes \
+        "Runs one call of a tool: reads the arguments as a JSON object from standard input and writes \
          {{\"result\": …}}, {{\"results\": […]}} or {{\"error\": …, \"code\": …}}.\n\n\
          Usage:\n  {usage}\n  {name} --schema TOOL    prints the schema of the arguments\n  \
          {name} --list           prints all tools as JSON\n\n\
          Tools:\n{}\n\
-         Exit status: 0 a result, 1 an error, 2 wrong usage, 130 interrupted",
+         Exit status: 0 a result, 1 an error, 2 a usage error, 130 interrupted",
         lines.collect::<String>()
     )
 }

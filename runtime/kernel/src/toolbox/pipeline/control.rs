@@ -1,4 +1,4 @@
-//! Carries out what a result requests.
+//! Handles the requests of results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,14 +30,14 @@ use crate::spec::ToolSpec;
 use crate::toolbox::{Admitted, Toolbox};
 use toolgen_core::internal::BorrowedValue;
 
-/// The handlers of what results request.
+/// The handlers of requests of results.
 #[derive(Clone, Default)]
 pub(crate) struct Controls {
     pub(crate) effects: BTreeMap<Text, Arc<dyn EffectHandler>>,
     pub(crate) input: Option<Arc<dyn InputHandler>>,
 }
 
-/// The outcome of asking for input.
+/// The outcome of requesting input.
 enum InputOutcome {
     Answer(Value),
     Later(InputRequest),
@@ -56,15 +56,15 @@ impl Toolbox {
         let (inner, spec, ctx) = (self.inner(), admitted.spec, seen.ctx());
         let (layers, controls) = (&inner.layers, &inner.layers.controls);
         let tool = &**inner.build(admitted)?;
-        // A tool may run again only if there is an input handler.
+        // A tool can run again only if there is an input handler.
         let kept = controls.input.is_some().then(|| arguments.clone().into_value());
         let brings = call.brings();
-        // The questions asked before the call was resumed are unknown.
+        // The inputs that were requested before the call was resumed are unknown.
         brings
             .inputs
             .iter()
             .for_each(|response| ctx.hide(&layers.redactor.secrets_in_answer(None, response)));
-        // Boxed: few calls resume, and all would reserve the space for it.
+        // Boxed: few calls resume, and all others would reserve the space for it.
         let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
         let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
@@ -119,7 +119,7 @@ impl Toolbox {
 }
 
 impl Layers {
-    /// Returns the answer to a call whose tool needs more input.
+    /// Returns the error of a call whose tool needs more input.
     fn waits(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
@@ -153,7 +153,7 @@ impl Controls {
             Some(Err(silence)) => {
                 let how = match silence {
                     CallbackFailure::Panicked => "failed",
-                    CallbackFailure::Late => "was not done in time",
+                    CallbackFailure::Late => "did not complete in time",
                 };
                 let text = format!("the effect '{}' {how}", effect.name);
                 return Err(ToolError::failed_with(EFFECT_FAILED, text));
@@ -162,13 +162,13 @@ impl Controls {
         match result.control {
             Control::Continue | Control::Complete { .. } => Ok(result),
             Control::Effect(_) | Control::NeedInput(_) => {
-                let text = format!("the effect '{}' asked for something itself", effect.name);
+                let text = format!("the effect '{}' made a request itself", effect.name);
                 Err(ToolError::failed_with(EFFECT_FAILED, text))
             }
         }
     }
 
-    /// Returns an answer that fits, or the request if there is no answer now.
+    /// Returns an input that matches, or the request if there is no input now.
     async fn ask(
         &self,
         request: InputRequest,
@@ -177,7 +177,7 @@ impl Controls {
         limit: Option<Duration>,
     ) -> Result<InputOutcome, ToolError> {
         if answered >= MAX_INPUT_ROUNDS {
-            let text = format!("the tool asked for input more than {MAX_INPUT_ROUNDS} times");
+            let text = format!("the tool requested input more than {MAX_INPUT_ROUNDS} times");
             return Err(ToolError::failed_with("INPUT_ROUNDS", text));
         }
         let Some(handler) = &self.input else { return Ok(InputOutcome::Later(request)) };
@@ -206,8 +206,7 @@ impl Controls {
             }
         }
         let lines: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
-        let text =
-            format!("The tool needs input, and the answer to its question is not valid: {}", request.message);
+        let text = format!("The tool needs input, and the given input is not valid: {}", request.message);
         Err(ToolError::failed_with("INPUT_INVALID", text).with_operator_detail(lines.join("\n")))
     }
 }
@@ -232,11 +231,11 @@ fn nested_wait_error(error: ToolError, call: &ToolCall) -> ToolError {
     }
 }
 
-/// Returns the answer to a request as the tool gets it, or everything that is wrong with it.
+/// Returns the input for a request as the tool gets it, or all problems with it.
 pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, Vec<ArgumentProblem>> {
     const KEY: &str = "answer";
     let Some(response) = shallow(response) else {
-        let message = format!("the answer is nested more than {MAX_DEPTH} levels deep");
+        let message = format!("the input is nested more than {MAX_DEPTH} levels deep");
         return Err(vec![ArgumentProblem {
             pointer: String::new(),
             kind: ArgumentProblemKind::Value,
@@ -249,7 +248,7 @@ pub(super) fn fitted(request: &InputRequest, response: Value) -> Result<Value, V
         let (shape, defs) = read(schema);
         return decode(&response, &shape, &defs, &JSON_SCHEMA);
     }
-    // Arguments are always objects, so an answer, which may be something else, is wrapped in one to be checked.
+    // Arguments are always objects, so an input, which may be another type, is wrapped in one to be checked.
     let mut around = json!({ "type": "object", "properties": { KEY: schema }, "required": [KEY] });
     for defs in ["$defs", "definitions"] {
         if let Some(named) = schema.get(defs) {
@@ -287,7 +286,7 @@ fn complete(spec: &ToolSpec, result: &mut ToolResult) {
             result.added_to_details("next_state");
         }
         result.details["next_state"] = Value::from(signal.as_str());
-        // A model that reads the value reads all of it.
+        // The text must not be cut: the model reads the whole value.
         if let [Content::Text(text)] = &mut result.content[..]
             && *text == before
         {

@@ -23,9 +23,9 @@ use crate::layers::redact::ToolRedactor;
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
-/// The answer to a model when middleware would change what was approved.
-const CHANGED: &str =
-    "The call was not executed: it was approved as it is, and tool middleware wants to change it.";
+/// The message for a model if middleware would change approved arguments.
+const CHANGED: &str = "The call was not executed: a person approved these exact arguments, and middleware would \
+                       have changed them.";
 
 /// Valid arguments in both forms.
 struct Arguments {
@@ -59,7 +59,7 @@ impl Arguments {
     }
 }
 
-/// Returns the arguments as those who approve the call see them, if they can be shown whole.
+/// Returns the arguments as approvers see them, if they can be shown completely.
 fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
     redactor
         .map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments))
@@ -67,7 +67,7 @@ fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, Too
 }
 
 impl Layers {
-    /// Returns the arguments, checked and as all middleware left them, and the approved call if it was just approved.
+    /// Returns the arguments, checked and changed by all middleware, and the approved call if it was just approved.
     /// The tool is the registered one, with its registry.
     pub(super) async fn decide(
         &self,
@@ -115,7 +115,7 @@ impl Layers {
         if reasons.is_empty() {
             return Ok((arguments.wire, None));
         }
-        // Boxed: few calls come here, and all would reserve the space for it.
+        // Boxed: few calls get here, and all others would reserve the space for it.
         let visible = seen(redactor, &arguments.redacted)?;
         let decision = record.decision();
         let asked =
@@ -152,13 +152,13 @@ impl Layers {
         decided.ok_or(ToolError::Cancelled)?.map_err(|silence| {
             ToolError::denied(match silence {
                 CallbackFailure::Panicked => "tool middleware panicked",
-                CallbackFailure::Late => "tool middleware did not answer in time",
+                CallbackFailure::Late => "tool middleware did not respond in time",
             })
         })
     }
 
     /// Returns the call as approved. The request is sealed before the approver sees it: it can be stored and resumed,
-    /// unless the call runs before.
+    /// unless the call runs first.
     async fn approve(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
@@ -176,7 +176,7 @@ impl Layers {
         let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
         let text = match (decision, &self.approver) {
-            // What was decided in the run that is replayed; the approver is not asked.
+            // The decision in the replayed run; the approver is not called.
             (Some(text), _) => text,
             (None, None) => Approval::Later,
             (None, Some(approver)) => {

@@ -1,4 +1,4 @@
-//! Runs a call that every layer has let pass: alone if it has to be, and recorded.
+//! Runs a call that every layer has admitted: alone if it is exclusive, and recorded.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::layers::layer::{self, Invocation, Next, Outcome};
 use toolgen_core::internal::BorrowedValue;
 
 impl Layers {
-    /// Runs a tool within the layers around it, alone if it is exclusive and never at the same time as one that is, unless
-    /// the request that the call resumes was resumed before.
+    /// Runs a tool within the layers around it, alone if it is exclusive and otherwise never concurrently with an
+    /// exclusive one, unless the request that the call resumes was resumed before.
     pub(super) async fn execute<'a>(
         &self,
         (tool, seen): (&'a dyn AgentTool, &Invocation<'_>),
@@ -42,13 +42,13 @@ impl Layers {
         if around.is_empty() {
             return start.run().await;
         }
-        // On the heap: few tools have such layers, and all would reserve the space for it.
+        // On the heap: few tools have such layers, and all others would reserve the space for it.
         let run = Box::pin(async move { Next::new(around, seen, || Box::pin(start.run())).run().await });
         Box::pin(layer::pass(around, seen, run)).await
     }
 }
 
-/// A call that goes on to its tool.
+/// The start of a call that continues to its tool.
 struct Start<'a, 'r> {
     layers: &'r Layers,
     tool: &'a dyn AgentTool,
@@ -64,7 +64,7 @@ impl Start<'_, '_> {
     async fn run(self) -> Outcome {
         let patience = self.layers.callback_timeouts.callbacks;
         recorded(self.record, self.ctx, patience).await?;
-        // Nothing comes between this and the tool: what was approved and cannot be recorded stays approved.
+        // This is the last step before the tool: an approved call that cannot be recorded stays approved.
         if !self.spends.is_empty() {
             Box::pin(self.layers.seals.spend(self.spends, patience)).await?;
         }
@@ -72,7 +72,7 @@ impl Start<'_, '_> {
         if let Some(span) = self.ctx.span() {
             span.runs();
         }
-        // No `match`: every call would hold the room for an answer of a replay while its tool runs.
+        // No `match`: otherwise the future of every call would contain the outcome of a replay while its tool runs.
         if let Some(outcome) = self.record.answer() {
             self.seen.start(true);
             return outcome;
@@ -82,11 +82,11 @@ impl Start<'_, '_> {
     }
 }
 
-/// Records the intent of a call. If that takes time, the call does not run once the caller gives up or the time limit
-/// of callbacks is reached.
+/// Records the intent of a call. If that takes time, the call does not run if the caller cancels or the time limit of
+/// callbacks is reached.
 async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
     let Some(written) = record.intent()? else { return Ok(()) };
-    // On the heap: every call would hold the room for what few do.
+    // On the heap: otherwise the future of every call would contain what few calls need.
     let written = Box::pin(callback::with_timeout(Some(limit), written));
     match ctx.caller_token().run_until_cancelled(written).await {
         None => Err(ToolError::Cancelled),

@@ -26,7 +26,7 @@ use event_order::Gate;
 /// The observers of one call.
 pub(super) struct Observers {
     hooks: Option<Arc<dyn Hooks>>,
-    /// How long a hook may take.
+    /// The time limit of a hook.
     hook_timeout: Duration,
     events: Option<Events>,
     id: Text,
@@ -76,7 +76,7 @@ impl Observers {
         }))
     }
 
-    /// Returns a context that reports to these observers first. Its reports hold no secrets of the call.
+    /// Returns a context that reports to these observers first. Its reports contain no secrets of the call.
     pub(super) fn instrument(self: &Arc<Self>, around: &TurnContext) -> Arc<TurnContext> {
         let mut own = around.clone();
         let (watch, next) = (Arc::clone(self), around.on_progress.clone());
@@ -93,7 +93,7 @@ impl Observers {
         Arc::new(own)
     }
 
-    /// Lets the call begin, or returns the answer to give instead.
+    /// Lets the call begin, or returns the response that replaces it.
     pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<Box<ToolResponse>> {
         if let Some(hooks) = &self.hooks {
             let asked =
@@ -116,13 +116,13 @@ impl Observers {
         None
     }
 
-    /// Notes that the call was approved, and by whom; empty if not named.
+    /// Records that the call was approved, and by whom; empty if unnamed.
     pub(super) fn approved(&self, by: &Text) {
         // The first one stays; a call is approved once.
         let _ = self.approved_by.set(by.clone());
     }
 
-    /// Reports that the call was answered.
+    /// Reports the response of the call.
     pub(super) async fn ends(&self, response: &ToolResponse, ctx: &ToolContext) {
         if !self.ended(&response.outcome, response.duration, ctx)
             && let Some(events) = &self.events
@@ -131,7 +131,7 @@ impl Observers {
             let _ = Box::pin(with_timeout(Some(self.hook_timeout), events.ended.notified())).await;
         }
         if let Some(hooks) = &self.hooks {
-            // The answer is final; what a hook makes of it does not concern the call.
+            // The response is final; an error of a hook does not affect the call.
             let notified = with_timeout(Some(self.hook_timeout), async {
                 hooks.after_tool_execution(response, ctx).await
             });
@@ -139,7 +139,7 @@ impl Observers {
         }
     }
 
-    /// Reports that the call was answered without being run: no hook is called.
+    /// Reports that the call got a response without running: no hook is called.
     pub(super) fn passed_over(&self, response: &ToolResponse, ctx: &ToolContext) {
         self.began(&Value::Null, ctx);
         self.ended(&response.outcome, response.duration, ctx);
@@ -202,7 +202,7 @@ impl Observers {
     /// Sends an event of a running call.
     fn report(&self, kind: impl FnOnce(&Events) -> EventKind) {
         let Some(events) = self.events.as_ref().filter(|events| events.gate.enter()) else { return };
-        // An error of a subscriber does not concern the call.
+        // An error of a subscriber does not affect the call.
         contained(|| (events.on_event)(self.event(kind(events))));
         if let Some(end) = events.gate.leave() {
             contained(|| (events.on_event)(end));
@@ -232,8 +232,8 @@ impl Events {
     }
 }
 
-/// A call that has begun. If it is dropped without an answer, because its caller abandoned it, the subscriber of
-/// events learns of it; in either case, work that the call left behind reports nothing.
+/// A call that has begun. If it is dropped without a response because its caller abandoned it, the subscriber of
+/// events is notified. In either case, work that the call left behind reports nothing.
 pub(super) struct CallGuard<'a> {
     watch: Option<&'a Observers>,
     ctx: &'a ToolContext,
@@ -245,7 +245,7 @@ impl<'a> CallGuard<'a> {
         CallGuard { watch, ctx, since }
     }
 
-    /// Notes that the call has an answer, which is reported next.
+    /// Marks the call as answered; its response is reported next.
     pub(super) fn answered(mut self) {
         self.watch = None;
     }

@@ -1,4 +1,4 @@
-//! The spans of a call, around its way from the first layer to the tool.
+//! The spans of a call, around its path from the first layer to the tool.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use crate::layers::layer::Outcome;
 use crate::layers::observer::Observer;
 
-/// A call whose steps run within the spans that layers made of it.
+/// A call whose steps run within the spans that layers created for it.
 pub(super) struct Spanned<'s, F> {
     pub(super) spans: &'s mut [Box<dyn Observer>],
     pub(super) run: F,
@@ -20,14 +20,14 @@ impl<F: Future<Output = Outcome> + Unpin> Future for Spanned<'_, F> {
         if spans.is_empty() {
             return Pin::new(run).poll(cx);
         }
-        // On the heap: calls of tools by tools hold one another on the stack.
+        // On the heap: nested calls of tools would otherwise use a lot of stack.
         let mut came = Box::new(Poll::Pending);
         within(spans, &mut || *came = Pin::new(&mut *run).poll(cx));
         *came
     }
 }
 
-/// Takes a step within observers, of which the first is the outermost.
+/// Runs a step within observers; the first is the outermost.
 pub(super) fn within(spans: &[Box<dyn Observer>], step: &mut dyn FnMut()) {
     match spans {
         [] => step(),

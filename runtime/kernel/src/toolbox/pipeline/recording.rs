@@ -1,4 +1,4 @@
-//! The observers of a call, as one.
+//! Combines the observers of a call into one.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -30,7 +30,7 @@ impl Toolbox {
         Record(self.inner().observers(&self.inner().recorders, called, ctx))
     }
 
-    /// Returns the number of a turn that begins, or 0 if nothing observes calls.
+    /// Returns the number of a new turn, or 0 if nothing observes calls.
     pub(crate) fn recorded_turn(&self) -> u64 {
         if self.inner().recorders.is_empty() { 0 } else { next_turn() }
     }
@@ -70,7 +70,7 @@ impl Inner {
     }
 }
 
-/// In place of an observer that panicked where it should have begun.
+/// Replaces an observer that panicked at the start of a call.
 struct Broken;
 
 impl Observer for Broken {
@@ -87,12 +87,12 @@ impl Record {
         self.0.iter_mut().for_each(|observer| observer.arguments(arguments));
     }
 
-    /// Sets the arguments that the tool would get once the call is approved.
+    /// Sets the arguments that the tool would get after the call is approved.
     pub(crate) fn set_completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
         self.0.iter_mut().for_each(|observer| observer.completed(whole));
     }
 
-    /// Returns what is decided in place of the approver.
+    /// Returns the recorded decision that replaces the approver.
     pub(crate) fn decision(&self) -> Option<Approval> {
         self.0.iter().find_map(|observer| observer.decide())
     }
@@ -101,7 +101,8 @@ impl Record {
         self.0.iter_mut().for_each(|observer| observer.approved(by));
     }
 
-    /// Tells that the tool is about to run, unless one of them objects. `None` if there is nothing to wait for.
+    /// Reports to the observers that the tool is about to run, unless one of them objects. `None` if there is nothing
+    /// to await.
     pub(crate) fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
         let mut observers = self.0.iter_mut();
         while let Some(observer) = observers.next() {
@@ -120,12 +121,12 @@ impl Record {
         Ok(None)
     }
 
-    /// Returns the answer that the call gets in place of that of its tool.
+    /// Returns the recorded outcome that replaces the run of the tool.
     pub(crate) fn answer(&self) -> Option<Outcome> {
         self.0.iter().find_map(|observer| observer.answer())
     }
 
-    /// As [`finish`](Self::finish), the innermost first, each within those around it.
+    /// Calls [`finish`](Self::finish), the innermost first, each within those around it.
     pub(super) async fn end(mut self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
         while let Some(innermost) = self.0.pop() {
             let (mut ends, mut written) = (Some(innermost), None);
@@ -142,7 +143,7 @@ impl Record {
 
     pub(crate) async fn finish(self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
         for observer in self.0 {
-            // The answer is final, whatever an observer makes of it.
+            // The response is final; an error of an observer does not change it.
             if let Some(Some(written)) = contained(|| observer.finish(outcome, secrets.clone())) {
                 caught(written).await;
             }

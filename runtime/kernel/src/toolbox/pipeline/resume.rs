@@ -17,16 +17,16 @@ use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claime
 use crate::toolbox::Toolbox;
 
 impl Toolbox {
-    /// Runs a call that was answered with `APPROVAL_REQUIRED` and has been approved since, with exactly the arguments
-    /// in the request. All layers check it once more; see [`middleware`](crate::layers::middleware) for what it means
-    /// to be approved.
+    /// Runs a call that failed with `APPROVAL_REQUIRED` and has been approved since, with exactly the arguments in
+    /// the request. All layers check it again; see [`middleware`](crate::layers::middleware) for the meaning of an
+    /// approval.
     ///
-    /// This never fails: a problem with the request is the answer, and then nothing has run. In addition to the usual
+    /// This never fails: a problem with the request is the response, and nothing has run. In addition to the usual
     /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another toolbox or caller, or of a tool
     /// that has changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
-    /// [store](crate::toolbox::ToolboxBuilder::approval_store) does not say whether it was used. With a
-    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the answer if somebody has
-    /// denied the call there, or a worker has it.
+    /// [store](crate::toolbox::ToolboxBuilder::approval_store) cannot determine whether it was used. With a
+    /// [queue](crate::toolbox::ToolboxBuilder::approval_queue), `APPROVAL_USED` is also the code if the call was
+    /// denied there, or if a worker has claimed it.
     pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
         let Some(approvals) = self.approvals() else { return self.call(call, turn).await };
@@ -44,16 +44,17 @@ impl Toolbox {
         self.inner().layers.seals.queue()
     }
 
-    /// Carries out what somebody has decided about a call in the [queue](Self::approvals): runs it if it was granted,
-    /// with exactly its arguments, as [`resume`](Self::resume) does, or answers it with the rejection if it was denied.
-    /// Of all workers that try, only one does so; for the others, and afterwards, this is `None`.
+    /// Completes a call in the [queue](Self::approvals) after the decision about it: runs it if it was granted, with
+    /// exactly its arguments, as [`resume`](Self::resume) does, or responds with the rejection if it was denied. Of
+    /// all workers that try, only one completes the call; for the others, and afterwards, this returns `None`.
     ///
-    /// The turn is one of the same caller: the principal, session and agent of
-    /// [`caller`](crate::layers::approval::QueuedApproval::caller). A call that a layer does not let pass now,
-    /// such as a rate limit, or that was sealed with another key, stays granted: any worker can try it again. If this future is dropped before the call starts, or
-    /// the program ends, another worker can claim the call after
-    /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, it is never started again; if its
-    /// outcome cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
+    /// The turn must have the same caller: the principal, session and agent of
+    /// [`caller`](crate::layers::approval::QueuedApproval::caller). A call that a layer refuses now, such as a rate
+    /// limit, or that was sealed with another key, stays granted: any worker can try it again. If this future is
+    /// dropped before the call starts, or the program ends, another worker can claim the call after
+    /// [`DEFAULT_CLAIM_EXPIRY`](crate::layers::approval::DEFAULT_CLAIM_EXPIRY). After it has started, it is never
+    /// started again. If its outcome cannot be recorded, it stays
+    /// [`Started`](crate::layers::approval::ApprovalState::Started).
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Toolbox {
         let started = brings.spends.first().map(|ticket| ticket.started.clone()).unwrap_or_default();
         let is_denied = brings.denied.is_some();
         if is_denied {
-            // Whatever the queue says later, it does not run here.
+            // Regardless of the queue's later state, the call does not run here again.
             self.inner().layers.seals.note_spent(&brings.spends);
         }
         let response = self.call(call.resuming(brings), turn).await;
@@ -94,12 +95,12 @@ impl Toolbox {
             }
             (None, code) => self.note_in_queue(approvals.give_back(&id, version, code)).await,
         };
-        // Somebody else has claimed it meanwhile, and nothing has run here.
+        // Another worker has claimed it in the meantime, and nothing has run here.
         let is_another = started.get().is_none() && settled == Some(false);
         Ok((!is_another).then_some(response))
     }
 
-    /// Answers a call that waited with the rejection of the person who denied it.
+    /// Responds to a waiting call with the rejection of the person who denied it.
     #[doc(hidden)]
     pub async fn resume_denied(
         &self,
@@ -109,13 +110,13 @@ impl Toolbox {
     ) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
         let brings = Resumption { denied: Some(ToolError::denied(note)), ..call.brings().clone() };
-        // Denied is denied: it does not run later, either.
+        // A denied call never runs later.
         self.inner().layers.seals.note_spent(&brings.spends);
         self.call(call.resuming(brings), turn).await
     }
 
-    /// Answers a call that waited, and that a person who was asked does not want: with this error, and for good. It
-    /// cannot be resumed any more, and is denied in the queue, if it is in one.
+    /// Ends a waiting call that a person rejected, permanently and with this error. It can no longer be resumed, and
+    /// is denied in the queue, if it is in one.
     #[doc(hidden)]
     pub async fn decline(
         &self,
@@ -135,7 +136,7 @@ impl Toolbox {
         let Some(index) = inner.registry.index(&call.name) else { return self.call(call, turn).await };
         let ctx = turn.child_in(self.turn_context(turn), call.id.clone(), call.name.clone());
         let seals = &inner.layers.seals;
-        // Only what was sealed here for this caller is used up.
+        // Only a call that was sealed here for this caller is used up.
         if seals.verify(&call, &**inner.registry.at(index), &inner.registry, &ctx).is_ok() {
             if let Err(used) =
                 seals.use_up(&call.brings().spends, inner.layers.callback_timeouts.callbacks).await
@@ -150,22 +151,22 @@ impl Toolbox {
         self.call(call, turn).await
     }
 
-    /// Notes something in the queue after a call was answered: what cannot be noted changes nothing about the answer.
-    /// `None` if it is not known whether it was noted.
+    /// Records something in the queue after a call has its response; a failure does not change the response. `None`
+    /// if it is not known whether it was recorded.
     async fn note_in_queue(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
         let limit = self.inner().layers.callback_timeouts.callbacks;
         callback::with_timeout(Some(limit), noted).await.ok()?.ok()
     }
 
-    /// Resumes a call that was answered with `INPUT_REQUIRED`, with the input its tool needs. All layers check the
-    /// call once more, and the tool runs from its beginning with all answers so far.
+    /// Resumes a call that failed with `INPUT_REQUIRED`, with the input that its tool needs. All layers check the
+    /// call again, and the tool runs from its beginning with all inputs so far.
     ///
     /// # Errors
     ///
-    /// [`ToolError::InvalidArgs`] with all problems, and nothing is run, if the answer does not fit the schema of the
-    /// request. The outcome of the call is in the response, and so is an invalid request, with the codes
-    /// `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`, which
-    /// correspond to those of [`resume`](Self::resume).
+    /// Returns [`ToolError::InvalidArgs`] with all problems, without running anything, if the input does not match
+    /// the schema of the request. The outcome of the call is in the response, and so is an invalid request, with the
+    /// codes `INPUT_REQUEST_INVALID`, `INPUT_REQUEST_EXPIRED`, `INPUT_REQUEST_USED` and `INPUT_REQUEST_UNKNOWN`,
+    /// which correspond to those of [`resume`](Self::resume).
     pub async fn resume_with_input(
         &self,
         pending: PendingInputCall,
@@ -178,8 +179,8 @@ impl Toolbox {
     }
 }
 
-/// Returns the code of the error of a response. A code that a tool made up while it ran may hold its arguments, and
-/// does not go into the queue.
+/// Returns the error code of a response. A code that a tool made up while it ran may contain its arguments, and is
+/// not stored in the queue.
 fn code(response: &ToolResponse) -> Option<&str> {
     const OWN: &str = "EXECUTION_ERROR";
     match &response.outcome {

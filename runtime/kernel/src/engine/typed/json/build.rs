@@ -1,10 +1,11 @@
-//! The functions with which programs create values of generated types.
+//! The functions that create values of generated types.
 
 use std::collections::BTreeMap;
 
-/// Implements `new` with the fields that are required, and a `with_…` for each of the others, so that a program still
-/// compiles when a document adds an optional field. After `:` comes what a field holds: `(T)`, a list `[T]`, or a map
-/// `{K, V}` or `{K, [T]}`; after `or` the function that sets it to null, where that is not the same as leaving it out; in `[…]` what further
+/// Implements `new` with the required fields, and a `with_…` for each of the others, so that a program still compiles
+/// when a document adds an optional field. After `:` comes the type of a field: `(T)`, a list `[T]`, or a map `{K,
+/// V}` or `{K, [T]}`; after `or`, the function that sets the field to null, if null differs from omitting the field;
+/// in `[…]`, the field that holds additional members; after `=`, the fields with a fixed value.
 /// members are kept in; after `=` the fields whose value is known.
 #[doc(hidden)]
 #[macro_export]
@@ -79,7 +80,7 @@ macro_rules! __given {
 
 pub use __given as given;
 
-/// Implements `From` for unions, from what each variant holds. `[T]` is an array of what becomes an item of its list.
+/// Implements `From` for unions, from the type of each variant. `[T]` is an array of values that convert to items.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __from {
@@ -88,8 +89,8 @@ macro_rules! __from {
     )*)*};
 }
 
-/// Implements `From` for a union and what one variant holds. The names of its parameters are none that a document's
-/// type can have.
+/// Implements `From` for a union and the type of one variant. The names of its parameters are not valid names for the
+/// types of a document.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __held {
@@ -113,17 +114,17 @@ macro_rules! __held {
 
 pub use __held as held;
 
-/// Returns the list that a field holds.
+/// Returns the list of a field.
 pub fn list_of<T>(items: impl IntoIterator<Item: Into<T>>) -> Vec<T> {
     items.into_iter().map(Into::into).collect()
 }
 
-/// Returns the map that a field holds.
+/// Returns the map of a field.
 pub fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (impl Into<K>, impl Into<V>)>) -> BTreeMap<K, V> {
     entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect()
 }
 
-/// Returns the map of lists that a field holds.
+/// Returns the map of lists of a field.
 pub fn map_of_lists<K: Ord, V>(
     entries: impl IntoIterator<Item = (impl Into<K>, impl IntoIterator<Item: Into<V>>)>,
 ) -> BTreeMap<K, Vec<V>> {

@@ -1,35 +1,36 @@
-//! Reads values of several forms: texts to choose from, and unions.
+//! Reads values of several forms: enumerated values, and unions.
 
 use serde_json::Value;
 
 use super::{FromJson, JsonError, ToJson};
 
-/// The most choices that an error lists.
+/// The maximum number of choices that an error lists.
 const MAX_CHOICES_SHOWN: usize = 20;
 
-/// Returns the choice that is written as this text.
+/// Returns the choice with this string.
 #[must_use]
 pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
     all.iter().find(|choice| as_str(choice) == text).cloned()
 }
 
-/// Returns the error for a text that is not one of the choices.
+/// Returns the error for a string that is not one of the choices.
 #[must_use]
 pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
     let mut known: Vec<&str> = all.iter().map(as_str).take(MAX_CHOICES_SHOWN).collect();
     if all.len() > MAX_CHOICES_SHOWN {
         known.push("…");
     }
-    JsonError::new(format!("{text:?} is not one of the allowed texts: {}", known.join(", ")))
+    JsonError::new(format!("{text:?} is not one of the allowed strings: {}", known.join(", ")))
 }
 
-/// Returns the text of a property that distinguishes the variants of a union, or an empty text.
+/// Returns the string of the property that distinguishes the variants of a union, or an empty string.
 #[must_use]
 pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
     value.get(property).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the value of a variant with the text that distinguishes it from others, unless it holds one.
+/// Returns the value of a variant with the string that distinguishes it from others, unless the value already has
+/// one.
 #[must_use]
 pub fn tagged(mut value: Value, property: &str, tag: &str) -> Value {
     if let Value::Object(map) = &mut value {
@@ -38,14 +39,14 @@ pub fn tagged(mut value: Value, property: &str, tag: &str) -> Value {
     value
 }
 
-/// Returns the variant if the value fits it.
+/// Returns the variant if the value matches it.
 #[must_use]
 pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> {
     T::from_json(value.clone()).ok().map(variant)
 }
 
-/// The variant of a union that keeps most of a value, if nothing in the value says which one it is. If
-/// several keep the same, the first counts.
+/// Chooses the variant of a union that preserves most of a value, if nothing in the value identifies its variant. If
+/// several variants preserve the same amount, the first one is chosen.
 #[derive(Debug)]
 pub struct Best<'v, U> {
     value: &'v Value,
@@ -71,14 +72,14 @@ impl<'v, U> Best<'v, U> {
         self
     }
 
-    /// Returns the best variant; `None` if the value fits none.
+    /// Returns the best variant; `None` if the value matches none.
     #[must_use]
     pub fn found(self) -> Option<U> {
         self.found.map(|(_, variant)| variant)
     }
 }
 
-/// Returns how many members and items of a value are also in what was made from it.
+/// Returns how many members and items of a value are also in the JSON of the variant that was read from it.
 fn matching_members(value: &Value, again: &Value) -> usize {
     match (value, again) {
         (Value::Object(value), Value::Object(again)) => {
@@ -92,8 +93,8 @@ fn matching_members(value: &Value, again: &Value) -> usize {
     }
 }
 
-/// Implements the traits of texts to choose from, by their `ALL` and `as_str`. Those before `|` hold no other
-/// texts, those after it do.
+/// Implements the traits of enumerated strings, with their `ALL` and `as_str`. The types before `|` allow no other
+/// strings, those after it do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choices {
@@ -131,7 +132,7 @@ macro_rules! __choices {
     };
 }
 
-/// Returns the choice that is written as this number.
+/// Returns the choice with this number.
 #[must_use]
 pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Option<T> {
     all.iter().find(|choice| as_i64(choice) == number).cloned()
@@ -146,8 +147,8 @@ pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonE
     JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", known.join(", ")))
 }
 
-/// Implements the traits of numbers to choose from, by their `ALL` and `as_i64`. Those before `|` hold no
-/// other numbers, those after it do.
+/// Implements the traits of enumerated numbers, with their `ALL` and `as_i64`. The types before `|` allow no other
+/// numbers, those after it do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __numbers {
@@ -183,7 +184,7 @@ macro_rules! __numbers {
     };
 }
 
-/// Implements the traits of all numbers to choose from.
+/// Implements the traits of all enumerated numbers.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __number {
@@ -213,7 +214,7 @@ macro_rules! __number {
 #[doc(hidden)]
 pub use __number as implement_number;
 
-/// Implements the traits of all texts to choose from.
+/// Implements the traits of all enumerated strings.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choice {
@@ -243,11 +244,11 @@ macro_rules! __choice {
 #[doc(hidden)]
 pub use __choice as implement;
 
-/// Reads a text as the type that it represents.
+/// Parses a string as the type that it represents.
 ///
 /// # Errors
 ///
-/// If the value is not a text, or does not fit.
+/// Returns an error if the value is not a string, or cannot be parsed.
 pub fn parse<T: std::str::FromStr>(value: Value) -> Result<T, JsonError>
 where
     T::Err: std::fmt::Display,

@@ -1,7 +1,7 @@
 //! Reads the members of an object as one tuple.
 //!
-//! Generated code reads a struct with one call, whose types follow from the struct: that costs the compiler half as
-//! much as a call for each field.
+//! Generated code reads a struct with one call, whose types are inferred from the struct. This costs the compiler
+//! half as much as a call for each field.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{FromJson, JsonError};
 
-/// The members of an object that are still to be read.
+/// The members of an object that were not read yet.
 #[derive(Debug)]
 pub struct Source<'n> {
     map: Map<String, Value>,
@@ -32,11 +32,11 @@ pub trait Members: Sized {
     ///
     /// # Errors
     ///
-    /// Returns the first one whose value does not fit, or that is missing and required.
+    /// Returns the error of the first member whose value does not match, or that is missing and required.
     fn read(source: &mut Source<'_>) -> Result<Self, JsonError>;
 }
 
-/// Two tuples, one after the other: tuples have a maximum length.
+/// The concatenation of two tuples: tuples have a maximum length.
 #[derive(Debug)]
 pub struct And<A, B>(pub A, pub B);
 
@@ -76,16 +76,16 @@ impl Members for () {
 ///
 /// # Errors
 ///
-/// If the value is not an object, or a member does not fit.
+/// Returns an error if the value is not an object, or a member does not match.
 pub fn read<T: Members>(value: Value, names: &[&'static str]) -> Result<T, JsonError> {
     T::read(&mut source(value, names)?)
 }
 
-/// As [`read`], with all other members.
+/// Like [`read`], with all other members.
 ///
 /// # Errors
 ///
-/// As those of [`read`].
+/// The errors of [`read`].
 pub fn read_all<T: Members, E: FromJson>(
     value: Value,
     names: &[&'static str],

@@ -22,7 +22,7 @@ fn null_and_absence_stay_distinct() {
 #[test]
 fn error_contains_the_json_pointer() {
     let error = BTreeMap::<String, Vec<i64>>::from_json(json!({"a/b": [1, "x"]})).unwrap_err();
-    assert_eq!(error.to_string(), "expected an integer of 64 bits, got a text at /a~1b/1");
+    assert_eq!(error.to_string(), "expected a 64-bit integer, got a string at /a~1b/1");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn i32_rejects_integers_out_of_range() {
     assert_eq!(i32::from_json(json!(-7.0)), Ok(-7));
     assert_eq!(
         i32::from_json(json!(i64::MAX)).unwrap_err().to_string(),
-        "expected an integer of 32 bits, got a number"
+        "expected a 32-bit integer, got a number"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Keeps the last event of a call after all others, whichever threads they come from.
+//! Delivers the last event of a call after all others, regardless of the threads that report them.
 //!
 //! Nothing blocks: if an event is still in progress when the end arrives, the thread that delivers it also delivers
 //! the end.
@@ -23,19 +23,19 @@ impl<T> Default for Gate<T> {
 }
 
 impl<T> Gate<T> {
-    /// Returns whether an event may pass. If so, [`leave`](Self::leave) must follow.
+    /// Whether an event may pass. If so, [`leave`](Self::leave) must follow.
     pub(super) fn enter(&self) -> bool {
         let enter = |state: usize| (state & CLOSED == 0).then_some(state + 1);
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_ok()
     }
 
-    /// Notes that an event has passed. Returns the end if this thread must deliver it.
+    /// Records that an event has passed. Returns the end if this thread must deliver it.
     pub(super) fn leave(&self) -> Option<T> {
         let before = self.state.fetch_sub(1, Ordering::AcqRel);
         if before == CLOSED + 1 { unpoisoned(self.end.lock()).take() } else { None }
     }
 
-    /// Closes the gate. Returns the end if no event is in progress; after the first time there is none.
+    /// Closes the gate. Returns the end if no event is in progress; later calls return nothing.
     pub(super) fn close(&self, end: T) -> Option<T> {
         *unpoisoned(self.end.lock()) = Some(end);
         let before = self.state.fetch_or(CLOSED, Ordering::AcqRel);
