@@ -1,4 +1,4 @@
-//! The texts that a model and an engineer read when a server or a call to it fails.
+//! Errors for models and operators: a server, or a call to it, failed.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
 use super::connection::Failure;
 
-/// The code of a call whose server cannot be reached.
+/// The code of a call whose server is unreachable.
 const UNREACHABLE: &str = "MCP_UNREACHABLE";
-/// The code of a call whose server went away.
+/// The code of a call whose connection was lost.
 const LOST: &str = "MCP_LOST";
-/// The code of a call that its server refuses.
+/// The code of a call that the server rejects.
 const REFUSED: &str = "MCP_REFUSED";
 /// The code of a tool that differs from its lock.
 pub(super) const CHANGED: &str = "TOOL_CHANGED";
-/// What is said of a server's status, before it.
+/// Start of a message about an HTTP status; `about_credential` matches it.
 pub(super) const ANSWERED: &str = "the server answered with status ";
-/// What is said of a variable without a credential, after its name.
+/// Part of a message about a variable that is not set; `about_credential` matches it.
 pub(super) const UNSET: &str = " is not set; it holds ";
 /// The method that lists tools.
 const LISTING: &str = "tools/list";
-/// The code of a server that takes too long.
+/// The code of a call that timed out.
 const TIMEOUT: &str = "TIMEOUT";
-/// The error of JSON-RPC for arguments that are wrong.
+/// The JSON-RPC code of invalid arguments.
 const INVALID_PARAMS: i64 = -32602;
 
-/// The server cannot be reached.
+/// Returns the error for a server that is unreachable.
 pub(super) fn unreachable(server: &McpServer, reason: &str) -> ToolError {
     let message =
         format!("the MCP server `{}` cannot be used: {}", server.alias, reason.trim_end_matches('.'));
@@ -36,13 +36,13 @@ pub(super) fn unreachable(server: &McpServer, reason: &str) -> ToolError {
         .with_operator_detail(message)
 }
 
-/// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
+/// Returns the code of a failure that concerns a credential, detected by this crate's own messages.
 fn about_credential(reason: &str) -> Option<&'static str> {
     let refused = ["401", "403"].iter().any(|status| reason.contains(&format!("{ANSWERED}{status}")));
     if refused { Some("CREDENTIAL_REFUSED") } else { reason.contains(UNSET).then_some("MISSING_CREDENTIAL") }
 }
 
-/// The server has failed too often.
+/// Returns the error for a server whose circuit is open.
 pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> ToolError {
     let text = format!(
         "the MCP server `{}` failed too often, last because {reason}. The call was not made; do not try again within the \
@@ -53,7 +53,7 @@ pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> Too
     ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
 }
 
-/// A tool cannot be compared with its lock.
+/// Returns the error for a tool that cannot be compared with its lock.
 pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
     let error = failure(&plan.server, LISTING, reason);
     let text = format!(
@@ -63,7 +63,7 @@ pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
     ToolError::failed_with("TOOL_UNVERIFIED", text)
 }
 
-/// A request gave no result.
+/// Returns the error for a request without a result.
 pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolError {
     let alias = &server.alias;
     match reason {
@@ -80,7 +80,7 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         Failure::NotSent(reason) => unreachable(server, &reason),
         Failure::ConnectionLost(reason) => {
             let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {reason}");
-            // A request of the protocol itself changes nothing.
+            // Listing tools has no effect.
             let doubt = "\nWhether it was carried out is not known; look before you call it again";
             ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
         }
@@ -111,7 +111,7 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
     }
 }
 
-/// Returns a duration that people read: whole seconds, if there are any.
+/// Rounds a duration for messages: to whole seconds, if it has any.
 pub(super) fn rounded(duration: Duration) -> Duration {
     match duration.as_secs_f64().round() {
         0.0 => duration,
