@@ -1,4 +1,4 @@
-//! Stands for `http` in a program without that feature: servers at a URL are not reached.
+//! Replaces `http` in builds without that feature: servers with a URL are unreachable.
 
 use std::sync::Arc;
 use std::time::Duration;

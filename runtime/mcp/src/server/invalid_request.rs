@@ -1,25 +1,25 @@
-//! The answer to a request that does not fit the protocol: which part of its parameters is wrong, or that its method is
-//! unknown. `rmcp` hands over such a request as a custom one, and does not say why.
+//! Errors for requests that violate the protocol: which parameter is invalid, or that the method is unknown. `rmcp`
+//! passes such requests as custom requests without a reason.
 
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcError, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use serde_json::Value;
 use toolgen_core::internal::closest_match;
 
-/// How much of the name of an unknown method is repeated, in characters.
+/// Maximum length of a quoted method name, in characters.
 const MAX_METHOD_CHARS: usize = 100;
 
-/// What a parameter must be.
+/// The expected type of a parameter.
 #[derive(Clone, Copy)]
 enum Type {
     Text,
     Object,
 }
 
-/// A parameter of a method: its place in `params`, its type, and whether it is required.
+/// A parameter of a method: its location in `params`, its type, and whether it is required.
 struct Parameter(&'static str, Type, bool);
 
-/// The methods of this server, with the parameters that `rmcp` insists on.
+/// The methods of this server, with the parameters that `rmcp` requires.
 const METHODS: [(&str, &[Parameter]); 6] = [
     (
         "initialize",
@@ -38,7 +38,7 @@ const METHODS: [(&str, &[Parameter]); 6] = [
     ("server/discover", &[]),
 ];
 
-/// Returns the error for a request that does not fit its method.
+/// Returns the error for a request with invalid parameters.
 pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     let Some((_, parameters)) = METHODS.iter().find(|(known, _)| *known == method) else {
         return unknown(method);
@@ -46,7 +46,7 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     let mut wrong: Vec<String> = Vec::new();
     let params = params.unwrap_or(&Value::Null);
     for Parameter(place, expected, required) in *parameters {
-        // What is missing with all around it is told once.
+        // If a parent is missing, only the parent is reported.
         let around = place.rsplit_once('/').and_then(|(around, _)| params.pointer(around));
         if !place[1..].contains('/') || around.is_some_and(Value::is_object) {
             wrong.extend(problem(place, params.pointer(place), *expected, *required));
@@ -61,7 +61,7 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     )
 }
 
-/// Returns the error for a request whose ID another one has.
+/// Returns the error for a request with the ID of a pending request.
 pub(super) fn taken(id: &Value) -> ErrorData {
     let id: String = id.to_string().chars().take(MAX_METHOD_CHARS).collect();
     let reason = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
@@ -78,7 +78,7 @@ pub(super) fn unknown(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, reason, None)
 }
 
-/// Says what is wrong with a parameter.
+/// Describes what is wrong with a parameter.
 fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
     let (fits, expected) = match expected {
         Type::Text => (given.is_some_and(Value::is_string), "a text"),
@@ -98,7 +98,7 @@ fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool
     Some(format!("`params{}` must be {expected}, not {given}", location.replace('/', ".")))
 }
 
-/// Returns the answer to a body over HTTP that should begin a session but does not; `None` if it is not a request.
+/// Returns the error for an HTTP body that should start a session but does not; `None` if it is not a request.
 pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     let message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(body).ok()?;
     let error = begins(&message).err()?;
@@ -106,8 +106,8 @@ pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     Some(JsonRpcError::new(Some(request.id), error))
 }
 
-/// Whether a message may begin a connection, or why not: a session begins with `initialize`, and a request of the era
-/// without sessions describes itself.
+/// Checks whether a message may start a connection: a session starts with `initialize`, and a request without a
+/// session carries its own metadata.
 pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, ErrorData> {
     let RxJsonRpcMessage::<RoleServer>::Request(message) = message else { return Ok(false) };
     let missing = message.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28);

@@ -1,8 +1,8 @@
-//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are resumed.
+//! Protocol versions before 2026-07-28: sessions, a stream of server-initiated messages, and resumed streams.
 
 use super::*;
 
-/// Makes the handshake, in a session if there is one.
+/// Performs the handshake, in a session if there is one.
 async fn shaken(server: &mut Server, session: &str) -> Wire {
     let wire = Wire::speaking("", &server.url).await;
     let (ticket, sending) = wire.ask("initialize");
@@ -20,7 +20,7 @@ async fn shaken(server: &mut Server, session: &str) -> Wire {
 
 const IN_SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 
-/// Ends the handshake; the server has a stream of its own if `listened`. Returns the request for it.
+/// Completes the handshake. If `listened`, the server offers a stream of its own. Returns the request for it.
 async fn ready(server: &mut Server, wire: &Wire) -> Asked {
     let message = wire.tell("notifications/initialized");
     let accepted = async {
@@ -100,7 +100,7 @@ async fn server_messages_arrive_and_their_stream_is_resumed() {
     listening.write(b"retry: 1\n\n").await;
     listening.event(&json!({"method": "notifications/tools/list_changed"})).await;
     listening.event(&json!({"jsonrpc": "2.0", "id": "a", "method": "ping"})).await;
-    // No request is answered here.
+    // The request is not answered here.
     let (ticket, sending) = wire.ask("tools/list");
     drop(sending);
     let at_ticket = server.next().await;
@@ -190,7 +190,7 @@ async fn rejected_notification_is_an_error() {
     let refuse = async { server.next().await.respond("400 Bad Request", "", "no").await };
     let (message, ()) = tokio::join!(wire.tell("notifications/initialized"), refuse);
     assert!(message.unwrap_err().why.contains("status 400 Bad Request: no"));
-    // Nothing is listened to.
+    // No stream is requested.
     assert!(server.is_left_alone().await);
 }
 

@@ -1,4 +1,4 @@
-//! Revision 2026-07-28: every request stands alone.
+//! Protocol version 2026-07-28: every request is self-contained.
 
 use super::*;
 
@@ -32,7 +32,7 @@ async fn notifications_precede_the_response_in_any_chunks() {
     let (count, on_progress) = counter();
     let (ticket, sending) = wire.ask_heard("tools/call", Some(on_progress));
     let mut asked = server.next().await.stream().await;
-    // The request is known to have been received before anything is said of it.
+    // The request is reported as delivered before its response starts.
     sending.await.unwrap();
     let progress =
         json!({"method": "notifications/progress", "params": {"progressToken": ticket.id, "progress": 1}});
@@ -62,7 +62,7 @@ async fn response_is_accepted_on_its_own_stream_only() {
     let (third, _sending) = wire.ask("tools/call");
     let mut at_third = server.next().await.stream().await;
 
-    // The answer to the first request, where the second and the third were made.
+    // The response to the first request, on the connections of the second and the third.
     at_second.json(&answer(first.id, "wrong")).await;
     at_third.event(&answer(first.id, "wrong")).await;
     at_third.event(&json!({"id": first.id, "error": {"code": 1, "message": "wrong"}})).await;
@@ -85,7 +85,7 @@ async fn interrupted_stream_fails_only_its_request() {
     let at_other = server.next().await;
     let (ticket, _sending) = wire.ask("tools/call");
     let mut asked = server.next().await.stream().await;
-    // A stream that could be taken up in older revisions.
+    // A stream that could be resumed in older protocol versions.
     asked.write(b"id: 1\ndata:\n\ndata: {\"jsonrpc\": \"2.0\", \"id\"").await;
     drop(asked);
     assert_eq!(lost(ticket).await, "the stream ended without the answer");
@@ -168,7 +168,7 @@ async fn cancel_closes_the_stream() {
     sending.await.unwrap();
     wire.transport.cancel(ticket.id);
     asked.closed().await;
-    // One that is not answered yet, too.
+    // A pending request is affected as well.
     let (ticket, _sending) = wire.ask("tools/call");
     let asked = server.next().await;
     wire.transport.cancel(ticket.id);
@@ -240,7 +240,7 @@ async fn annotated_arguments_are_sent_as_headers() {
     let schema =
         json!({"type": "object", "properties": {"region": {"type": "number", "x-mcp-header": "Region"}}});
     wire.transport.repeated(&schema, &Value::Null).unwrap_err();
-    // Older revisions know of no such headers.
+    // Older protocol versions have no such headers.
     wire.transport.agreed(LEGACY);
     assert!(wire.transport.repeated(&schema, &Value::Null).unwrap().is_empty());
 }
