@@ -39,7 +39,7 @@ pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult,
     if is_error(&response["isError"]) {
         if result.content.is_empty() {
             let message = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
-            let message = message.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
+            let message = message.unwrap_or_else(|| "the tool failed without a reason".to_owned());
             result.content.push(Content::Text(message));
         }
         result.structured = Structured::Missing("the tool failed".into());
@@ -57,12 +57,12 @@ pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult,
         return Ok(with_value(result, value, text));
     };
     let Some((value, written)) = given.or_else(|| reading::value(&result.to_text())) else {
-        let text = "the tool ran, but its result lacks the structured content that it declares";
+        let text = "the tool ran, but its result lacks the structured content of its output schema";
         return Err(invalid(text.to_owned(), &result));
     };
     let problems = result_problems(&value, declared, &spec.defs);
     if !problems.is_empty() {
-        let mut text = "the tool ran, but its result is not what it declares:".to_owned();
+        let mut text = "the tool ran, but its result does not match its output schema:".to_owned();
         for problem in problems.iter().take(MAX_PROBLEMS_SHOWN) {
             text.push_str(&format!("\n{}", problem.of_result()));
         }
@@ -270,11 +270,11 @@ mod tests {
         for (response, cause) in [
             (json!({"content": [text]}), "lacks the structured content"),
             (json!({"structuredContent": {"n": "x"}}), "/n: "),
-            (json!({"structuredContent": {}}), "not what it declares"),
+            (json!({"structuredContent": {}}), "does not match its output schema"),
         ] {
             let error = result(&spec, response).unwrap_err();
             assert_eq!(error.code(), INVALID_OUTPUT);
-            assert!(error.operator_text().contains(cause), "an operator reads the reason, too");
+            assert!(error.operator_text().contains(cause), "an operator reads the reason as well");
             assert!(error.to_string().contains(cause), "{error}");
         }
         // A failure need not match the output schema.

@@ -31,7 +31,7 @@ const INVALID_PARAMS: i64 = -32602;
 pub(super) fn unreachable(server: &McpServer, reason: &str) -> ToolError {
     let message =
         format!("the MCP server `{}` cannot be used: {}", server.alias, reason.trim_end_matches('.'));
-    let text = format!("{message}. The call was not made; calling again will not help");
+    let text = format!("{message}. The call was not sent. Do not retry");
     ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
         .with_operator_detail(message)
 }
@@ -45,8 +45,8 @@ fn about_credential(reason: &str) -> Option<&'static str> {
 /// Returns the error for a server whose circuit is open.
 pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> ToolError {
     let text = format!(
-        "the MCP server `{}` failed too often, last because {reason}. The call was not made; do not try again within the \
-         next {} seconds",
+        "the MCP server `{}` failed repeatedly; the last failure: {reason}. The call was not sent. Retry after {} \
+         seconds",
         server.alias,
         remaining.as_secs() + 1
     );
@@ -57,7 +57,7 @@ pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> Too
 pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
     let error = failure(&plan.server, LISTING, reason);
     let text = format!(
-        "the tool `{}` is locked, and whether it is still the same cannot be told: {error}. The call was not made",
+        "the tool `{}` could not be verified against its lock: {error}. The call was not sent",
         plan.tool
     );
     ToolError::failed_with("TOOL_UNVERIFIED", text)
@@ -70,23 +70,23 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
         Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
             about_credential(&message).unwrap_or(REFUSED),
-            format!("the MCP server `{alias}` gave no result for `{what}`: {message}"),
+            format!("the MCP server `{alias}` returned no result for `{what}`: {message}"),
         ),
         Failure::Refused { code, message, data } => {
-            let text = format!("the MCP server `{alias}` refuses `{what}`: {message} ({code})");
+            let text = format!("the MCP server `{alias}` rejects `{what}`: {message} ({code})");
             let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
             ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
         }
         Failure::NotSent(reason) => unreachable(server, &reason),
         Failure::ConnectionLost(reason) => {
-            let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {reason}");
+            let text = format!("the connection to the MCP server `{alias}` was lost during `{what}`: {reason}");
             // Listing tools has no effect.
-            let doubt = "\nWhether it was carried out is not known; look before you call it again";
+            let doubt = "\nThe call may have taken effect. Check its effect before you retry";
             ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
         }
         Failure::Unread(reason) => {
-            let text = format!("the answer of the MCP server `{alias}` to `{what}` cannot be read: {reason}");
-            let made = "\nThe call was made; look at what it has changed before you make it again";
+            let text = format!("the response of the MCP server `{alias}` to `{what}` cannot be parsed: {reason}");
+            let made = "\nThe call was sent and may have taken effect. Check its effect before you retry";
             match what {
                 LISTING => ToolError::failed_with(REFUSED, text),
                 _ => ToolError::failed_with(INVALID_OUTPUT, format!("{text}{made}")),
@@ -95,8 +95,8 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         Failure::Silent(idle, meanwhile) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` said nothing for {:?} while it worked on `{what}`, neither a result nor \
-                 progress{meanwhile}. It was told to stop",
+                "the MCP server `{alias}` sent neither a result nor progress for {:?} during `{what}`{meanwhile}. The \
+                 call was cancelled",
                 rounded(idle)
             ),
         ),
@@ -104,7 +104,7 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         Failure::Late(duration, meanwhile) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` gave no result for `{what}` within {:?}{meanwhile}",
+                "the MCP server `{alias}` returned no result for `{what}` within {:?}{meanwhile}",
                 rounded(duration)
             ),
         ),

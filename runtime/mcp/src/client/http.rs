@@ -58,7 +58,7 @@ impl Default for HttpOptions {
 
 /// Help for a blocked private host.
 fn by_the_options(host: &str) -> String {
-    format!("The program can open it with `McpOptions::private_host({host:?})`.")
+    format!("The program can allow it with `McpOptions::private_host({host:?})`.")
 }
 
 /// Returns the host and the port of a URL.
@@ -127,7 +127,7 @@ impl Http {
                     let delivered = timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await;
                     let late = || Broken {
                         written: true,
-                        why: format!("the server took no notice within {NOTIFICATION_TIMEOUT:?}"),
+                        why: format!("the server did not accept the notification within {NOTIFICATION_TIMEOUT:?}"),
                     };
                     let described = delivered.unwrap_or_else(|_| Err(late()));
                     let accepted = described.is_ok();
@@ -147,7 +147,7 @@ impl Transport for Http {
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
         let outcome = self.deliver(message);
         Box::pin(async move {
-            let given_up = |_| Err(Broken { written: true, why: "the request was given up".to_owned() });
+            let given_up = |_| Err(Broken { written: true, why: "the request was cancelled".to_owned() });
             outcome.await.unwrap_or_else(given_up)
         })
     }
@@ -161,7 +161,7 @@ impl Transport for Http {
         if self.channel.is_modern() {
             return;
         }
-        let params = json!({ "requestId": id, "reason": "nobody waits for the answer any more" });
+        let params = json!({ "requestId": id, "reason": "the request was cancelled" });
         let text =
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string();
         let method = "notifications/cancelled";

@@ -149,14 +149,14 @@ impl Inbox {
     ///
     /// # Errors
     ///
-    /// Returns the reason if the text is not a message.
+    /// Returns the reason if the bytes are not a message.
     pub(super) fn text(&self, text: &[u8]) -> Result<(), String> {
         match reading::read(text)? {
             message @ (Value::Object(_) | Value::Array(_)) => {
                 self.message(message);
                 Ok(())
             }
-            _ => Err("it is neither an object nor a list".to_owned()),
+            _ => Err("it is neither an object nor an array".to_owned()),
         }
     }
 
@@ -371,7 +371,7 @@ fn reply(mut message: Value) -> Reply {
     if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
         let text = match &error {
             Value::String(text) => text.clone(),
-            Value::Object(members) if members.is_empty() => "it does not say why".to_owned(),
+            Value::Object(members) if members.is_empty() => "no reason given".to_owned(),
             Value::Object(members) => match members.get("message") {
                 Some(Value::String(text)) => text.clone(),
                 _ => error.to_string(),
@@ -387,7 +387,7 @@ fn reply(mut message: Value) -> Reply {
     match message.get_mut("result") {
         Some(result) => Reply::Result(result.take()),
         None => {
-            let message = "its answer has neither `result` nor `error`".to_owned();
+            let message = "its response has neither `result` nor `error`".to_owned();
             Reply::Error { code: 0, message, data: Value::Null }
         }
     }
@@ -411,9 +411,9 @@ impl Ticket {
         let Strays { count, first } = &*strays;
         match count {
             0 => String::new(),
-            1 => format!("; meanwhile an answer came whose ID is that of no request: {first}"),
+            1 => format!("; meanwhile, a response with an unknown ID arrived: {first}"),
             _ => format!(
-                "; meanwhile {count} answers came whose IDs are those of no request, the first with {first}"
+                "; meanwhile, {count} responses with unknown IDs arrived, the first with {first}"
             ),
         }
     }

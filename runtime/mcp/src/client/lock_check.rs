@@ -12,17 +12,17 @@ use super::session::Listed;
 ///
 /// # Errors
 ///
-/// Returns an error with the remedy if the tool has changed or is missing.
+/// Returns an error if the tool has changed or is missing, and says what to do.
 pub(super) fn check_unchanged(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
     let McpPlan { server, tool, descriptor } = plan;
     let what = match listed.descriptor(tool) {
         Some(now) if *now == **descriptor => return Ok(()),
-        Some("") => "is there several times",
+        Some("") => "is listed more than once",
         Some(_) => "has changed since it was locked",
         None => "is gone",
     };
     let text = format!(
-        "the tool `{tool}` of the MCP server `{}` {what}, so it is not called. Use another tool: only a person can look \
+        "the tool `{tool}` of the MCP server `{}` {what}, so it is not called. Use another tool: only a person can review \
          at the change and lock the tool again (`cargo toolgen mcp lock`)",
         server.alias
     );

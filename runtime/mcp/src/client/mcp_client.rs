@@ -115,7 +115,7 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// Returns the reason and the remedy if the connection fails.
+    /// Returns the reason if the connection fails, and what to do.
     pub async fn connect(
         server: impl Into<Frozen<McpServer>>,
         options: McpOptions,
@@ -250,7 +250,7 @@ impl Client {
         match made {
             Some(Ok(session)) => Ok(session),
             Some(Err(reason)) => Err(error::unreachable(&self.server, &reason)),
-            None => Err(error::unreachable(&self.server, "the attempt to connect was given up")),
+            None => Err(error::unreachable(&self.server, "the attempt to connect was abandoned")),
         }
     }
 
@@ -277,7 +277,7 @@ impl Client {
                 Some(Ok(session)) => Some(session.ended()),
                 Some(Err(reason)) => Some(reason.clone()),
                 // The task ended with the Tokio runtime that it ran on.
-                None if attempt.task.is_finished() => Some("the attempt to connect was given up".to_owned()),
+                None if attempt.task.is_finished() => Some("the attempt to connect was abandoned".to_owned()),
                 None => None,
             };
             match failed {
@@ -288,7 +288,7 @@ impl Client {
         }
         let delay = breaker.attempt(now).map_err(|remaining| {
             *attempt = None;
-            error::open(&self.server, last.as_deref().unwrap_or("it failed too often"), remaining)
+            error::open(&self.server, last.as_deref().unwrap_or("it failed repeatedly"), remaining)
         })?;
         let runtime =
             Handle::try_current().map_err(|reason| error::unreachable(&self.server, &reason.to_string()))?;

@@ -117,13 +117,13 @@ pub(super) async fn negotiate(
         Failure::Refused { code, message, .. } => {
             // An HTTP rejection has no JSON-RPC code.
             let code = if code == 0 { String::new() } else { format!(" ({code})") };
-            format!("it refuses the handshake of revision {}: {message}{code}", LEGACY[0])
+            format!("it rejects the handshake of protocol version {}: {message}{code}", LEGACY[0])
         }
         Failure::Silent(_, meanwhile) | Failure::Late(_, meanwhile) => {
             let wrote = link.transport.wrote();
             format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
         }
-        Failure::Unread(reason) => format!("its answer to the handshake cannot be read: {reason}"),
+        Failure::Unread(reason) => format!("its response to the handshake cannot be parsed: {reason}"),
         Failure::NotSent(reason) | Failure::ConnectionLost(reason) => reason,
     };
     Err(reason.into())
@@ -163,7 +163,7 @@ async fn discover(
     let mut result = link.request(request).await?;
     let versions = result["supportedVersions"].as_array().map_or(&[][..], Vec::as_slice);
     if !versions.iter().any(|version| version == revision) {
-        let message = format!("it does not speak revision {revision}");
+        let message = format!("it does not support protocol version {revision}");
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     let meta_info = result.get_mut("_meta").and_then(|meta| meta.get_mut(key("serverInfo")));
@@ -195,10 +195,10 @@ async fn initialize(
     if !LEGACY.contains(&revision.as_str()) {
         let known = LEGACY.join(", ");
         let text = match revision.as_str() {
-            "" => "it does not say which revision it speaks".to_owned(),
-            text => format!("it speaks revision `{}`", cut(&visible(text), SHOWN)),
+            "" => "it does not state its protocol version".to_owned(),
+            text => format!("it uses protocol version `{}`", cut(&visible(text), SHOWN)),
         };
-        let message = format!("{text}, and this client speaks {known} and {}", MODERN[0]);
+        let message = format!("{text}, but this client supports {known} and {}", MODERN[0]);
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     link.transport.agreed(&revision);

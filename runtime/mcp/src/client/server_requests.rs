@@ -123,7 +123,7 @@ impl ServerRequestHandler {
         match capability {
             "roots" => Ok(json!({ "roots": [] })),
             "elicitation" => Ok(self.forward_question(params, asker).await),
-            _ => Err((REQUEST_DECLINED, "nobody here answers requests for a completion".to_owned())),
+            _ => Err((REQUEST_DECLINED, "this client has no sampling handler".to_owned())),
         }
     }
 
@@ -179,14 +179,14 @@ pub(super) async fn serve_requests(
                 let name = id.to_string();
                 let work = async move {
                     let _asked = inbox.begin_server_request();
-                    let late = (REQUEST_DECLINED, "there was no answer in time".to_owned());
+                    let late = (REQUEST_DECLINED, "the request timed out".to_owned());
                     let response = match busy {
-                        true => Err((REQUEST_DECLINED, "too many requests at the same time".to_owned())),
+                        true => Err((REQUEST_DECLINED, "too many concurrent requests".to_owned())),
                         false => {
                             let response = desk.handle_request(&method, params, None);
                             match caught(timeout(desk.options.call_timeout, response)).await {
                                 Some(response) => response.unwrap_or(Err(late)),
-                                None => Err((REQUEST_DECLINED, "answering it failed".to_owned())),
+                                None => Err((REQUEST_DECLINED, "the handler failed".to_owned())),
                             }
                         }
                     };

@@ -36,7 +36,7 @@ const LIST_TTL_BOUNDS: [Duration; 2] = [Duration::from_secs(60), Duration::from_
 /// Maximum length of a quotation in remarks, in characters.
 const SHOWN: usize = 100;
 /// Remark about a list that ends with an empty cursor.
-const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, which leads to the beginning; it should end \
+const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, which restarts the list; it should end \
                             without one";
 
 /// A connection with a negotiated protocol version; it is closed when dropped.
@@ -226,7 +226,7 @@ impl Session {
             self.agreement.add_metadata(&mut request);
             let mut page = self.link.request(request).await?;
             let Value::Array(mut found) = page["tools"].take() else {
-                return Err(protocol_violation("its answer to `tools/list` has no list `tools`"));
+                return Err(protocol_violation("its response to `tools/list` has no array `tools`"));
             };
             found.retain(|tool| {
                 let repeated = self.link.transport.repeated(&tool["inputSchema"], &Value::Null);
@@ -267,7 +267,7 @@ impl Session {
             match next {
                 Value::String(next) if !begins_again && !seen.insert(next.clone()) => {
                     return Err(protocol_violation(
-                        "its list of tools repeats: the same `nextCursor` came twice",
+                        "its list of tools repeats: the same `nextCursor` was sent twice",
                     ));
                 }
                 Value::String(next) if !begins_again => cursor = Some(next),
@@ -278,7 +278,7 @@ impl Session {
                 other => {
                     let other = cut(&visible(&other.to_string()), SHOWN);
                     return Err(protocol_violation(format!(
-                        "its list of tools cannot be read to the end: `nextCursor` is {other}, and not a text"
+                        "its list of tools is incomplete: `nextCursor` is {other}, and not a string"
                     )));
                 }
             }
@@ -338,7 +338,7 @@ impl Session {
                 Some("task") => return self.finish(result, how).await,
                 Some(other) => {
                     return Err(protocol_violation(format!(
-                        "its result is of the type `{other}`, which was not asked for"
+                        "its result has the unexpected type `{other}`"
                     )));
                 }
             }
@@ -381,7 +381,7 @@ impl Session {
                 self.desk.handle_request(&method, params, how.asker.as_ref()),
             );
             let refused =
-                |(_, reason)| protocol_violation(format!("it needs an answer to `{method}`: {reason}"));
+                |(_, reason)| protocol_violation(format!("it needs a response to `{method}`: {reason}"));
             let late = |_| Failure::Late(self.options.call_timeout, String::new());
             responses.insert(key, response.await.map_err(late)?.map_err(refused)?);
         }

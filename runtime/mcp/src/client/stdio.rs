@@ -169,7 +169,7 @@ async fn listen(
     let Some(mut stdout) = stdout else { return };
     let (mut lines, mut garbage, mut understood) = (Lines::new(longest), 0, false);
     let mut buffer = vec![0; 64 << 10];
-    let too_long = format!("the answer is longer than {longest} bytes");
+    let too_long = format!("the response is longer than {longest} bytes");
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
         let mut unknown = false;
         lines.push(&buffer[..count], |line| match line {
@@ -199,7 +199,7 @@ async fn listen(
         let reason = if garbage > MAX_INVALID_LINES {
             format!("it writes lines that are not messages: {garbage} in a row")
         } else if unknown || lines.passed_over() > longest.saturating_mul(MAX_SKIPPED_LINE_FACTOR) {
-            format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
+            format!("it wrote a line of more than {longest} bytes that is not a response to a request")
         } else {
             continue;
         };
@@ -263,7 +263,7 @@ fn wrote(reported: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
     }
     if !tail.is_empty() {
         message.push_str(if text.is_empty() { "" } else { "\n" });
-        message.push_str(&format!("; the last it wrote:\n{tail}"));
+        message.push_str(&format!("; its last output:\n{tail}"));
     }
     message
 }
@@ -314,8 +314,8 @@ impl Keeper {
 
     fn exit_message(&self, status: Option<ExitStatus>) -> String {
         let mut reason = match status {
-            Some(status) => format!("its program ended ({status})"),
-            None => "its program closed its input or its output, and was killed".to_owned(),
+            Some(status) => format!("its process exited ({status})"),
+            None => "its process closed its input or its output, and was killed".to_owned(),
         };
         reason.push_str(&wrote(&self.said, &self.tail));
         reason

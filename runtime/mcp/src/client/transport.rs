@@ -20,7 +20,7 @@ use super::{http, stdio};
 ///
 /// # Errors
 ///
-/// Returns the reason and the remedy if the server cannot be reached.
+/// Returns the reason if the server cannot be reached, and what to do.
 pub(super) fn start(
     server: &McpServer,
     options: &McpOptions,

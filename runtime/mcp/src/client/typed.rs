@@ -56,7 +56,7 @@ impl McpEngine {
 /// Converts a result to its Rust type.
 fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     if matches!(result.control, Control::NeedInput(_)) {
-        let text = "the server has a question, and nothing answers it: set `McpOptions::elicitation`";
+        let text = "the server requests input, but there is no handler: set `McpOptions::elicitation`";
         return Err(ToolError::failed_with(FAILED, text));
     }
     if result.is_error() {
@@ -69,7 +69,7 @@ fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
         (Err(_), _) => Value::String(result.to_text()),
     };
     T::from_json(value).map_err(|error| {
-        let text = format!("the tool ran, but its result is not of its type: {error}");
+        let text = format!("the tool ran, but its result does not match its Rust type: {error}");
         let detail = format!("{text}\nIts result: {}", result.to_text());
         ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
     })

@@ -24,7 +24,7 @@ pub(super) fn start(
     _: &Credentials,
     _: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    Err("it is reached over HTTP: that needs the feature `http`".to_owned())
+    Err("a server over HTTP requires the feature `http`".to_owned())
 }
 
 pub(super) fn credentials<H>(_: &H, _: &Text) -> Secrets {

@@ -28,10 +28,10 @@ const MAX_QUEUED_REPORTS: usize = 64;
 
 /// Reason why a client is not asked.
 const NO_ELICITATION: &str =
-    "The client cannot be asked: it does not declare that it supports elicitation with forms.";
+    "The client cannot be asked: it does not declare support for elicitation with forms.";
 
 /// Reason why a client that was asked cannot answer.
-const CLIENT_CLOSED: &str = "The client was asked and did not answer: it has closed its output.";
+const CLIENT_CLOSED: &str = "The client did not respond to the request for input: it has closed its output.";
 
 /// How long a response waits for queued progress reports.
 const REPORT_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);

@@ -36,7 +36,7 @@ impl ClientValues {
     /// Adds the values that a tool requires to its listed arguments.
     pub(super) fn describe(&self, spec: &ToolSpec, descriptor: &mut Value) {
         for (name, message) in self.of(spec) {
-            let mut description = "Given back as an earlier call returned it.".to_owned();
+            let mut description = "The value that an earlier call returned, unchanged.".to_owned();
             if !message.is_empty() {
                 description = format!("{description} Without it: {message}");
             }

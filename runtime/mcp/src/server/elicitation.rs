@@ -108,7 +108,7 @@ impl ClientQuestion {
         };
         let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
         serde_json::from_value(params).map_err(|error| {
-            format!("The client was not asked, because it can be asked only for plain fields: {error}")
+            format!("The client was not asked, because elicitation supports only primitive fields: {error}")
         })
     }
 
@@ -149,7 +149,7 @@ impl ClientQuestion {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
         let options = PeerRequestOptions::with_timeout(limit);
         let no_answer =
-            |reason: &dyn std::fmt::Display| format!("The client was asked and did not answer: {reason}");
+            |reason: &dyn std::fmt::Display| format!("The client did not respond to the request for input: {reason}");
         let asked =
             peer.send_request_with_option(request, options).await.map_err(|error| no_answer(&error))?;
         match asked.await_response().await {
@@ -176,7 +176,7 @@ impl ClientQuestion {
         let Some(response) = responses.get(self.key()) else { return Ok(None) };
         let response: ElicitResult = serde_json::from_value(response.clone()).map_err(|error| {
             let text = format!(
-                "Invalid inputResponses: '{}' is not an answer to an elicitation: {error}",
+                "Invalid inputResponses: '{}' is not a response to an elicitation: {error}",
                 self.key()
             );
             ErrorData::invalid_params(text, None)

@@ -90,7 +90,7 @@ impl Handler {
             Some(Some(name)) => name,
             Some(None) => {
                 let text =
-                    "Invalid cursor: pass back `nextCursor` of the page before, or none for the first page";
+                    "Invalid cursor: pass `nextCursor` of the previous page, or no cursor for the first page";
                 return Err(ErrorData::invalid_params(text, None));
             }
         };

@@ -228,7 +228,7 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     }
     let (mut owner, mut session_id) = (None, None);
     if let Some(principal) = &gate.principal {
-        let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
+        let Some(principal) = principal(&parts) else { return refusal("the token does not identify a principal of this server") };
         session_id = match gate.owned(&mut parts.headers, &principal.id) {
             Ok(message) => message,
             Err(()) => {
@@ -319,7 +319,7 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     match host {
         _ if hosts.next().is_some() => return Some((StatusCode::BAD_REQUEST, "duplicate `Host` header")),
         Some(Ok(host)) if other(&host) => {
-            return Some((StatusCode::BAD_REQUEST, "`Host` is not that of the first line"));
+            return Some((StatusCode::BAD_REQUEST, "`Host` does not match the request target"));
         }
         Some(Ok(host)) if plain(&host) => {}
         None => {}
@@ -334,7 +334,7 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
         (scheme.len() + "://".len() + authority.as_str().len() == *length).then_some(())
     };
     let wrong = origins.next().is_some() || origin.is_some_and(|origin| whole(&origin).is_none());
-    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is not an origin, or is given twice"))
+    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is invalid or duplicate"))
 }
 
 fn refusal(text: &'static str) -> Response {

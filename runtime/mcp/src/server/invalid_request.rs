@@ -53,10 +53,10 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
         }
     }
     if wrong.is_empty() {
-        wrong.push("its `params` do not fit the method".to_owned());
+        wrong.push("its `params` are invalid for the method".to_owned());
     }
     ErrorData::invalid_params(
-        format!("This is not a request of {}: {}.", Value::from(method), wrong.join("; ")),
+        format!("Invalid request {}: {}.", Value::from(method), wrong.join("; ")),
         None,
     )
 }
@@ -64,7 +64,7 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
 /// Returns the error for a request with the ID of a pending request.
 pub(super) fn taken(id: &Value) -> ErrorData {
     let id: String = id.to_string().chars().take(MAX_METHOD_CHARS).collect();
-    let reason = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
+    let reason = format!("A request with the ID {id} is pending: use a unique ID for each request.");
     ErrorData::invalid_request(reason, None)
 }
 
@@ -74,25 +74,25 @@ pub(super) fn unknown(method: &str) -> ErrorData {
     let hint =
         closest_match(method, known).map(|suggestion| format!("; did you mean {}?", Value::from(suggestion)));
     let method = Value::from(method.chars().take(MAX_METHOD_CHARS).collect::<String>());
-    let reason = format!("There is no method {method} here{}", hint.unwrap_or_default());
+    let reason = format!("unknown method {method}{}", hint.unwrap_or_default());
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, reason, None)
 }
 
 /// Describes what is wrong with a parameter.
 fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
     let (fits, expected) = match expected {
-        Type::Text => (given.is_some_and(Value::is_string), "a text"),
+        Type::Text => (given.is_some_and(Value::is_string), "a string"),
         Type::Object => (given.is_some_and(Value::is_object), "an object"),
     };
     let given = match given {
         _ if fits => return None,
         None | Some(Value::Null) if !required => return None,
-        None => return Some(format!("`params{}` is missing, {expected}", location.replace('/', "."))),
+        None => return Some(format!("`params{}` is missing (expected {expected})", location.replace('/', "."))),
         Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "true or false",
+        Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
-        Some(Value::String(_)) => "a text",
-        Some(Value::Array(_)) => "a list",
+        Some(Value::String(_)) => "a string",
+        Some(Value::Array(_)) => "an array",
         Some(Value::Object(_)) => "an object",
     };
     Some(format!("`params{}` must be {expected}, not {given}", location.replace('/', ".")))
@@ -121,8 +121,8 @@ pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, Err
         request => {
             let (method, missing) = (Value::from(request.method()), missing.join("`, `"));
             let reason = format!(
-                "{method} came before `initialize`, which comes first. Without it, as from revision {} on, each request \
-                 has `params._meta`, in which is missing, or is not what it should be: `{missing}`.",
+                "{method} was sent before `initialize`. Without `initialize`, as of protocol version {}, each request \
+                 needs `params._meta`, where these members are missing or invalid: `{missing}`.",
                 ProtocolVersion::V_2026_07_28
             );
             Err(ErrorData::invalid_params(reason, None))

@@ -91,18 +91,18 @@ impl Calls {
     pub(super) fn begin(&self, principal: Option<&Text>) -> Result<Running, ErrorData> {
         let refused = |whose: &str| {
             let text = format!(
-                "All calls that {whose} may run at the same time are running: try again when one is done."
+                "{whose} is at the limit of concurrent calls. Retry when a call has completed."
             );
             ErrorData::internal_error(text, None)
         };
         let each = self.each.unwrap_or_else(|| quarter(self.most));
         let share = match principal {
             Some(id) => {
-                Some(self.shares.take(id.clone(), each).ok_or_else(|| refused("one caller of this server"))?)
+                Some(self.shares.take(id.clone(), each).ok_or_else(|| refused("This caller of the server"))?)
             }
             None => None,
         };
-        let one = Arc::clone(&self.all).try_acquire_owned().map_err(|_| refused("this server"))?;
+        let one = Arc::clone(&self.all).try_acquire_owned().map_err(|_| refused("The server"))?;
         Ok(Running { _one_of_all: one, _share: share })
     }
 }

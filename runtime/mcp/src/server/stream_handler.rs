@@ -51,7 +51,7 @@ impl Service<RoleServer> for Connected {
         }
         let Ok(_subscribed) = self.subscriptions.try_acquire() else {
             let reason =
-                format!("This connection has {SUBSCRIPTIONS} subscriptions, and gets no more: cancel one.");
+                format!("This connection is at its limit of {SUBSCRIPTIONS} subscriptions. Cancel one.");
             return Err(ErrorData::invalid_request(reason, None));
         };
         slot.iter().for_each(Slot::give_back);

@@ -253,7 +253,7 @@ fn hear(line: Line<'_>) -> Option<LineKind> {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => line,
         Line::TooLong(glance) => {
-            let reason = format!("The message has more than {MAX_MESSAGE_BYTES} bytes: send less at once.");
+            let reason = format!("The message has more than {MAX_MESSAGE_BYTES} bytes. Send less data per message.");
             return refused(glance, ErrorData::invalid_request(reason, None));
         }
     };
@@ -276,7 +276,7 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
     let glance = Glance::at(line);
     if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
         // `rmcp` treats it as a notification, which has no response.
-        let reason = "The `id` of a request is a text or a whole number of at most 64 bits.";
+        let reason = "The `id` of a request must be a string or an integer of at most 64 bits.";
         return Some((glance, ErrorData::invalid_request(reason, None)));
     }
     if decoded(line).is_ok() {
@@ -284,16 +284,16 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
     }
     Some(match serde_json::from_slice::<Value>(line) {
         Ok(Value::Array(_)) => {
-            let reason = "A batch is not a message: send each message on a line of its own.";
+            let reason = "A batch is not a message: send each message on its own line.";
             (Glance::Unknown(None), ErrorData::invalid_request(reason, None))
         }
         Ok(_) => {
-            let reason = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
-                `params` that fit the method.";
+            let reason = "This is not a valid JSON-RPC 2.0 message: a request has `jsonrpc`, `id`, `method` and optional \
+                `params` that are valid for the method.";
             (glance, ErrorData::invalid_request(reason, None))
         }
         Err(error) => {
-            let reason = format!("This is not readable JSON: {error}. Send one message a line, as UTF-8.");
+            let reason = format!("Invalid JSON: {error}. Send one message per line, in UTF-8.");
             (glance, ErrorData::parse_error(reason, None))
         }
     })

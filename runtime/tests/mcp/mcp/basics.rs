@@ -195,7 +195,7 @@ fn progress_reaches_the_caller() {
         assert_eq!(lines.lock().unwrap().first().map(String::as_str), Some("1/5 copied"));
         assert_eq!(lines.lock().unwrap().len(), 5);
         let response = toolbox.call(ToolCall::new("2", "silence", json!({})), &turn).await;
-        assert!(response.text().contains("said nothing for 400ms"), "{}", response.text());
+        assert!(response.text().contains("sent neither a result nor progress for 400ms"), "{}", response.text());
         assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
         // However lively: there is a last moment.
         let short = McpServer {
@@ -252,7 +252,7 @@ fn response_content_becomes_the_result() {
         let response = call("refuse", json!({})).await;
         assert_eq!(response.text(), "Invalid arguments: `n` must be even");
         let response = call("break", json!({})).await;
-        assert_eq!(response.text(), "the MCP server `hostile` refuses `break`: out of order (-32603)");
+        assert_eq!(response.text(), "the MCP server `hostile` rejects `break`: out of order (-32603)");
         let response = call("unknown", json!({})).await;
         assert!(response.text().contains("unknown tool"), "{}", response.text());
         let image = json!([{"type": "image", "data": "AQ==", "mimeType": "image/png"}]);

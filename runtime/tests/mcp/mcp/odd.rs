@@ -100,7 +100,7 @@ fn unparsable_tool_is_skipped_by_name() {
             assert!(left_out[0].message.contains("cannot be read"), "{}", left_out[0]);
         }
         let error = listing(r#"{"tools":[]"#).await.list_tools().await.unwrap_err();
-        assert!(error.to_string().contains("to `tools/list` cannot be read: it is not JSON"), "{error}");
+        assert!(error.to_string().contains("to `tools/list` cannot be parsed: it is not JSON"), "{error}");
     });
 }
 
@@ -108,7 +108,7 @@ fn unparsable_tool_is_skipped_by_name() {
 fn invalid_cursor_is_reported() {
     run(async {
         for (next, message) in
-            [("5", "`nextCursor` is 5, and not a text"), ("[]", "is [], and"), ("false", "is false, and")]
+            [("5", "`nextCursor` is 5, and not a string"), ("[]", "is [], and"), ("false", "is false, and")]
         {
             let error = listing(&format!(r#"{{"tools":[],"nextCursor":{next}}}"#))
                 .await
@@ -207,7 +207,7 @@ fn title_is_one_short_line() {
 fn unknown_protocol_version_is_reported() {
     run(async {
         for (words, message) in [
-            ("legacy init=5", "does not say which revision"),
+            ("legacy init=5", "does not state its protocol version"),
             ("legacy init=a\u{1b}x", "revision `a\\u{1b}x`"),
         ] {
             let error = McpClient::connect(server(words), options()).await.unwrap_err();

@@ -118,7 +118,7 @@ async fn progress_resets_the_idle_timeout_up_to_the_total() {
         assert_eq!(told(&client, "work", json!({"steps": 5, "ms": 100})).await, "done");
         let error =
             client.call("work", serde_json::from_value(json!({"steps": 1, "ms": 900})).unwrap()).await;
-        assert!(error.unwrap_err().to_string().contains("said nothing for 250ms"));
+        assert!(error.unwrap_err().to_string().contains("sent neither a result nor progress for 250ms"));
         let error =
             client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
         drop(error.unwrap_err());

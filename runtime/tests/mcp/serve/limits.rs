@@ -167,7 +167,7 @@ async fn excess_connection_is_rejected_with_a_message() {
     // Once both are accepted.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let got = exchange(&url, b"").await;
-    assert!(got.starts_with("HTTP/1.1 503 ") && got.contains("try again later"), "{got}");
+    assert!(got.starts_with("HTTP/1.1 503 ") && got.contains("Retry later"), "{got}");
     drop(held);
     let raw = Raw::at(url);
     let again =

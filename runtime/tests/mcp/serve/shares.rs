@@ -40,7 +40,7 @@ async fn requests_per_caller_are_limited() {
         for refused in [raw.stream("bob", &again).await, raw.hang("bob", &again, 8).await] {
             assert_eq!(refused.status(), 429);
             assert!(refused.headers().contains_key("retry-after"));
-            assert!(refused.text().await.unwrap().contains("This caller has 3 requests"));
+            assert!(refused.text().await.unwrap().contains("its limit of 3 concurrent requests"));
         }
         // What needs no answer still gets through, and others are not concerned.
         let cancel =
@@ -59,7 +59,7 @@ async fn calls_per_principal_are_limited() {
     let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
     let running = [raw.hang("bob", &his, 7).await, raw.hang("bob", &his, 8).await];
     let refused = raw.hang("bob", &his, 9).await.text().await.unwrap();
-    assert!(refused.contains("one caller of this server may run"), "{refused}");
+    assert!(refused.contains("This caller of the server is at the limit"), "{refused}");
     let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
     let add = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
     let output = raw.post("alice", Some(&hers), &add).await.text().await.unwrap();

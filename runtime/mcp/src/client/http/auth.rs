@@ -19,7 +19,7 @@ pub trait TokenSource: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the reason and the remedy if there is no token. The request is not sent.
+    /// Returns the reason if there is no token, and what to do. The request is not sent.
     fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>>;
 }
 
@@ -160,7 +160,7 @@ impl Auth {
                 format!("Put what it accepts into {}", named.join(" and "))
             }
             Auth::Variable(variable, _) => format!("Put a token that it accepts into {variable}"),
-            Auth::Source(..) => "It refused the token of its source, and the one after".to_owned(),
+            Auth::Source(..) => "It rejected the token of its source, and the next one".to_owned(),
         }
     }
 }

@@ -294,7 +294,7 @@ impl Channel {
             reason.push_str(&format!(". {}", self.auth.remedy()));
         } else if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
             reason.push_str(
-                ". Does the URL lead to streamable HTTP, and not to the older pair of HTTP and SSE?",
+                ". Check that the URL is a Streamable HTTP endpoint, not the older HTTP+SSE transport",
             );
         }
         match id {

@@ -33,7 +33,7 @@ pub(super) fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
     collect(schema, &mut Vec::new(), &mut found)?;
     for (index, one) in found.iter().enumerate() {
         if found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&one.header)) {
-            return Err(format!("two parameters are marked with `{}`", &one.header["Mcp-Param-".len()..]));
+            return Err(format!("two parameters have the annotation `{}`", &one.header["Mcp-Param-".len()..]));
         }
     }
     Ok(found)
@@ -56,7 +56,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> R
                 }
             }
             (key, value) if marks(key, value) => {
-                return Err(format!("`{MARK}` below `{key}`, where no value can be found by its path"));
+                return Err(format!("`{MARK}` below `{key}`, where a value has no fixed path"));
             }
             _ => {}
         }

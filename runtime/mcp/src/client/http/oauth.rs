@@ -168,10 +168,10 @@ impl McpOAuth {
             SecretTo::Anybody => return Ok(()),
             SecretTo::TokenUrl(url) if url == named => return Ok(()),
             SecretTo::TokenUrl(url) => {
-                format!("the server wants the secret of the client sent to {named}, not to {url}")
+                format!("the server requests the client secret at {named}, not at {url}")
             }
             SecretTo::Nobody => {
-                format!("if the secret of the client belongs to {named}, set that as `McpOAuth::token_url`")
+                format!("if the client secret belongs to {named}, set that URL as `McpOAuth::token_url`")
             }
         };
         Err(AuthError::AuthorizationFailed(problem))
@@ -354,7 +354,7 @@ impl CredentialStore for StoredTokens {
     {
         Box::pin(async move {
             let kept = self.0.load().await.map_err(AuthError::CredentialStoreError)?;
-            let unusable = |_| AuthError::CredentialStoreError("what was kept cannot be read".to_owned());
+            let unusable = |_| AuthError::CredentialStoreError("the stored tokens cannot be parsed".to_owned());
             kept.map(|kept| serde_json::from_str(kept.expose()).map_err(unusable)).transpose()
         })
     }

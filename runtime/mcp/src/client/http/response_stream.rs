@@ -31,11 +31,11 @@ pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
         EVENTS => stream(channel, exchange, id).await,
         "application/json" => read_single_message(channel, exchange, id).await,
         "" => Err(format!(
-            "the server answered with status {} and without an answer",
+            "the server answered with status {} and without a response",
             exchange.response.status()
         )),
         other => Err(format!(
-            "the server answered with `{other}`, and neither with JSON nor with a stream of events"
+            "the server answered with `{other}`, and neither with JSON nor with an event stream"
         )),
     };
     if let Err(error) = outcome {
@@ -51,7 +51,7 @@ async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64)
     {
         let bytes = bytes.as_ref();
         if body.len() + bytes.len() > channel.max_message {
-            channel.inbox.unread(id, format!("the answer has more than {} bytes", channel.max_message));
+            channel.inbox.unread(id, format!("the response has more than {} bytes", channel.max_message));
             return Ok(());
         }
         body.extend_from_slice(bytes);
@@ -99,12 +99,12 @@ async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, Stri
                 return Ok(exchange);
             }
             Ok(exchange) => {
-                return Err(format!("the server does not take it up: status {}", exchange.response.status()));
+                return Err(format!("the server does not resume it: status {}", exchange.response.status()));
             }
             Err(broken) => problem = broken.why,
         }
     }
-    Err(format!("it cannot be taken up: {problem}"))
+    Err(format!("it cannot be resumed: {problem}"))
 }
 
 /// Receives the server-initiated messages of a session, while the server offers a stream for them.
@@ -212,7 +212,7 @@ impl Messages<'_> {
                 };
                 match id {
                     Some(id) => self.channel.inbox.unread(id, error),
-                    None => self.odd = Some(format!("what cannot be read: {error}").into()),
+                    None => self.odd = Some(format!("an invalid message: {error}").into()),
                 }
                 id.is_some()
             }
@@ -235,8 +235,8 @@ impl Messages<'_> {
         let is_ours = self.id.is_some() && message["id"].as_u64() == self.id;
         let odd = match (message.get("method").is_some(), message.get("id").is_some()) {
             (false, _) if is_ours => None,
-            (false, true) => Some("the answer to another request"),
-            (false, false) => Some("what is not a message"),
+            (false, true) => Some("the response to another request"),
+            (false, false) => Some("an invalid message"),
             // Such servers request input in their results.
             (true, true) if self.channel.is_modern() => Some("a request of its own"),
             (true, _) => None,
@@ -251,8 +251,8 @@ impl Messages<'_> {
 
     fn without_answer(&self, what: &str) -> String {
         match &self.odd {
-            Some(odd) => format!("{what} ended without the answer; there was {odd} on it"),
-            None => format!("{what} ended without the answer"),
+            Some(odd) => format!("{what} ended without a JSON-RPC response; it contained {odd}"),
+            None => format!("{what} ended without a JSON-RPC response"),
         }
     }
 }

@@ -25,8 +25,8 @@ use super::super::shares::quarter;
 /// The response to a client at the connection limit.
 const TOO_MANY_CONNECTIONS: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
-    Content-Type: text/plain\r\nContent-Length: 72\r\n\r\n\
-    This server has all the connections that it may have: try again later.\r\n";
+    Content-Type: text/plain\r\nContent-Length: 53\r\n\r\n\
+    The server is at its connection limit. Retry later.\r\n";
 
 /// The limits for clients.
 #[derive(Clone, Copy, Debug)]
@@ -115,11 +115,11 @@ impl ServerLimits {
             Ok(Ok(bytes)) => Ok(bytes),
             // Or the client has disconnected, and does not read a response.
             Ok(Err(_)) => {
-                let text = format!("The body has more than {} bytes: send less at once.", self.request);
+                let text = format!("The body has more than {} bytes. Send less data per request.", self.request);
                 Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response())
             }
             Err(_) => {
-                let text = format!("The body did not come within {:?}: send it at once.", self.read_time);
+                let text = format!("The body was not received within {:?}. Send it without pauses.", self.read_time);
                 Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
             }
         }

@@ -63,8 +63,8 @@ pub(super) fn place(
     let Some(caller) = owner.cloned().or_else(session) else { return Ok(None) };
     let share = shares.take(caller, max).ok_or_else(|| {
         let text = format!(
-            "This caller has {max} requests that are being answered, and gets no more: end a stream, or try again \
-             when one is answered."
+            "This caller is at its limit of {max} concurrent requests. Close a stream, or retry when a request has \
+             completed."
         );
         (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY)], text).into_response()
     })?;

@@ -150,12 +150,12 @@ struct Excess {
 impl Excess {
     fn refusal(&self) -> Response {
         let (status, whose) = if self.of_owner {
-            (StatusCode::TOO_MANY_REQUESTS, "this caller")
+            (StatusCode::TOO_MANY_REQUESTS, "This caller")
         } else {
-            (StatusCode::SERVICE_UNAVAILABLE, "this server")
+            (StatusCode::SERVICE_UNAVAILABLE, "This server")
         };
         let text = format!(
-            "All sessions that {whose} may have ({}) are busy: end one with `DELETE`, or try again when a call is done.",
+            "{whose} is at its limit of {} sessions, and all of them are busy. End a session with `DELETE`, or retry later.",
             self.max_sessions
         );
         (status, [(header::RETRY_AFTER, RETRY)], text).into_response()

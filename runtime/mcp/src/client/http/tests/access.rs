@@ -180,6 +180,6 @@ async fn rejected_token_is_replaced_once() {
         server.next().await.respond("401 Unauthorized", challenge, "no token-3").await;
     }
     let reason = refused(ticket).await;
-    assert!(reason.contains("no ****") && reason.contains("It refused the token of its source"), "{reason}");
+    assert!(reason.contains("no ****") && reason.contains("It rejected the token of its source"), "{reason}");
     assert!(server.is_left_alone().await);
 }

@@ -88,7 +88,7 @@ async fn status_404_without_a_session_fails_only_its_request() {
     server.next().await.respond("404 Not Found", "", "").await;
     sending.await.unwrap();
     let reason = refused(ticket).await;
-    assert!(reason.contains("Does the URL lead to streamable HTTP"), "{reason}");
+    assert!(reason.contains("Check that the URL is a Streamable HTTP endpoint"), "{reason}");
     assert_eq!(wire.inbox.ended(), None);
 }
 
@@ -152,9 +152,9 @@ async fn unresumable_stream_fails_its_request() {
     for (prime, expected) in [
         (
             "id: 1\nretry: 1\ndata:\n\n",
-            "the stream ended without the answer, and the server does not take it up: status 405 Method Not Allowed",
+            "the stream ended without a JSON-RPC response, and the server does not resume it: status 405 Method Not Allowed",
         ),
-        ("data: {}\n\n", "the stream ended without the answer; there was what is not a message on it"),
+        ("data: {}\n\n", "the stream ended without a JSON-RPC response; it contained an invalid message"),
     ] {
         let (ticket, _sending) = wire.ask("tools/call");
         let mut asked = server.next().await.stream().await;

@@ -70,7 +70,7 @@ async fn response_is_accepted_on_its_own_stream_only() {
     let reason = lost(second).await;
     assert_eq!(
         reason,
-        "the response ended without the answer; there was the answer to another request on it"
+        "the response ended without a JSON-RPC response; it contained the response to another request"
     );
     assert!(lost(third).await.contains("the answer to another request"));
     at_first.event(&answer(first.id, "right")).await;
@@ -88,7 +88,7 @@ async fn interrupted_stream_fails_only_its_request() {
     // A stream that could be resumed in older protocol versions.
     asked.write(b"id: 1\ndata:\n\ndata: {\"jsonrpc\": \"2.0\", \"id\"").await;
     drop(asked);
-    assert_eq!(lost(ticket).await, "the stream ended without the answer");
+    assert_eq!(lost(ticket).await, "the stream ended without a JSON-RPC response");
     assert!(server.is_left_alone().await);
     at_other.json(&answer(other.id, "there")).await;
     assert_eq!(result(other).await, "there");
@@ -101,14 +101,14 @@ async fn invalid_response_error_describes_it() {
     for (status, headers, body, expected) in [
         ("200 OK", "content-type: application/json\r\n", "{\"id\":", "is not JSON"),
         ("200 OK", "content-type: text/html\r\n", "<p>hello</p>", "answered with `text/html`"),
-        ("202 Accepted", "", "", "with status 202 Accepted and without an answer"),
+        ("202 Accepted", "", "", "with status 202 Accepted and without a response"),
         (
             "503 Service Unavailable",
             "retry-after: 7\r\n",
             "too\nbusy",
             "503 Service Unavailable (retry after 7): too busy",
         ),
-        ("200 OK", "content-type: application/json\r\ncontent-encoding: gzip\r\n", "no gzip", "broke off"),
+        ("200 OK", "content-type: application/json\r\ncontent-encoding: gzip\r\n", "no gzip", "was interrupted"),
     ] {
         let (ticket, sending) = wire.ask("tools/list");
         server.next().await.respond(status, headers, body).await;
@@ -151,7 +151,7 @@ async fn oversized_response_is_not_read() {
     let large = "x".repeat(2 << 10);
     let (ticket, _sending) = wire.ask("tools/list");
     server.next().await.json(&answer(ticket.id, &large)).await;
-    assert_eq!(lost(ticket).await, "the answer has more than 1024 bytes");
+    assert_eq!(lost(ticket).await, "the response has more than 1024 bytes");
     let (ticket, _sending) = wire.ask("tools/list");
     let mut asked = server.next().await.stream().await;
     asked.event(&answer(ticket.id, &large)).await;
@@ -185,7 +185,7 @@ async fn server_request_on_a_stream_fails_its_call() {
     let mut asked = server.next().await.stream().await;
     asked.event(&json!({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {}})).await;
     drop(asked);
-    assert!(lost(ticket).await.ends_with("there was a request of its own on it"));
+    assert!(lost(ticket).await.ends_with("it contained a request of its own"));
     assert!(wire.said.try_recv().is_err());
 }
 

@@ -268,7 +268,7 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
     let bound = robot().token_url("https://login.example.com/token");
     let person = Authority::default().person().client("robot", Some(Secret::new("robot-secret")));
     for (tokens, expected) in [
-        (bound, "not to https://login.example.com/token"),
+        (bound, "not at https://login.example.com/token"),
         (robot(), "set that as `McpOAuth::token_url`"),
         (person, "set that as `McpOAuth::token_url`"),
     ] {
