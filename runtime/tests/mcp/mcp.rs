@@ -1,5 +1,4 @@
-//! The client of MCP servers against a server that does everything wrong. The test is the server, too, see
-//! `server`.
+//! The MCP client against a server that misbehaves in every way. The test program is also the server, see `server`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a server, too")]
 #![allow(clippy::zombie_processes, reason = "whether a client ends them is what is tested")]
 

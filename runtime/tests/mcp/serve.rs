@@ -1,4 +1,4 @@
-//! The server of the Model Context Protocol, as a foreign client sees it: over a pipe and over HTTP, in both eras.
+//! The MCP server with a foreign client: over a pipe and over HTTP, in protocol versions with and without sessions.
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod asking;

@@ -79,13 +79,15 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         }
         Failure::NotSent(reason) => unreachable(server, &reason),
         Failure::ConnectionLost(reason) => {
-            let text = format!("the connection to the MCP server `{alias}` was lost during `{what}`: {reason}");
+            let text =
+                format!("the connection to the MCP server `{alias}` was lost during `{what}`: {reason}");
             // Listing tools has no effect.
             let doubt = "\nThe call may have taken effect. Check its effect before you retry";
             ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
         }
         Failure::Unread(reason) => {
-            let text = format!("the response of the MCP server `{alias}` to `{what}` cannot be parsed: {reason}");
+            let text =
+                format!("the response of the MCP server `{alias}` to `{what}` cannot be parsed: {reason}");
             let made = "\nThe call was sent and may have taken effect. Check its effect before you retry";
             match what {
                 LISTING => ToolError::failed_with(REFUSED, text),

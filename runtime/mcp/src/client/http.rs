@@ -127,7 +127,9 @@ impl Http {
                     let delivered = timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await;
                     let late = || Broken {
                         written: true,
-                        why: format!("the server did not accept the notification within {NOTIFICATION_TIMEOUT:?}"),
+                        why: format!(
+                            "the server did not accept the notification within {NOTIFICATION_TIMEOUT:?}"
+                        ),
                     };
                     let described = delivered.unwrap_or_else(|_| Err(late()));
                     let accepted = described.is_ok();

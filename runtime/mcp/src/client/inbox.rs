@@ -412,9 +412,7 @@ impl Ticket {
         match count {
             0 => String::new(),
             1 => format!("; meanwhile, a response with an unknown ID arrived: {first}"),
-            _ => format!(
-                "; meanwhile, {count} responses with unknown IDs arrived, the first with {first}"
-            ),
+            _ => format!("; meanwhile, {count} responses with unknown IDs arrived, the first with {first}"),
         }
     }
 

@@ -169,9 +169,10 @@ impl AgentTool for RmcpTool {
             match self.call(call, ctx).await {
                 Ok(result) => match result["resultType"].as_str() {
                     None | Some("complete") => content::result(&self.spec, result),
-                    Some(_) => {
-                        Err(refused(&self.alias, &"it responded with a type that this client does not support"))
-                    }
+                    Some(_) => Err(refused(
+                        &self.alias,
+                        &"it responded with a type that this client does not support",
+                    )),
                 },
                 Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
                     Err(ToolError::invalid_args(error.message))

@@ -337,9 +337,7 @@ impl Session {
                 }
                 Some("task") => return self.finish(result, how).await,
                 Some(other) => {
-                    return Err(protocol_violation(format!(
-                        "its result has the unexpected type `{other}`"
-                    )));
+                    return Err(protocol_violation(format!("its result has the unexpected type `{other}`")));
                 }
             }
         }

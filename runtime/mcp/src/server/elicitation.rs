@@ -148,8 +148,9 @@ impl ClientQuestion {
     pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<ClientReply, String> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
         let options = PeerRequestOptions::with_timeout(limit);
-        let no_answer =
-            |reason: &dyn std::fmt::Display| format!("The client did not respond to the request for input: {reason}");
+        let no_answer = |reason: &dyn std::fmt::Display| {
+            format!("The client did not respond to the request for input: {reason}")
+        };
         let asked =
             peer.send_request_with_option(request, options).await.map_err(|error| no_answer(&error))?;
         match asked.await_response().await {

@@ -228,7 +228,9 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     }
     let (mut owner, mut session_id) = (None, None);
     if let Some(principal) = &gate.principal {
-        let Some(principal) = principal(&parts) else { return refusal("the token does not identify a principal of this server") };
+        let Some(principal) = principal(&parts) else {
+            return refusal("the token does not identify a principal of this server");
+        };
         session_id = match gate.owned(&mut parts.headers, &principal.id) {
             Ok(message) => message,
             Err(()) => {

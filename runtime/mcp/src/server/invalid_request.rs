@@ -55,10 +55,7 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     if wrong.is_empty() {
         wrong.push("its `params` are invalid for the method".to_owned());
     }
-    ErrorData::invalid_params(
-        format!("Invalid request {}: {}.", Value::from(method), wrong.join("; ")),
-        None,
-    )
+    ErrorData::invalid_params(format!("Invalid request {}: {}.", Value::from(method), wrong.join("; ")), None)
 }
 
 /// Returns the error for a request with the ID of a pending request.
@@ -87,7 +84,9 @@ fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool
     let given = match given {
         _ if fits => return None,
         None | Some(Value::Null) if !required => return None,
-        None => return Some(format!("`params{}` is missing (expected {expected})", location.replace('/', "."))),
+        None => {
+            return Some(format!("`params{}` is missing (expected {expected})", location.replace('/', ".")));
+        }
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",

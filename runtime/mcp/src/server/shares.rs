@@ -90,9 +90,8 @@ impl Calls {
     /// Returns an error if a limit on concurrent calls is reached.
     pub(super) fn begin(&self, principal: Option<&Text>) -> Result<Running, ErrorData> {
         let refused = |whose: &str| {
-            let text = format!(
-                "{whose} is at the limit of concurrent calls. Retry when a call has completed."
-            );
+            let text =
+                format!("{whose} is at the limit of concurrent calls. Retry when a call has completed.");
             ErrorData::internal_error(text, None)
         };
         let each = self.each.unwrap_or_else(|| quarter(self.most));

@@ -253,7 +253,8 @@ fn hear(line: Line<'_>) -> Option<LineKind> {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => line,
         Line::TooLong(glance) => {
-            let reason = format!("The message has more than {MAX_MESSAGE_BYTES} bytes. Send less data per message.");
+            let reason =
+                format!("The message has more than {MAX_MESSAGE_BYTES} bytes. Send less data per message.");
             return refused(glance, ErrorData::invalid_request(reason, None));
         }
     };

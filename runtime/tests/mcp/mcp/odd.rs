@@ -1,4 +1,4 @@
-//! What is told of answers that are odd, and how little they cost.
+//! Irregular responses: how they are reported, and that they affect only their call.
 
 use toolgen_runtime::{ToolResponse, spec};
 
@@ -6,19 +6,19 @@ use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
-/// The answer to a call whose server writes this line; `$ID` is the ID of the request.
+/// Returns the response to a call whose server writes this line; `$ID` is the ID of the request.
 async fn raw(line: &str) -> ToolResponse {
     let server = Frozen::from(server("legacy"));
     let toolbox = toolbox(McpEngine::with_options(options()), [tool(&server, "raw")]);
     toolbox.call(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
 }
 
-/// The answer to a call whose result is written so.
+/// Returns the response to a call with this result.
 async fn result(result: &str) -> ToolResponse {
     raw(&format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#)).await
 }
 
-/// A client whose list of tools is written so, without a blank.
+/// Returns a client whose tool list has this JSON, without white space.
 async fn listing(list: &str) -> McpClient {
     connect(&format!("legacy list={list}")).await
 }
@@ -29,7 +29,7 @@ fn numbers_keep_their_original_digits() {
         let value = r#"{"id":100000000000000000000,"price":1.10,"far":1e400,"zero":-0}"#;
         let response = result(&format!(r#"{{"content":[],"structuredContent": {value} }}"#)).await;
         assert_eq!(response.text(), value);
-        // Also where a text says the same.
+        // The same holds if text content repeats the value.
         let message = json!(value).to_string();
         let response = result(&format!(
             r#"{{"content":[{{"type":"text","text":{message}}}],"structuredContent":{value}}}"#
@@ -42,7 +42,7 @@ fn numbers_keep_their_original_digits() {
         ))
         .await;
         assert!(response.text().ends_with(value) && response.text().contains("1.1,"), "{}", response.text());
-        // And in what is kept as JSON, and in a failure.
+        // The same holds for content that is kept as JSON, and for a failure.
         let response = result(r#"{"content":[{"type":"chart","y":[1.10, 1e20]}]}"#).await;
         assert_eq!(response.text(), r#"{"type":"chart","y":[1.10,1e20]}"#);
         let response = result(r#"{"content":[],"structuredContent":{"left":0.50},"isError":true}"#).await;
@@ -140,7 +140,7 @@ fn unsolicited_responses_are_reported_on_timeout() {
                 text.contains("4 answers came whose IDs are those of no request, the first with `\"seven\"`"),
                 "{text}"
             );
-            // Those that came before are not those of this request, nor is a late one.
+            // Responses to earlier requests, and late ones, are not responses to this request.
             let error = call(&client, "silence", json!({})).await.unwrap_err();
             assert!(error.code() == "TIMEOUT" && !error.to_string().contains("answers came"), "{error}");
         }
@@ -169,7 +169,7 @@ fn non_mcp_program_error_shows_its_output() {
         let error = McpClient::connect(self::server("elsewhere"), quick).await.unwrap_err();
         let text = error.to_string();
         assert!(text.contains("within 1s") && text.contains("Listening on http://localhost:3000"), "{text}");
-        // What a server prints before its first message is no part of its end.
+        // Output of a server before its first message is not part of the error at its exit.
         let error = call(&connect("legacy").await, "die", json!({})).await.unwrap_err();
         assert!(!error.to_string().contains("instead of messages"), "{error}");
     });
@@ -243,7 +243,7 @@ fn invalid_descriptor_members_are_dropped_and_reported() {
         (spec.description.as_str(), spec.output.is_none(), spec.effects.read_only),
         ("t", true, false)
     );
-    // Several servers say so what they do not have.
+    // Several servers reject methods that they do not support like this.
     let nothing =
         json!({"name": "t", "inputSchema": input, "title": null, "outputSchema": null, "annotations": null});
     let made = spec::mcp::tools(&server, &[nothing], true).pop().unwrap().unwrap();

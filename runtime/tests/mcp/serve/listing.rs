@@ -67,7 +67,7 @@ async fn clients_are_notified_of_list_changes() {
             tools.replace(other());
             subscription.next().await.unwrap().is_some()
         } else {
-            // A stream for what nobody asked is opened beside the session.
+            // A stream for server-initiated messages is opened in addition to the session.
             let changes = client.handler.changes.clone();
             tokio::time::sleep(Duration::from_millis(300)).await;
             tools.replace(other());
@@ -80,7 +80,7 @@ async fn clients_are_notified_of_list_changes() {
     }
 }
 
-/// The tool that reads on appears with the first result that is too large.
+/// The tool for the rest of large results appears with the first result that is too large.
 #[tokio::test]
 async fn call_changing_the_list_notifies_clients() {
     let (server, _) = server();

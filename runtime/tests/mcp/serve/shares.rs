@@ -1,4 +1,4 @@
-//! What one caller over HTTP may have of what all share, and the end of its session.
+//! The share of one caller over HTTP, and the end of its session.
 
 use tokio::time::timeout;
 use toolgen_runtime::call::principal::Principal;
@@ -42,7 +42,7 @@ async fn requests_per_caller_are_limited() {
             assert!(refused.headers().contains_key("retry-after"));
             assert!(refused.text().await.unwrap().contains("its limit of 3 concurrent requests"));
         }
-        // What needs no answer still gets through, and others are not concerned.
+        // Notifications are still accepted, and other callers are not affected.
         let cancel =
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
         assert_eq!(raw.post("bob", Some(&again), &cancel).await.status(), 202);
@@ -76,7 +76,7 @@ async fn http_request_id_is_in_use_until_handled() {
     assert_eq!(refused.status(), 400);
     let refused: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)), "{refused}");
-    // It is another ID in another session, and free again after an answer.
+    // The same ID is free in another session, and again after the response.
     let elsewhere = raw.hang("", &other, 7).await;
     assert_eq!(elsewhere.status(), 200);
     for _ in 0..3 {
@@ -93,7 +93,7 @@ async fn ended_session_cancels_its_calls_and_returns_404() {
     let _running = raw.hang("", &session, 7).await;
     let end = raw.http.delete(&raw.url).header("mcp-session-id", &session).send().await.unwrap();
     assert_eq!(end.status(), 204);
-    // Long before the five seconds after which `rmcp` would do so.
+    // Long before the five seconds of `rmcp`.
     let cancelled = until("the call is cancelled", || received.0.load(Ordering::SeqCst));
     timeout(Duration::from_secs(3), cancelled).await.expect("at once");
     assert_eq!(raw.status("", &session).await, 404);

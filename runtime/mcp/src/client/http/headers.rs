@@ -33,7 +33,10 @@ pub(super) fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
     collect(schema, &mut Vec::new(), &mut found)?;
     for (index, one) in found.iter().enumerate() {
         if found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&one.header)) {
-            return Err(format!("two parameters have the annotation `{}`", &one.header["Mcp-Param-".len()..]));
+            return Err(format!(
+                "two parameters have the annotation `{}`",
+                &one.header["Mcp-Param-".len()..]
+            ));
         }
     }
     Ok(found)

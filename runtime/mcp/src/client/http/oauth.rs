@@ -273,7 +273,9 @@ impl McpOAuth {
                     AuthorizationSession::new(manager, request).await.map_err(|(_, error)| error)?;
                 let opened = open(session.get_authorization_url().to_owned());
                 let late = |_| {
-                    AuthError::AuthorizationFailed(format!("access was not granted within {CONSENT_TIMEOUT:?}"))
+                    AuthError::AuthorizationFailed(format!(
+                        "access was not granted within {CONSENT_TIMEOUT:?}"
+                    ))
                 };
                 let asked = timeout(CONSENT_TIMEOUT, opened).await.map_err(late)?;
                 session.handle_callback_url(&asked.map_err(AuthError::AuthorizationFailed)?).await?;
@@ -354,7 +356,8 @@ impl CredentialStore for StoredTokens {
     {
         Box::pin(async move {
             let kept = self.0.load().await.map_err(AuthError::CredentialStoreError)?;
-            let unusable = |_| AuthError::CredentialStoreError("the stored tokens cannot be parsed".to_owned());
+            let unusable =
+                |_| AuthError::CredentialStoreError("the stored tokens cannot be parsed".to_owned());
             kept.map(|kept| serde_json::from_str(kept.expose()).map_err(unusable)).transpose()
         })
     }

@@ -34,9 +34,9 @@ pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
             "the server answered with status {} and without a response",
             exchange.response.status()
         )),
-        other => Err(format!(
-            "the server answered with `{other}`, and neither with JSON nor with an event stream"
-        )),
+        other => {
+            Err(format!("the server answered with `{other}`, and neither with JSON nor with an event stream"))
+        }
     };
     if let Err(error) = outcome {
         channel.inbox.lost(id, error);

@@ -115,11 +115,13 @@ impl ServerLimits {
             Ok(Ok(bytes)) => Ok(bytes),
             // Or the client has disconnected, and does not read a response.
             Ok(Err(_)) => {
-                let text = format!("The body has more than {} bytes. Send less data per request.", self.request);
+                let text =
+                    format!("The body has more than {} bytes. Send less data per request.", self.request);
                 Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response())
             }
             Err(_) => {
-                let text = format!("The body was not received within {:?}. Send it without pauses.", self.read_time);
+                let text =
+                    format!("The body was not received within {:?}. Send it without pauses.", self.read_time);
                 Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
             }
         }

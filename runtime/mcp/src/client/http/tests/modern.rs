@@ -108,7 +108,12 @@ async fn invalid_response_error_describes_it() {
             "too\nbusy",
             "503 Service Unavailable (retry after 7): too busy",
         ),
-        ("200 OK", "content-type: application/json\r\ncontent-encoding: gzip\r\n", "no gzip", "was interrupted"),
+        (
+            "200 OK",
+            "content-type: application/json\r\ncontent-encoding: gzip\r\n",
+            "no gzip",
+            "was interrupted",
+        ),
     ] {
         let (ticket, sending) = wire.ask("tools/list");
         server.next().await.respond(status, headers, body).await;

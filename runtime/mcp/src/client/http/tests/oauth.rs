@@ -185,8 +185,9 @@ async fn consent_is_requested_once_and_tokens_are_refreshed() {
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
     // Another run of the program.
     assert!(!format!("{drawer:?}").contains("token-2"));
-    let nobody =
-        McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("no person is present".to_owned()) });
+    let nobody = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
+        Err("no person is present".to_owned())
+    });
     let wire = wire_with(&server, nobody.store(drawer)).await;
     let_in(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
@@ -287,8 +288,9 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
 #[tokio::test]
 async fn failed_consent_fails_the_request() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
-    let nobody =
-        McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("no person is present".to_owned()) });
+    let nobody = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
+        Err("no person is present".to_owned())
+    });
     let wire = wire_with(&server, nobody).await;
     let (_ticket, sending) = wire.ask("tools/call");
     let reason = tokio::select! {
