@@ -1,4 +1,4 @@
-//! The tools of coding agents under the names that many models know.
+//! The tools of coding agents under names that many models know.
 
 use toolgen_runtime::Content;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};

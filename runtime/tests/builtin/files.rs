@@ -82,7 +82,7 @@ async fn write_preserves_permissions_and_links() {
     assert_eq!(after.permissions().mode() & 0o7777, 0o751, "rights of others are not given to new content");
     assert_ne!(after.ino(), before, "the file was replaced in one step");
     assert_eq!(bench.read("real"), "new");
-    // Only an administrator can try this.
+    // Only an administrator can test this.
     if std::os::unix::fs::chown(bench.path("real"), Some(12_345), Some(54_321)).is_ok() {
         bench.text("write_file", json!({"path": "real", "content": "newer"})).await;
         let owned = fs::metadata(bench.path("real")).unwrap();
@@ -213,14 +213,14 @@ async fn cancelled_search_ends() {
 fn timed_out_read_leaves_nothing_running() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let bench = bench().file("sparse", "text\n".repeat(4_000));
-    // Its holes take no space, and minutes to read.
+    // A sparse file takes no space, but minutes to read.
     fs::File::options().write(true).open(bench.path("sparse")).unwrap().set_len(400 << 30).unwrap();
     let started = Instant::now();
     let ctx = ToolContext::new("turn", "").with_timeout(Duration::from_millis(200));
     let read = bench.call_in("read_file", json!({"path": "sparse", "limit": 1}), &ctx);
     let outcome = runtime.block_on(read).outcome;
     assert!(matches!(outcome, Err(ToolError::Timeout { .. })), "{outcome:?}");
-    // This waits for the thread that reads.
+    // This waits for the reading thread.
     drop(runtime);
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
