@@ -65,7 +65,7 @@ fn weather() -> Tool {
     Tool { spec: ToolSpec { name, input, ..ToolSpec::EMPTY }, call: ExecutionPlan::Http(plan) }
 }
 
-/// Stands in for a model: requests the weather, converts the temperature, and reports it.
+/// Simulates a model: requests the weather, converts the temperature, and reports it.
 async fn model(request: Value) -> Result<Value, String> {
     let call = |id: &str, name: &str, input: Value| {
         let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});

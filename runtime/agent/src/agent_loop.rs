@@ -189,7 +189,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
-/// Stands in for a language model: makes one call, then reports the result.
+/// // Simulates a language model: makes one call, then reports the result.
 /// let mut model = |transcript: Transcript| async move {
 ///     Ok::<_, String>(match transcript.last() {
 ///         Some(Entry::Answer(response)) => ModelTurn::text(format!("It is {}.", response.text())),

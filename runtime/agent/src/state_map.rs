@@ -21,11 +21,11 @@ use toolgen_kernel::spec::ToolSpec;
 ///     Done,
 /// }
 ///
-/// Submits a plan.
+/// /// Submits a plan.
 /// #[tool(complete(next_state = "PLAN_REVIEW"))]
 /// fn submit_plan() {}
 ///
-/// Reports that nothing is left to do.
+/// /// Reports that nothing is left to do.
 /// #[tool(complete(next_state = "DONE"))]
 /// fn mark_story_complete() {}
 ///

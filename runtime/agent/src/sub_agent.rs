@@ -219,7 +219,7 @@ impl std::error::Error for AgentFailure {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// Stands in for a language model; `task` holds the model settings and the system prompt.
+/// // Simulates a language model; `task` holds the model settings and the system prompt.
 /// let runner = LoopRunner::new(|_task: &AgentTask, _monitor: &AgentMonitor| {
 ///     |transcript: Transcript| async move {
 ///         Ok::<_, String>(match transcript.last() {

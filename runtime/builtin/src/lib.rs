@@ -31,7 +31,7 @@
 //! let call = ToolCall::new("2", "search", json!({"pattern": "^t"}));
 //! assert_eq!(toolbox.call(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
 //!
-//! An agent that plans can read, but not write.
+//! // An agent that plans can read, but not write.
 //! let planner = registry.toolbox(context.with_limits(Limits::PLANNING));
 //! let call = ToolCall::new("3", "write_file", json!({"path": "a/b.txt", "content": ""}));
 //! assert!(planner.call(call, &turn).await.is_error());

@@ -7,7 +7,7 @@ mod calling;
 mod client;
 mod ending;
 #[path = "../../examples/serve_tools.rs"]
-#[allow(dead_code, reason = "nobody starts it here")]
+#[allow(dead_code, reason = "not started here")]
 mod example;
 mod flood;
 mod gate;

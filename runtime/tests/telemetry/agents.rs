@@ -15,7 +15,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-/// Stands in for Anthropic: calls `add`, then reports the result.
+/// Simulates Anthropic: calls `add`, then reports the result.
 async fn reply(request: Value) -> Result<Value, String> {
     let answered = request["messages"].as_array().unwrap().len() > 1;
     Ok(if answered {

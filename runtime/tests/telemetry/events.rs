@@ -22,7 +22,7 @@ fn order(ctx: &ToolContext) -> ToolResult {
     ToolResult::text("ordered")
 }
 
-/// Stands in for a person.
+/// Simulates a person.
 struct Answers;
 
 impl InputHandler for Answers {

@@ -243,7 +243,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
-/// Stands in for an HTTP request to `/v1/messages`.
+/// // Simulates an HTTP request to `/v1/messages`.
 /// let send = |request: Value| async move {
 ///     let answer = &request["messages"][2]["content"][0]["content"];
 ///     Ok::<_, String>(match answer.as_str() {

@@ -31,7 +31,7 @@ impl Credentials {
     }
 
     /// Records a token that was sent to the server.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "programs are given no tokens"))]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "child processes receive no tokens"))]
     pub(super) fn sends(&self, token: &str) {
         let SecretValues { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
         if tokens.iter().any(|known| known == token) {

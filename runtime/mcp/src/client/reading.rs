@@ -123,7 +123,7 @@ fn note_digits(message: &mut Value, text: Option<&[u8]>) {
     Written(written.map(|text| String::from_utf8_lossy(&text).into_owned())).put(result);
 }
 
-/// Parses a list of tools, each descriptor separately. `None` if the text is not such a list.
+/// Parses a list of tools, each descriptor separately. `None` if it is not such a list.
 fn list_in_parts(text: &[u8]) -> Option<Value> {
     let list = |text| {
         let mut result = Map::new();
@@ -211,7 +211,7 @@ fn part<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
     parts(text)?.into_iter().rfind(|(name, _)| name == key).map(|(_, part)| part)
 }
 
-/// Returns the original texts of all members by name, or of all items by index.
+/// Returns the original text of all members by name, or of all items by index.
 fn parts(text: &[u8]) -> Option<Vec<(String, &[u8])>> {
     let (mut tokens, mut found) = (Tokens(text), Vec::new());
     let closing: &[u8] = match tokens.next()? {

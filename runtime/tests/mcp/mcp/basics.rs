@@ -167,7 +167,7 @@ fn cancellation_is_sent_to_the_server() {
                 assert!(tokio::time::timeout(Duration::from_millis(200), silent).await.is_err());
             }
             let dropped = Instant::now();
-            eventually("the server hears of it", async || told(&client, "cancelled").await != "[]").await;
+            eventually("the server is notified", async || told(&client, "cancelled").await != "[]").await;
             assert!(dropped.elapsed() < Duration::from_millis(500));
             // A request with a response is not cancelled.
             let received: Vec<Value> = serde_json::from_str(&told(&client, "cancelled").await).unwrap();

@@ -1,4 +1,4 @@
-//! A test server that behaves as it is told, however wrong.
+//! A test server with configurable misbehavior.
 //!
 //! The variable `MCP_SERVER` configures its behavior with words such as `legacy`, `modern`, `silent`, `die`.
 

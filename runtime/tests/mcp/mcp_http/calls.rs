@@ -104,7 +104,7 @@ async fn cancelled_call_ends_on_the_server() {
         });
         eventually("it is not called", async || world.calls() == 1).await;
         call.abort();
-        eventually("it goes on", async || world.cancelled() == 1).await;
+        eventually("it continues", async || world.cancelled() == 1).await;
         assert_eq!(told(&client, "echo", json!({"text": "still there"})).await, "still there");
     }
 }
@@ -122,7 +122,7 @@ async fn progress_resets_the_idle_timeout_up_to_the_total() {
         let error =
             client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
         drop(error.unwrap_err());
-        eventually("they go on", async || world.cancelled() == 2).await;
+        eventually("they continue", async || world.cancelled() == 2).await;
     }
 }
 

@@ -71,7 +71,7 @@ async fn clients_are_notified_of_list_changes() {
             let changes = client.handler.changes.clone();
             tokio::time::sleep(Duration::from_millis(300)).await;
             tools.replace(other());
-            until("told of the change", || *changes.lock().unwrap() > 0).await;
+            until("notified of the change", || *changes.lock().unwrap() > 0).await;
             true
         };
         assert!(reported);
@@ -88,7 +88,7 @@ async fn call_changing_the_list_notifies_clients() {
     let (text, is_error) = client.text("tell", json!({})).await;
     assert!(!is_error && text.len() < 1_000_000, "{}", text.len());
     let changes = client.handler.changes.clone();
-    until("told of the tool that reads on", || *changes.lock().unwrap() == 1).await;
+    until("notified of the tool for the rest", || *changes.lock().unwrap() == 1).await;
     assert!(client.names().await.contains(&"read_result".to_owned()));
 }
 

@@ -62,7 +62,7 @@ async fn environment_credentials_are_sent_and_never_shown() {
     let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
                     error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
     assert_eq!(reason, expected);
-    // A part of a credential is not shown either, if the text is cut.
+    // A part of a credential is not shown either, when the message is cut.
     for before in 285..300 {
         let (ticket, sending) = wire.ask("initialize");
         let asked = server.next().await;
