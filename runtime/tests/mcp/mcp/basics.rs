@@ -93,7 +93,7 @@ fn tool_list_is_paginated() {
         for words in ["legacy paged", "modern paged", "legacy again", "modern again"] {
             assert_eq!(connect(words).await.list_tools().await.unwrap().len(), 3, "{words}");
         }
-        for (words, reason) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {
+        for (words, reason) in [("legacy circle", "sent twice"), ("legacy endless", "more than 256 pages")] {
             let error = connect(words).await.list_tools().await.unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         }

@@ -68,7 +68,7 @@ fn endless_line_closes_the_connection() {
         let client = McpClient::connect(server("legacy"), options).await.unwrap();
         let start = Instant::now();
         let error = call(&client, "endless", json!({})).await.unwrap_err();
-        assert!(error.to_string().contains("not an answer to a request"), "{error}");
+        assert!(error.to_string().contains("not a response to a request"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(5));
         assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
     });

@@ -72,8 +72,8 @@ fn unparsable_response_error_has_a_json_pointer() {
             let response = raw(line).await;
             assert_eq!(response.outcome.as_ref().unwrap_err().code(), "INVALID_OUTPUT");
             let text = response.text();
-            assert!(text.contains(message) && text.contains("The call was made"), "{text}");
-            assert!(!text.contains("went away"), "{text}");
+            assert!(text.contains(message) && text.contains("The call was sent"), "{text}");
+            assert!(!text.contains("was lost"), "{text}");
         }
         let response = raw(
             "\u{feff}{\"id\":$ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"half \\ud83d\"}]}}",
@@ -97,7 +97,7 @@ fn unparsable_tool_is_skipped_by_name() {
             assert_eq!(names, ["hostile__good"]);
             let left_out = client.left_out().await.unwrap();
             assert_eq!(left_out[0].tool, "bad");
-            assert!(left_out[0].message.contains("cannot be read"), "{}", left_out[0]);
+            assert!(left_out[0].message.contains("cannot be parsed"), "{}", left_out[0]);
         }
         let error = listing(r#"{"tools":[]"#).await.list_tools().await.unwrap_err();
         assert!(error.to_string().contains("to `tools/list` cannot be parsed: it is not JSON"), "{error}");
@@ -118,7 +118,7 @@ fn invalid_cursor_is_reported() {
             assert!(error.to_string().contains(message), "{error}");
         }
         let error = listing(r#"{"tools":[],"nextCursor":"a"}"#).await.list_tools().await.unwrap_err();
-        assert!(error.to_string().contains("the same `nextCursor` came twice"), "{error}");
+        assert!(error.to_string().contains("the same `nextCursor` was sent twice"), "{error}");
         let client = connect("legacy again").await;
         assert!(client.remarks().await.unwrap()[0].contains("ends with an empty `nextCursor`"));
         assert!(connect("legacy").await.remarks().await.unwrap().is_empty());
@@ -137,12 +137,12 @@ fn unsolicited_responses_are_reported_on_timeout() {
             assert_eq!(error.code(), "TIMEOUT");
             let text = error.to_string();
             assert!(
-                text.contains("4 answers came whose IDs are those of no request, the first with `\"seven\"`"),
+                text.contains("4 responses with unknown IDs arrived, the first with `\"seven\"`"),
                 "{text}"
             );
             // Responses to earlier requests, and late ones, are not responses to this request.
             let error = call(&client, "silence", json!({})).await.unwrap_err();
-            assert!(error.code() == "TIMEOUT" && !error.to_string().contains("answers came"), "{error}");
+            assert!(error.code() == "TIMEOUT" && !error.to_string().contains("unknown ID"), "{error}");
         }
         let quick =
             options().probe_timeout(Duration::from_millis(200)).connect_timeout(Duration::from_millis(600));

@@ -192,7 +192,7 @@ async fn abandoned_calls_count_towards_the_call_limit() {
     for session in &sessions {
         let refused = timeout(Duration::from_secs(10), start(session, 20).await.text()).await;
         let refused = refused.expect("it does not run").unwrap();
-        assert!(refused.contains("-32603") && refused.contains("try again when one is done"), "{refused}");
+        assert!(refused.contains("-32603") && refused.contains("Retry when a call has completed"), "{refused}");
     }
     assert!(!received.0.load(Ordering::SeqCst));
     // Other requests are answered, and a cancelled call makes room for another one.
