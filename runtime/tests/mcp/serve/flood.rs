@@ -90,7 +90,10 @@ async fn request_id_is_in_use_until_its_response() {
     client.says(call(5, "add", json!({"a": 1, "b": 2}))).await;
     let refused = answer(&mut client, 5).await;
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
-    assert!(refused["error"]["message"].as_str().unwrap().contains("a unique ID for each request"), "{refused}");
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("a unique ID for each request"),
+        "{refused}"
+    );
     // The first request receives its own response nevertheless.
     let name = json!({"action": "accept", "content": {"name": "Ada"}});
     client.says(json!({"jsonrpc": "2.0", "id": asked["id"], "result": name})).await;

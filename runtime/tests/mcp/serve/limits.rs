@@ -91,7 +91,7 @@ async fn new_session_evicts_the_least_recently_used_idle_one() {
     let others = [raw.call("", &sessions[21], "hang").await, raw.call("", &sessions[22], "hang").await];
     let (status, text) = raw.begin("").await.unwrap_err();
     assert_eq!(status, 503);
-    assert!(text.contains("busy") && text.contains("try again"), "{text}");
+    assert!(text.contains("busy") && text.contains("retry later"), "{text}");
     for session in [&sessions[1], &sessions[21], &sessions[22]] {
         assert_eq!(raw.status("", session).await, 200);
     }
@@ -192,7 +192,10 @@ async fn abandoned_calls_count_towards_the_call_limit() {
     for session in &sessions {
         let refused = timeout(Duration::from_secs(10), start(session, 20).await.text()).await;
         let refused = refused.expect("it does not run").unwrap();
-        assert!(refused.contains("-32603") && refused.contains("Retry when a call has completed"), "{refused}");
+        assert!(
+            refused.contains("-32603") && refused.contains("Retry when a call has completed"),
+            "{refused}"
+        );
     }
     assert!(!received.0.load(Ordering::SeqCst));
     // Other requests are answered, and a cancelled call makes room for another one.
@@ -206,7 +209,7 @@ async fn abandoned_calls_count_towards_the_call_limit() {
             while let Some(chunk) = response.chunk().await.unwrap() {
                 text.push_str(&String::from_utf8_lossy(&chunk));
             }
-            if !text.contains("try again") {
+            if !text.contains("limit of concurrent calls") {
                 return text;
             }
         }

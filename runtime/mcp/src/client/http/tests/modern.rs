@@ -72,7 +72,7 @@ async fn response_is_accepted_on_its_own_stream_only() {
         reason,
         "the response ended without a JSON-RPC response; it contained the response to another request"
     );
-    assert!(lost(third).await.contains("the answer to another request"));
+    assert!(lost(third).await.contains("the response to another request"));
     at_first.event(&answer(first.id, "right")).await;
     assert_eq!(result(first).await, "right");
 }

@@ -270,8 +270,8 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
     let person = Authority::default().person().client("robot", Some(Secret::new("robot-secret")));
     for (tokens, expected) in [
         (bound, "not at https://login.example.com/token"),
-        (robot(), "set that as `McpOAuth::token_url`"),
-        (person, "set that as `McpOAuth::token_url`"),
+        (robot(), "set that URL as `McpOAuth::token_url`"),
+        (person, "set that URL as `McpOAuth::token_url`"),
     ] {
         let (mut server, mut authority) = (Server::start().await, Authority::default());
         let wire = wire_with(&server, tokens).await;
