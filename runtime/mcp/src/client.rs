@@ -7,15 +7,15 @@
 //! | event | outcome of the call |
 //! |---|---|
 //! | the caller cancels | the server is notified, and a late response is dropped |
-//! | no response, no progress, or no response in time | `TIMEOUT`; progress resets the idle timeout |
+//! | a timeout: idle (neither response nor progress) or total | `TIMEOUT` |
 //! | the server cannot be started | `MCP_UNREACHABLE`, with the end of its standard error |
 //! | the server exits | `MCP_LOST`; the call is retried if it was not sent yet, or if its tool is idempotent |
 //! | the tool fails | a failed result with the server's message |
 //! | the response cannot be parsed | `INVALID_OUTPUT`, with the error and its location |
 //! | the server rejects the call | `MCP_REFUSED`, or invalid arguments |
 //! | the result violates the tool's output schema | `INVALID_OUTPUT` |
-//! | the tool differs from its lock | `tool_changed`: the call is not sent |
-//! | the tool requests input | [`Control::NeedInput`](toolgen_kernel::Control::NeedInput), if the server may request input |
+//! | the tool differs from its lock | `TOOL_CHANGED`: the call is not sent |
+//! | the tool requests input | [`Control::NeedInput`](toolgen_kernel::Control::NeedInput), if the server may do so |
 //!
 //! Protocol versions 2024-11-05 to 2025-11-25 and 2026-07-28 are supported.
 

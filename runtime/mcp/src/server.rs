@@ -18,10 +18,10 @@
 //! # }
 //! ```
 //!
-//! Both kinds of the protocol are supported, as the client chooses: sessions that begin with `initialize` (versions
-//! up to 2025-11-25), and self-contained requests (2026-07-28). Every call passes all layers of the toolbox: policy,
-//! limits, approvals, audit. Reports of a running tool are sent as progress if the client requested it. If a client
-//! cancels a call or disconnects, the call's cancellation token fires.
+//! Both generations of the protocol are supported, as the client chooses: sessions that begin with `initialize`
+//! (versions up to 2025-11-25), and self-contained requests (2026-07-28). Every call passes all layers of the toolbox:
+//! policy, limits, approvals, audit. Reports of a running tool are sent as progress if the client requested it. If a
+//! client cancels a call or disconnects, the call's cancellation token fires.
 //!
 //! # Safety
 //!

@@ -22,8 +22,8 @@ pub(super) fn check_unchanged(plan: &McpPlan, listed: &Listed) -> Result<(), Too
         None => "is gone",
     };
     let text = format!(
-        "the tool `{tool}` of the MCP server `{}` {what}, so it is not called. Use another tool: only a person can review \
-         at the change and lock the tool again (`cargo toolgen mcp lock`)",
+        "the tool `{tool}` of the MCP server `{}` {what}, so it is not called. Use another tool: only a person can \
+         review the change and lock the tool again (`cargo toolgen mcp lock`)",
         server.alias
     );
     let detail = match listed.descriptor(tool) {

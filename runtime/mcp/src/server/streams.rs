@@ -289,8 +289,8 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
             (Glance::Unknown(None), ErrorData::invalid_request(reason, None))
         }
         Ok(_) => {
-            let reason = "This is not a valid JSON-RPC 2.0 message: a request has `jsonrpc`, `id`, `method` and optional \
-                `params` that are valid for the method.";
+            let reason = "This is not a valid JSON-RPC 2.0 message: a request has `jsonrpc`, `id`, `method` and \
+                optional `params` that are valid for the method.";
             (glance, ErrorData::invalid_request(reason, None))
         }
         Err(error) => {

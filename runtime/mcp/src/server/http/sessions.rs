@@ -155,7 +155,7 @@ impl Excess {
             (StatusCode::SERVICE_UNAVAILABLE, "This server")
         };
         let text = format!(
-            "{whose} is at its limit of {} sessions, and all of them are busy. End a session with `DELETE`, or retry later.",
+            "{whose} is at its limit of {} sessions, and all are busy. End a session with `DELETE`, or retry later.",
             self.max_sessions
         );
         (status, [(header::RETRY_AFTER, RETRY)], text).into_response()

@@ -152,7 +152,8 @@ async fn unresumable_stream_fails_its_request() {
     for (prime, expected) in [
         (
             "id: 1\nretry: 1\ndata:\n\n",
-            "the stream ended without a JSON-RPC response, and the server does not resume it: status 405 Method Not Allowed",
+            "the stream ended without a JSON-RPC response, and the server does not resume it: status 405 Method Not \
+             Allowed",
         ),
         ("data: {}\n\n", "the stream ended without a JSON-RPC response; it contained an invalid message"),
     ] {
