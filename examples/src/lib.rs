@@ -6,8 +6,8 @@ use std::future::{Ready, ready};
 use serde_json::Value;
 use toolgen_runtime::agent::agent_loop::{Entry, Transcript};
 
-/// Returns a function that stands in for a request to a vendor: it returns the replies of a JSON array in order. In a
-/// real program, it sends the request: see docs/conversation.md.
+/// Returns a function that simulates requests to a vendor: it returns the replies of a JSON array in order. In a real
+/// program, it sends the request: see docs/conversation.md.
 pub fn recorded(replies: &str) -> impl FnMut(Value) -> Ready<Result<Value, String>> + Send + use<> {
     let replies = serde_json::from_str::<Vec<Value>>(replies).map_err(|error| error.to_string());
     let mut replies = replies.map(Vec::into_iter);

@@ -202,8 +202,10 @@ fn progress_reaches_the_caller() {
         );
         assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
         // Progress does not extend the total timeout.
-        let short =
-            McpServer { total: Some(Duration::from_millis(500)), ..crate::mcp::support::server("legacy") };
+        let short = McpServer {
+            call_timeout: Some(Duration::from_millis(500)),
+            ..crate::mcp::support::server("legacy")
+        };
         let client = McpClient::connect(short, options()).await.unwrap();
         let error = call(&client, "progress", json!({"steps": 100, "ms": 50})).await.unwrap_err();
         assert_eq!(error.code(), "TIMEOUT");

@@ -80,7 +80,8 @@ impl InputHandler for Person {
 
 fn asking(words: &str) -> Registry {
     // A call that waits for input holds no concurrency permit.
-    let server = McpServer { idle: Some(Duration::from_millis(200)), concurrency: 1, ..declaring(words) };
+    let server =
+        McpServer { idle_timeout: Some(Duration::from_millis(200)), concurrency: 1, ..declaring(words) };
     let engines = Engines::new().with(McpEngine::with_options(options()));
     let server = Frozen::from(server);
     Registry::new(engines.tools_from(["ask", "calls"].map(|name| tool(&server, name))).unwrap()).unwrap()
