@@ -337,7 +337,7 @@ impl Inbox {
         }
         let mut first = format!("`{id}`");
         if let Reply::Error { message, .. } = reply(message) {
-            first.push_str(&format!(" and says: {message}"));
+            first.push_str(&format!(" (error: {message})"));
         }
         let first = cut(&visible(&first).replace('\n', " "), SHOWN);
         book.pending.values().for_each(|pending| {

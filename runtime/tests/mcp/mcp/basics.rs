@@ -57,7 +57,7 @@ fn both_protocol_versions_work() {
             assert_eq!(client.revision().as_deref(), Some(revision), "{locked} {words}");
         }
         let error = McpClient::connect(server("legacy 1999-01-01"), options()).await.unwrap_err();
-        assert!(error.to_string().contains("speaks revision `1999-01-01`"), "{error}");
+        assert!(error.to_string().contains("uses protocol version `1999-01-01`"), "{error}");
     });
 }
 

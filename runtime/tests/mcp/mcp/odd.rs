@@ -147,7 +147,10 @@ fn unsolicited_responses_are_reported_on_timeout() {
         let quick =
             options().probe_timeout(Duration::from_millis(200)).connect_timeout(Duration::from_millis(600));
         let error = McpClient::connect(server("legacy stranger"), quick).await.unwrap_err();
-        assert!(error.to_string().contains("no request: `\"init\"` and says: what is this?"), "{error}");
+        assert!(
+            error.to_string().contains("unknown ID arrived: `\"init\"` (error: what is this?)"),
+            "{error}"
+        );
     });
 }
 
