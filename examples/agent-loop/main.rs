@@ -1,6 +1,6 @@
-//! An agent with any toolbox of models: the model calls a tool wrongly, reads why, calls it again, and answers.
+//! An agent for any vendor: the model makes an invalid call, reads the error, corrects the call, and answers.
 //!
-//! What differs between providers is one word. The replies are recorded ones, in the form of each toolbox.
+//! Vendors differ only in one word of the code. The replies are recorded, in the format of each vendor.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::env;
@@ -33,7 +33,7 @@ fn forecast(
     }
 }
 
-/// The providers, and what their models replied.
+/// The vendors, and the recorded replies of their models.
 const RECORDED: &[(WireFormat, &str)] = &[
     (WireFormat::OpenAiChat, include_str!("replies/openai-chat.json")),
     (WireFormat::OpenAiResponses, include_str!("replies/openai-responses.json")),

@@ -1,7 +1,7 @@
-//! An agent for an API: tools that are compiled from its document, a credential that no model sees, rules that leave
-//! one tool out, and a record of each call in SQLite.
+//! An agent for an API: tools that are compiled from an OpenAPI document, a credential that no model sees, rules that
+//! exclude a tool, and an audit record of each call in SQLite.
 //!
-//! The service runs in the program, and the model is a recorded one.
+//! The service runs in the program, and the model is recorded.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 mod service;
@@ -25,7 +25,7 @@ use toolgen_runtime::{Registry, Toolbox, ToolboxContext};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // A program on a server reads it from a variable: `EnvCredentials`, and FORGE_TOKEN.
+    // On a server, read it from an environment variable: `EnvCredentials`, and FORGE_TOKEN.
     let credentials = StaticCredentials::new().with("token", Secret::new(service::TOKEN));
     let engine = HttpEngine::builder().base_url(service::start().await?).credentials(credentials).build()?;
     let registry = Registry::new(engine.tools(forge::TOOLS))?;

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 /// The token that the service accepts.
 pub(crate) const TOKEN: &str = "forge-token";
 
-/// Starts the service on a free port of this machine and returns its URL.
+/// Starts the service on a free port and returns its URL.
 pub(crate) async fn start() -> io::Result<String> {
     let issues = Arc::new(Mutex::new(vec![
         json!({ "number": 7, "title": "The door sticks (fixed in May)", "state": "open" }),

@@ -1,7 +1,7 @@
-//! Payments that a person allows at the terminal: `y`, `n` and why, or anything else for later.
+//! Payments that a person approves at the terminal: `y`, `n` with a reason, or anything else to decide later.
 //!
-//! A call that waits is kept as JSON, for as long as it takes, and runs when it comes back approved. The model is a
-//! recorded one.
+//! A waiting call is stored as JSON for as long as necessary, and runs when it is resumed with an approval. The model
+//! is recorded.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -31,10 +31,10 @@ fn pay_invoice(
     format!("Invoice {id} is paid.")
 }
 
-/// Held by the call that asks: the calls of a turn run at once, and ask one after the other, in their order.
+/// Held by the call that asks: the calls of a turn run concurrently, but ask in their order.
 static TERMINAL: Mutex<()> = Mutex::const_new(());
 
-/// Puts a call to whoever sits at the terminal, who has the time that they need.
+/// Asks the person at the terminal about a call, without a timeout.
 async fn at_the_terminal(request: ApprovalRequest) -> Approval {
     let turn = TERMINAL.lock().await;
     let asked = tokio::task::spawn_blocking(move || {
@@ -74,7 +74,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let run = agent.run("Pay what we owe.").await;
     show(&run.transcript);
 
-    // What waits is plain data, in which nothing can be changed.
+    // A waiting call is plain data, and sealed against changes.
     let waiting = run.transcript.iter().filter_map(|entry| match entry {
         Entry::Answer(response) => match &response.outcome {
             Err(ToolError::ApprovalRequired(request)) => Some(serde_json::to_string(request)),

@@ -1,5 +1,5 @@
-//! Tools that are commands, from a manifest: each argument reaches its program as one word, and what a tool declares,
-//! such as that it only reads, is enforced by the operating system.
+//! Tools that run commands, from a manifest. Each argument is passed to the program as a single argument, and
+//! declared effects, such as read-only, are enforced by the operating system.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 /// The tools of `tools.yaml`.

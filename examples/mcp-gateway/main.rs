@@ -1,7 +1,8 @@
-//! A gateway: the tools of several MCP servers behind one address, with rules and a record of what was called.
+//! A gateway: the tools of several MCP servers at one address, with rules and audit records.
 //!
-//! The program is its own servers (`mcp-gateway shop`, `mcp-gateway notes`), which the gateway starts as any others, and
-//! its own client, so that it needs nothing else. `cargo toolgen serve servers.yaml` is a gateway without a program.
+//! The program is also the servers (`mcp-gateway shop`, `mcp-gateway notes`), which the gateway starts like any
+//! others, and the client, so that it needs nothing else. `cargo toolgen serve servers.yaml` is a gateway without a
+//! program.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::env;
@@ -44,7 +45,7 @@ fn note(
     }
 }
 
-/// Serves tools on the standard streams, as a server does that somebody installs.
+/// Serves tools on standard streams, like a server that a user installs.
 async fn serve(tools: Vec<Arc<dyn AgentTool>>) -> Result<(), Box<dyn Error>> {
     Ok(Server::new(Registry::new(tools)?.toolbox(ToolboxContext::new())).stdio().await?)
 }
@@ -77,7 +78,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some("notes") => return serve(toolset![note]).await,
         _ => {}
     }
-    // Without locks: see docs/mcp.md for what they protect from.
+    // Without locks: docs/mcp.md describes what they protect against.
     let this = env::current_exe()?.to_string_lossy().into_owned();
     let mut tools = Vec::new();
     for alias in ["shop", "notes"] {

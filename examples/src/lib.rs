@@ -1,4 +1,4 @@
-//! What all examples share: a model that answers what was recorded, and a printer of conversations.
+//! Shared code of the examples: a model with recorded replies, and a printer of conversations.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::future::{Ready, ready};
@@ -6,8 +6,8 @@ use std::future::{Ready, ready};
 use serde_json::Value;
 use toolgen_runtime::agent::agent_loop::{Entry, Transcript};
 
-/// Returns a function that stands for a request to a toolbox of models: it gives the replies of a JSON list, one after
-/// the other. In a program it sends the request: see docs/conversation.md.
+/// Returns a function that simulates requests to a vendor: it returns the replies of a JSON array in order. In a real
+/// program, it sends the request: see docs/conversation.md.
 pub fn recorded(replies: &str) -> impl FnMut(Value) -> Ready<Result<Value, String>> + Send + use<> {
     let replies = serde_json::from_str::<Vec<Value>>(replies).map_err(|error| error.to_string());
     let mut replies = replies.map(Vec::into_iter);
@@ -19,7 +19,7 @@ pub fn recorded(replies: &str) -> impl FnMut(Value) -> Ready<Result<Value, Strin
     }
 }
 
-/// Prints who said what.
+/// Prints a conversation.
 pub fn show(transcript: &Transcript) {
     for entry in transcript.iter() {
         match entry {
@@ -29,7 +29,7 @@ pub fn show(transcript: &Transcript) {
                     println!("model: {}", turn.text);
                 }
                 for call in &turn.calls {
-                    // OpenAI's models write their arguments as a text.
+                    // OpenAI's models write arguments as a JSON string.
                     let written = call.arguments.as_str().and_then(|text| text.parse().ok());
                     println!("model: {} {}", call.name, written.unwrap_or_else(|| call.arguments.clone()));
                 }
@@ -40,7 +40,7 @@ pub fn show(transcript: &Transcript) {
     }
 }
 
-/// Returns a text without blank lines, whose lines after the first are indented.
+/// Returns a text without blank lines, with all lines but the first indented.
 #[must_use]
 pub fn indented(text: &str) -> String {
     text.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n    ")

@@ -1,7 +1,7 @@
-//! An agent that delegates: to a researcher with a tool of its own, and to a critic who has none, both with limits.
+//! An agent that delegates to a researcher with its own tool, and to a critic without tools, both with limits.
 //!
-//! The calls of a sub-agent pass the layers of the agent that asked it: here its events are printed as they come. The
-//! models are recorded ones.
+//! The calls of a sub-agent pass the layers of the delegating agent: here its events are printed as they occur. The
+//! models are recorded.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -24,7 +24,7 @@ fn search(
     things.into_iter().filter(|thing| thing.contains(words)).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the model of a sub-agent, as its configuration says. Another toolbox would do as well.
+/// Returns the model that the configuration of a sub-agent names. Any vendor can be used.
 fn model(task: &AgentTask, _: &AgentMonitor) -> WireModel<'static, String> {
     let replies = match task.name.as_str() {
         "researcher" => include_str!("researcher.json"),

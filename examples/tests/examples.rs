@@ -1,4 +1,5 @@
-//! Each example runs, and prints what it printed when somebody last looked: `TOOLGEN_UPDATE=1` renews what is expected.
+//! Runs each example and compares its output with the expected output; `TOOLGEN_UPDATE=1` updates the expected
+//! output.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -21,7 +22,7 @@ fn run(program: &str, input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Compares what an example prints with `expected.txt` beside it.
+/// Compares the output of an example with its `expected.txt`.
 fn expected(name: &str, printed: &str) {
     golden::assert_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name).join("expected.txt"), printed);
 }
@@ -30,7 +31,7 @@ fn expected(name: &str, printed: &str) {
 fn agent_loop() {
     let program = env!("CARGO_BIN_EXE_agent-loop");
     let printed = run(program, "");
-    // Whatever the toolbox, the conversation is the same.
+    // The conversation is the same for every vendor.
     let conversations: Vec<&str> =
         printed.split("# ").skip(1).map(|one| one.split_once('\n').unwrap().1).collect();
     assert_eq!(conversations.len(), 5);

@@ -1,4 +1,4 @@
-//! The server that the conformance suite of the Model Context Protocol asks for: `mcp_conformance 127.0.0.1:8080`.
+//! The server for the conformance suite of the Model Context Protocol: `mcp_conformance 127.0.0.1:8080`.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -27,31 +27,31 @@ fn resource(uri: &str, mime_type: &str, text: &str) -> Content {
     Content::Resource { uri: uri.to_owned(), mime_type: mime_type.to_owned(), data }
 }
 
-/// Says a text.
+/// Returns a text.
 #[tool(read_only)]
 fn test_simple_text() -> &'static str {
     "This is a simple text response for testing."
 }
 
-/// Shows an image.
+/// Returns an image.
 #[tool(read_only)]
 fn test_image_content() -> Content {
     pixel()
 }
 
-/// Plays a sound.
+/// Returns a sound.
 #[tool(read_only)]
 fn test_audio_content() -> Content {
     Content::Audio { data: WAVE.to_owned(), mime_type: "audio/wav".to_owned() }
 }
 
-/// Embeds a resource.
+/// Returns an embedded resource.
 #[tool(read_only)]
 fn test_embedded_resource() -> Content {
     resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")
 }
 
-/// Gives content of several kinds.
+/// Returns content of several types.
 #[tool(read_only)]
 fn test_multiple_content_types() -> Vec<Content> {
     let text = Content::Text("Multiple content types test:".to_owned());
@@ -68,7 +68,7 @@ fn test_error_handling() -> Result<String, ToolError> {
     Err(ToolError::failed("This tool intentionally returns an error for testing"))
 }
 
-/// Reports how far it is.
+/// Reports its progress.
 #[tool]
 async fn test_tool_with_progress(ctx: &ToolContext) -> &'static str {
     for done in [0, 50, 100] {
@@ -78,7 +78,7 @@ async fn test_tool_with_progress(ctx: &ToolContext) -> &'static str {
     "done"
 }
 
-/// Asks, and says what it was answered.
+/// Requests input, and returns the response.
 fn asks(ctx: &ToolContext, message: &str, title: &str, properties: &Value, required: &[&str]) -> ToolResult {
     match ctx.input() {
         Some(response) => {
@@ -96,7 +96,7 @@ fn need(message: &str, title: &str, properties: &Value, required: &[&str]) -> To
     ToolResult::empty().with_control(Control::NeedInput(InputRequest::new(message, schema)))
 }
 
-/// Asks for a name and an address.
+/// Requests a name and an address.
 #[tool(undocumented)]
 fn test_elicitation(message: String, ctx: &ToolContext) -> ToolResult {
     let properties = json!({
@@ -106,7 +106,7 @@ fn test_elicitation(message: String, ctx: &ToolContext) -> ToolResult {
     asks(ctx, &message, "", &properties, &["username", "email"])
 }
 
-/// Asks for values that have defaults.
+/// Requests values that have defaults.
 #[tool]
 fn test_elicitation_sep1034_defaults(ctx: &ToolContext) -> ToolResult {
     let properties = json!({
@@ -119,7 +119,7 @@ fn test_elicitation_sep1034_defaults(ctx: &ToolContext) -> ToolResult {
     asks(ctx, "Please review the values", "", &properties, &[])
 }
 
-/// Asks for values of lists.
+/// Requests values of enumerations.
 #[tool]
 fn test_elicitation_sep1330_enums(ctx: &ToolContext) -> ToolResult {
     let titled = |first: &str| {
@@ -141,7 +141,7 @@ fn test_elicitation_sep1330_enums(ctx: &ToolContext) -> ToolResult {
     asks(ctx, "Please choose", "", &properties, &[])
 }
 
-/// Asks for a name.
+/// Requests a name.
 #[tool]
 fn test_input_required_result_elicitation(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
@@ -152,17 +152,17 @@ fn test_input_required_result_elicitation(ctx: &ToolContext) -> ToolResult {
     }
 }
 
-/// Asks to confirm.
+/// Requests a confirmation.
 #[tool]
 fn test_input_required_result_request_state(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
-        // The toolbox has checked the seal of the state.
+        // The toolbox has verified the seal of the state.
         Some(_) => ToolResult::text("state-ok"),
         None => need("Please confirm", "confirm", &json!({ "ok": { "type": "boolean" } }), &["ok"]),
     }
 }
 
-/// Asks to confirm, and is not deceived.
+/// Requests a confirmation, and detects a forged state.
 #[tool]
 fn test_input_required_result_tampered_state(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
@@ -171,7 +171,7 @@ fn test_input_required_result_tampered_state(ctx: &ToolContext) -> ToolResult {
     }
 }
 
-/// Asks twice.
+/// Requests input twice.
 #[tool]
 fn test_input_required_result_multi_round(ctx: &ToolContext) -> ToolResult {
     match ctx.inputs() {
@@ -188,30 +188,30 @@ fn test_input_required_result_multi_round(ctx: &ToolContext) -> ToolResult {
     }
 }
 
-/// Needs a client that can be asked.
+/// Requires a client that supports elicitation.
 #[tool]
 fn test_missing_capability(ctx: &ToolContext) -> ToolResult {
     asks(ctx, "Please confirm", "", &json!({ "ok": { "type": "boolean" } }), &["ok"])
 }
 
-/// Asks within a stream.
+/// Requests input within a stream.
 #[tool]
 fn test_streaming_elicitation(ctx: &ToolContext) -> ToolResult {
     ctx.progress("about to ask");
     asks(ctx, "Please confirm", "", &json!({ "ok": { "type": "boolean" } }), &["ok"])
 }
 
-/// Logs nothing, because there is no such capability.
+/// Logs nothing, because the server has no logging capability.
 #[tool]
 fn test_logging_tool() -> &'static str {
     "nothing is logged"
 }
 
-/// Where the tools are, once they are served.
+/// The handle that replaces the tools of the running server.
 #[derive(Default)]
 struct Served(OnceLock<Tools>);
 
-/// Tells the clients that the list of tools has changed.
+/// Notifies the clients that the list of tools has changed.
 #[tool]
 fn test_trigger_tool_change(served: Service<Served>) -> Result<&'static str, ToolError> {
     let served = Service::into_inner(served);
@@ -247,7 +247,7 @@ fn toolbox(served: Arc<Served>) -> Result<Toolbox, toolgen_runtime::RegistryErro
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stderr, reason = "it says where it is")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let address = std::env::args().nth(1).ok_or("name an address, such as 127.0.0.1:8080")?;
+    let address = std::env::args().nth(1).ok_or("pass an address, such as 127.0.0.1:8080")?;
     let served = Arc::new(Served::default());
     let server = Server::new(toolbox(Arc::clone(&served))?).name("conformance");
     let _ = served.0.set(server.tools());

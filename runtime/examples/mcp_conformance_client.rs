@@ -1,5 +1,5 @@
-//! What the conformance suite of the Model Context Protocol runs as a client: it lists the tools of a server and calls
-//! each one. The last argument is the URL of the server.
+//! The client for the conformance suite of the Model Context Protocol: it lists the tools of a server and calls each
+//! of them. The last argument is the URL of the server.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for tests")]
 
 use std::time::Duration;
@@ -58,7 +58,7 @@ async fn talk(server: McpServer, options: McpOptions, context: &Value) -> Result
     Ok(())
 }
 
-/// Credentials of the program where the suite has no browser, else the consent of a person who agrees.
+/// Returns the credentials of the program if the suite has no browser, or else the consent of a person who agrees.
 fn tokens(context: &Value) -> McpOAuth {
     let word = |name: &str| context[name].as_str().map(str::to_owned);
     let secret = word("client_secret").map(Secret::new);
@@ -92,7 +92,7 @@ async fn agree(url: String) -> Result<String, String> {
     location.map(|(_, url)| url.to_owned()).ok_or_else(|| text.clone())
 }
 
-/// Arguments of the kinds that a schema asks for.
+/// Generates arguments of the types that a schema requires.
 fn arguments(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let value = |schema: &Value| match schema["type"].as_str() {
@@ -105,7 +105,7 @@ fn arguments(schema: &Value) -> Value {
     properties.iter().map(|(name, schema)| (name.clone(), value(schema))).collect()
 }
 
-/// The defaults of a form.
+/// Returns the defaults of a form.
 fn defaults(params: &Value) -> Value {
     let properties = params["requestedSchema"]["properties"].as_object().cloned().unwrap_or_default();
     let defaults = properties.into_iter().filter_map(|(name, mut schema)| match schema["default"].take() {

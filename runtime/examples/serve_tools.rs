@@ -1,4 +1,4 @@
-//! Serves two functions to every client of the Model Context Protocol, on standard streams:
+//! Serves two functions to MCP clients on standard streams:
 //!
 //! ```json
 //! {"mcpServers": {"units": {"command": "target/debug/examples/serve_tools"}}}
@@ -21,13 +21,13 @@ fn fahrenheit(
 /// Converts a distance to miles.
 #[tool(pure)]
 fn miles(
-    /// The distance in kilometres.
+    /// The distance in kilometers.
     kilometres: f64,
 ) -> f64 {
     kilometres / 1.609_344
 }
 
-/// The server of both.
+/// Creates the server for both functions.
 pub(crate) fn server() -> Result<Server, RegistryError> {
     let toolbox = Registry::new(toolset![fahrenheit, miles])?.toolbox(ToolboxContext::new());
     Ok(Server::new(toolbox).name("units"))

@@ -1,7 +1,7 @@
-//! An agent, a service and an MCP server in three processes, whose spans are one trace.
+//! An agent, a service and an MCP server in three processes, whose spans form one trace.
 //!
-//! It exports by OTLP over HTTP to where `OTEL_EXPORTER_OTLP_ENDPOINT` says, and asks the service whose URL is its argument.
-//! It is the MCP server, too, and starts itself as such. `tests/otel` runs it with a collector.
+//! It exports by OTLP over HTTP to `OTEL_EXPORTER_OTLP_ENDPOINT`, and calls the service at the URL in its argument.
+//! It is also the MCP server, and starts itself as a child process. `tests/otel` runs it with a collector.
 
 use std::error::Error;
 
@@ -22,13 +22,13 @@ use toolgen_runtime::spec::plan::{ExecutionPlan, McpServer, RequestPlan, Tool};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Registry, Shape, ToolName, ToolSpec, Toolbox, ToolboxContext, tool, toolset};
 
-/// What a program needs at its end, so that nothing is lost.
+/// The OpenTelemetry providers, which a program flushes at its end.
 struct Exporting(SdkTracerProvider, SdkMeterProvider);
 
 impl Exporting {
     /// Sets the global providers of OpenTelemetry.
     fn start() -> Result<Exporting, Box<dyn Error>> {
-        // The exporter's client is the one of the HTTP engine, which leaves the cryptography to the program.
+        // The exporter's client is that of the HTTP engine, which lets the program choose the cryptography provider.
         let _ = ring::default_provider().install_default();
         let spans = SpanExporter::builder().with_http().build()?;
         let metrics = MetricExporter::builder().with_http().build()?;
@@ -40,7 +40,7 @@ impl Exporting {
         Ok(Exporting(tracers, meters))
     }
 
-    /// Exports what is left.
+    /// Exports the remaining data.
     fn end(self) -> Result<(), Box<dyn Error>> {
         self.0.shutdown()?;
         self.1.shutdown()?;
@@ -57,7 +57,7 @@ fn fahrenheit(
     celsius * 9.0 / 5.0 + 32.0
 }
 
-/// A tool that asks the service.
+/// Returns a tool that calls the service.
 fn weather() -> Tool {
     let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
     let plan = RequestPlan { method: "GET".into(), path: "/weather".into(), ..RequestPlan::EMPTY };
@@ -65,7 +65,7 @@ fn weather() -> Tool {
     Tool { spec: ToolSpec { name, input, ..ToolSpec::EMPTY }, call: ExecutionPlan::Http(plan) }
 }
 
-/// Stands for a model: asks for the weather, converts what it reads, and says so.
+/// Simulates a model: requests the weather, converts the temperature, and reports it.
 async fn model(request: Value) -> Result<Value, String> {
     let call = |id: &str, name: &str, input: Value| {
         let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});
@@ -78,7 +78,7 @@ async fn model(request: Value) -> Result<Value, String> {
     })
 }
 
-/// Serves the one function.
+/// Serves the function.
 async fn serve() -> Result<(), Box<dyn Error>> {
     let toolbox = Toolbox::builder(&Registry::new(toolset![fahrenheit])?).layer(Otel::new()).build()?;
     Server::new(toolbox).name("units").stdio().await?;
@@ -90,7 +90,7 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
     let engine = HttpEngine::builder().base_url(service).build()?;
     let mut server =
         McpServer::stdio("units", [std::env::args().next().unwrap_or_default(), "serve".to_owned()]);
-    // Until revision 2026-07-28, a server ends as soon as its input does, and exports what is left.
+    // Before protocol version 2026-07-28, a server ends with its input, and exports the remaining data.
     server.revision = "2025-11-25".into();
     if let toolgen_runtime::spec::plan::McpTransport::Stdio { inherit, .. } = &mut server.transport {
         *inherit = vec!["OTEL_EXPORTER_OTLP_ENDPOINT".into()].into();
@@ -110,7 +110,7 @@ async fn ask(service: &str) -> Result<(), Box<dyn Error>> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let exporting = Exporting::start()?;
     match std::env::args().nth(1).as_deref() {
-        None => return Err("name the URL of the service".into()),
+        None => return Err("pass the URL of the service".into()),
         Some("serve") => serve().await?,
         Some(service) => ask(service).await?,
     }

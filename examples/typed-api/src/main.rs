@@ -1,7 +1,8 @@
-//! A client of the pet store in `specs/petstore.yaml`: calls are structs, and answers are values that the compiler knows.
+//! A client of the pet store in `specs/petstore.yaml`: calls are structs, and responses have types that the compiler
+//! checks.
 //!
-//! `cargo run -p typed-api` starts the service on this machine, takes in a few pets, finds one a home and asks for one
-//! that is not there.
+//! `cargo run -p typed-api` starts the service locally, adds a few pets, finds a home for one, and requests a pet
+//! that does not exist.
 
 mod server;
 
@@ -29,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for id in [2, 99] {
         match shelter.find(id).await? {
             Some(pet) => println!("number {id} is {}", describe(&pet)),
-            None => println!("number {id} is nobody"),
+            None => println!("no pet has the number {id}"),
         }
     }
     shelter.engine.call(DeletePet::new(2).with_x_reason("moved away")).await?;
@@ -37,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What this program does with the service.
+/// Runs the scenario of this program.
 struct Shelter {
     engine: HttpEngine,
 }
@@ -67,7 +68,7 @@ impl Shelter {
         self.engine.call(change).await
     }
 
-    /// Returns a pet, or `None` if the service says that there is none of this number.
+    /// Returns a pet, or `None` if the service has no pet with this ID.
     async fn find(&self, id: i64) -> Result<Option<Pet>, CallError> {
         match self.engine.call(GetPet::new(id)).await {
             Ok(pet) => Ok(Some(pet)),

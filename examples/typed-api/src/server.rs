@@ -12,13 +12,13 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The key that the service accepts, as a key and as a token.
+/// The key that the service accepts, also as a bearer token.
 pub(crate) const KEY: &str = "shelter-key";
 
 type Pets = Arc<Mutex<Vec<Value>>>;
 type Answer = Response<Full<Bytes>>;
 
-/// Starts the service on a free port of this machine and gives the URL of its base path.
+/// Starts the service on a free port and returns the URL of its base path.
 pub(crate) async fn start() -> std::io::Result<String> {
     let pets = Pets::default();
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -38,7 +38,7 @@ async fn serve(stream: TcpStream, pets: Pets) {
     });
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that leaves in the middle of a request is its own loss.
+    // A client that disconnects during a request is not an error of the server.
     drop(connection.await);
 }
 

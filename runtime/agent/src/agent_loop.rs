@@ -1,9 +1,9 @@
-//! A small agent loop: it asks the model, answers its calls, and repeats until the model is done.
+//! A small agent loop: it calls the model, runs the tool calls, and repeats until the model is done.
 //!
-//! The model is a function or a [`Model`]; how it is reached is up to the program. A [`Loop`] needs no more than a function
-//! that sends JSON to a provider, and a [`Transcript`] renders itself as the messages of each. Each turn goes through the toolbox
-//! as a whole, and every call is answered, even if one of them completes, fails, or was cut off; only then does the
-//! loop look at what the answers request.
+//! The model is a function or a [`Model`]; your program decides how to reach it. A [`Loop`] needs only a function
+//! that sends JSON to a vendor; a [`Transcript`] renders itself in the message format of each vendor. All calls of a
+//! turn go through the toolbox, and every call gets a result, even if a call of the turn completes the loop, fails,
+//! or was truncated. Only then does the loop act on the results.
 
 mod model;
 mod options;
@@ -38,21 +38,21 @@ use toolgen_kernel::toolbox::Toolbox;
 use toolgen_kernel::toolbox::dispatch::DispatchOptions;
 use toolgen_wire::StopReason;
 
-/// The outcome of a loop.
+/// The outcome of a loop, and its transcript.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoopRun<E> {
     /// How the loop ended.
     pub outcome: Result<LoopEnd, LoopError<E>>,
-    /// The whole conversation, with an answer to every call.
+    /// The whole conversation, with a result for every call.
     pub transcript: Transcript,
-    /// How often the model was asked.
+    /// Number of requests to the model.
     pub iterations: u32,
 }
 
 impl<E> LoopRun<E> {
-    /// Why the model stopped in its last turn: whether its text is whole, or was cut or refused. [`Stop::Failed`] if it
-    /// could not answer, [`Stop::Unknown`] if it was not asked.
+    /// Why the model stopped in its last turn: its text may be complete, truncated or refused. [`Stop::Failed`] if
+    /// the request failed, [`Stop::Unknown`] if the model was not called.
     #[must_use]
     pub fn stop(&self) -> StopReason {
         if matches!(self.outcome, Err(LoopError::Model(_))) {
@@ -61,11 +61,11 @@ impl<E> LoopRun<E> {
         self.transcript.turns().next_back().map_or(StopReason::Unknown, |turn| turn.stop)
     }
 
-    /// Returns the text with which the model ended the loop. Empty if the loop ended otherwise.
+    /// Returns the text that ended the loop. Empty if the loop ended otherwise.
     ///
     /// # Errors
     ///
-    /// The reason why the loop was stopped.
+    /// Returns the reason if the loop was stopped.
     pub fn text(self) -> Result<String, LoopError<E>> {
         match self.outcome? {
             LoopEnd::Text(text) => Ok(text),
@@ -78,26 +78,25 @@ impl<E> LoopRun<E> {
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEnd {
-    /// The model answered with this text and made no calls.
+    /// The model replied with this text and made no calls.
     Text(String),
-    /// A tool completed.
+    /// A tool completed the loop.
     Completed(Completed),
-    /// Calls of the last turn wait, see [`LoopOptions::stop_when_waiting`]; the model has not read the answers yet.
-    /// [`Transcript::last_answers`] contains what they wait for. When they have been resumed, replace the answers with
-    /// [`Transcript::answer_again`] and run a loop from there.
+    /// Calls of the last turn wait, see [`LoopOptions::stop_when_waiting`]; the model has not read their results yet.
+    /// [`Transcript::last_results`] contains what they wait for. After you resume them, replace the results with
+    /// [`Transcript::replace_result`] and run a loop from there.
     Waiting,
 }
 
-/// Which tool completed the loop, and with what.
+/// The tool that completed the loop, and its result.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Completed {
-    /// The model's id for the call.
+    /// The model's ID of the call.
     pub call_id: Text,
-    /// The tool.
+    /// The name of the tool.
     pub tool: Text,
-    /// The signal for the next state, see [`StateMap`](crate::state_map::StateMap). If empty, the loop just
-    /// ends.
+    /// The signal for the next state, see [`StateMap`](crate::state_map::StateMap). Empty if the tool has no signal.
     pub signal: Text,
     /// The data for the next state.
     pub data: Value,
@@ -115,11 +114,11 @@ impl fmt::Debug for LoopEnd {
 
 discreet_debug!(Completed: call_id, tool, signal; data);
 
-/// The reason why a loop was stopped.
+/// Reason why a loop was stopped.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoopError<E> {
-    /// The model used no tool although it was asked to: `the model made no tool call twice in a row`
+    /// The model made no tool call although it was required to: `the model made no tool call twice in a row`
     NoToolCalls,
     /// `maximum tool iterations ({n}) exceeded`
     MaxIterations(u32),
@@ -127,9 +126,9 @@ pub enum LoopError<E> {
     MaxTokens(u64),
     /// `maximum time ({duration}) exceeded`
     MaxTime(Duration),
-    /// The token of the context fired: `Cancelled`
+    /// The cancellation token of the context fired: `Cancelled`
     Cancelled,
-    /// The model could not answer; contains its error.
+    /// The model failed, with its error.
     Model(E),
 }
 
@@ -164,17 +163,17 @@ impl<E: fmt::Debug> fmt::Debug for LoopError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 
-/// Runs an agent: asks the model and answers its calls through the toolbox until
+/// Runs an agent: calls the model and runs its tool calls through the toolbox, until
 ///
-/// - a tool completed: the first in the order of the calls, if several of a turn did. All calls of the turn are still
-///   run and answered. A completion tool that failed completes nothing;
-/// - the model made no calls, see [`WithoutCalls`]. If a message of the user is waiting, the model reads it first, and a
-///   model that its provider paused goes on;
-/// - a limit of the options was reached: how often the model is asked, how many tokens that costs, or how long it takes;
-/// - the model could not answer, or the token of the context fired.
+/// - a tool completes the loop. If several calls of a turn do, the first in the order of the calls counts. All calls
+///   of the turn are run and get results. A completion tool that fails does not complete the loop;
+/// - the model makes no calls, see [`WithoutCalls`]. If a user message is queued, the model reads it first; a model
+///   that its vendor paused continues;
+/// - a limit of the options is reached: the number of requests, tokens, or time;
+/// - the model fails, or the cancellation token of the context fires.
 ///
-/// The context is that of the turns. If it has no session, the loop creates its own, so that tools can require earlier
-/// calls of other tools, and calls that fail repeatedly are stopped.
+/// The context applies to all turns. If it has no session, the loop creates one, so that tools can depend on earlier
+/// calls of other tools, and repeated failures are stopped.
 ///
 /// ```
 /// # use serde_json::json;
@@ -190,7 +189,7 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
-/// // Stands for a language model: calls once, then says what it read.
+/// // Simulates a language model: makes one call, then reports the result.
 /// let mut model = |transcript: Transcript| async move {
 ///     Ok::<_, String>(match transcript.last() {
 ///         Some(Entry::Answer(response)) => ModelTurn::text(format!("It is {}.", response.text())),
@@ -231,7 +230,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Finishes, and at the end of the time cancels what is going on.
+    /// Runs the loop, and cancels it when the time limit is reached.
     async fn finish_in_time<M: Model + ?Sized>(
         &mut self,
         model: &mut M,
@@ -306,7 +305,7 @@ impl Running<'_> {
         Err(LoopError::MaxIterations(self.options.max_iterations))
     }
 
-    /// Answers the calls of a turn, and returns how the loop ends if they end it.
+    /// Runs the calls of a turn, and returns the end of the loop if they end it.
     async fn answer(&mut self, calls: Vec<ToolCall>) -> Option<LoopEnd> {
         let responses = self.toolbox.dispatch(calls, &self.turn, &self.dispatch).await.responses;
         let completed = responses.iter().find_map(completed);
@@ -322,7 +321,7 @@ impl Running<'_> {
     }
 }
 
-/// Returns what a call completed, if it did.
+/// Returns the completion of a call, if it completed the loop.
 fn completed(response: &ToolResponse) -> Option<Completed> {
     let Ok(result) = &response.outcome else { return None };
     let Control::Complete { signal, data } = &result.control else { return None };

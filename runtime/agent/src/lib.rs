@@ -1,6 +1,6 @@
-//! Agents: the loop of a model and its tools, state maps, and agents that are tools of other agents.
+//! Agents: the loop of a model and its tools, state maps, and sub-agents as tools of other agents.
 //!
-//! Programs use it as `agent` of `toolgen-runtime`.
+//! Programs use this crate as `agent` of `toolgen-runtime`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,4 +1,4 @@
-//! Mapping the signals of completion tools to the states of a program.
+//! Maps the signals of completion tools to the states of a program.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,9 +6,10 @@ use std::fmt;
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::spec::ToolSpec;
 
-/// Maps each signal of a completion tool to the state that follows it.
+/// Maps each signal of a completion tool to the next state.
 ///
-/// It is checked against the tools when it is built, so that no tool leads to a missing state and no entry is unused.
+/// The map is checked against the tools when it is built: every declared signal must have a state, and every entry
+/// must be used.
 ///
 /// ```
 /// use toolgen_runtime::agent::state_map::StateMap;
@@ -20,11 +21,11 @@ use toolgen_kernel::spec::ToolSpec;
 ///     Done,
 /// }
 ///
-/// /// Hands in a plan.
+/// /// Submits a plan.
 /// #[tool(complete(next_state = "PLAN_REVIEW"))]
 /// fn submit_plan() {}
 ///
-/// /// There is nothing to do.
+/// /// Reports that nothing is left to do.
 /// #[tool(complete(next_state = "DONE"))]
 /// fn mark_story_complete() {}
 ///
@@ -43,25 +44,25 @@ pub struct StateMap<S> {
     states: BTreeMap<Text, S>,
 }
 
-/// A builder for a [`StateMap`].
+/// Builder of a [`StateMap`].
 #[derive(Clone, Debug)]
 pub struct StateMapBuilder<S> {
-    /// The signals with their states, and whether a specification must declare them.
+    /// The signals with their states, and whether a tool must declare them.
     entries: Vec<(Text, S, bool)>,
 }
 
 impl<S> StateMap<S> {
-    /// Returns a builder without entries.
+    /// Returns an empty builder.
     #[must_use]
     pub fn builder() -> StateMapBuilder<S> {
         StateMapBuilder { entries: Vec::new() }
     }
 
-    /// Returns the state that follows a signal.
+    /// Returns the next state for a signal.
     ///
     /// # Errors
     ///
-    /// `unknown tool transition`, for a signal that is not in the map: one that a tool made up while it ran.
+    /// `unknown tool transition` for a signal that is not in the map, such as one that a tool created at run time.
     pub fn next(&self, signal: &str) -> Result<&S, UnknownTransition> {
         let found = self.states.iter().find(|(known, _)| known.as_str() == signal);
         found
@@ -76,27 +77,27 @@ impl<S> StateMap<S> {
 }
 
 impl<S> StateMapBuilder<S> {
-    /// Adds a signal that a tool declares, and the state that follows it.
+    /// Adds a signal that a tool declares, and its next state.
     #[must_use]
     pub fn on(mut self, signal: impl Into<Text>, state: S) -> StateMapBuilder<S> {
         self.entries.push((signal.into(), state, true));
         self
     }
 
-    /// Adds a signal that a tool gives only when it runs, with `next_state` in its result or with
-    /// [`Control::complete`](toolgen_kernel::Control::complete), and the state that follows it.
+    /// Adds a signal that a tool returns only at run time, with `next_state` in its result or with
+    /// [`Control::complete`](toolgen_kernel::Control::complete), and its next state.
     #[must_use]
     pub fn on_undeclared(mut self, signal: impl Into<Text>, state: S) -> StateMapBuilder<S> {
         self.entries.push((signal.into(), state, false));
         self
     }
 
-    /// Checks the entries against the tools of an agent: those of [`Toolbox::specs`](toolgen_kernel::Toolbox::specs), or of a
-    /// whole registry. A completion tool without a signal just ends the loop and needs no entry.
+    /// Checks the entries against the tools of an agent: those of [`Toolbox::specs`](toolgen_kernel::Toolbox::specs),
+    /// or of a whole registry. A completion tool without a signal ends the loop and needs no entry.
     ///
     /// # Errors
     ///
-    /// All problems at once.
+    /// Returns all problems together.
     pub fn build<'a>(
         self,
         tools: impl IntoIterator<Item = &'a ToolSpec>,
@@ -127,7 +128,7 @@ impl<S> StateMapBuilder<S> {
     }
 }
 
-/// A signal that a [`StateMap`] does not know: `unknown tool transition`.
+/// A signal that is not in a [`StateMap`]: `unknown tool transition`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownTransition {
     /// The signal.
@@ -144,8 +145,8 @@ toolgen_core::__readable_debug!(UnknownTransition);
 
 impl std::error::Error for UnknownTransition {}
 
-/// The problems of building a [`StateMap`]: first the tools whose signals are not in the map, in the order of the
-/// tools, then the invalid entries, in their order.
+/// The problems of building a [`StateMap`]: first the tools with unknown signals, in the order of the tools, then the
+/// invalid entries, in their order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StateMapError {
     /// The problems.
@@ -156,14 +157,14 @@ pub struct StateMapError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateMapProblem {
-    /// `tool '{tool}' gives the signal '{signal}', which is not in the map`
+    /// `tool '{tool}' declares the signal '{signal}', which is not in the map`
     UnknownSignal {
         /// The tool.
         tool: Text,
         /// Its signal.
         signal: Text,
     },
-    /// `no tool gives the signal '{signal}'`
+    /// `no tool declares the signal '{signal}'`
     UnusedSignal {
         /// The signal.
         signal: Text,
@@ -179,9 +180,9 @@ impl fmt::Display for StateMapProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StateMapProblem::UnknownSignal { tool, signal } => {
-                write!(f, "tool '{tool}' gives the signal '{signal}', which is not in the map")
+                write!(f, "tool '{tool}' declares the signal '{signal}', which is not in the map")
             }
-            StateMapProblem::UnusedSignal { signal } => write!(f, "no tool gives the signal '{signal}'"),
+            StateMapProblem::UnusedSignal { signal } => write!(f, "no tool declares the signal '{signal}'"),
             StateMapProblem::Twice { signal } => write!(f, "the signal '{signal}' is in the map twice"),
         }
     }
@@ -217,8 +218,8 @@ mod tests {
         let built = StateMap::builder().on("REVIEW", 1).on("ENDED", 2).on("REVIEW", 3).build(&tools);
         assert_eq!(
             built.unwrap_err().to_string(),
-            "tool 'done' gives the signal 'MERGE', which is not in the map\n\
-             no tool gives the signal 'ENDED'\n\
+            "tool 'done' declares the signal 'MERGE', which is not in the map\n\
+             no tool declares the signal 'ENDED'\n\
              the signal 'REVIEW' is in the map twice"
         );
     }

@@ -1,16 +1,16 @@
-//! Agents that are tools of other agents.
+//! Sub-agents: agents as tools of other agents.
 //!
-//! A [`SubAgentTool`] takes a task, has an [`AgentRunner`] carry it out, and returns the outcome as a text. What a
-//! model is and how it is reached is up to the runner; [`LoopRunner`] is a runner based on
+//! A [`SubAgentTool`] takes a task, runs it with an [`AgentRunner`], and returns the final text. The runner decides
+//! which model to use and how to reach it; [`LoopRunner`] is a runner based on
 //! [`run_loop`](crate::agent_loop::run_loop).
 //!
-//! A sub-agent cannot be resumed. If one of its calls waits for an approval or for input, it ends with an error that names
-//! the call, with the code `APPROVAL_REQUIRED` or `INPUT_REQUIRED`. Where tools of sub-agents need approvals, set an
-//! [`Approver`](toolgen_kernel::layers::middleware::Approver) that decides while the sub-agent runs
-//! ([`ToolboxBuilder::approver`]), and for input an [`InputHandler`](toolgen_kernel::layers::control::InputHandler).
+//! A sub-agent cannot be resumed. If one of its calls waits for an approval or for input, it ends with an error that
+//! names the call, with the code `APPROVAL_REQUIRED` or `INPUT_REQUIRED`. If tools of sub-agents need approvals, set
+//! an [`Approver`](toolgen_kernel::layers::middleware::Approver) that decides while the sub-agent runs
+//! ([`ToolboxBuilder::approver`]); for input, set an [`InputHandler`](toolgen_kernel::layers::control::InputHandler).
 //!
-//! A sub-agent cannot start others: none of its tools may be a sub-agent, which is checked when it is built, and a
-//! sub-agent that is nested in any other way refuses to run.
+//! A sub-agent cannot start other sub-agents. None of its tools can be a sub-agent, which is checked when it is
+//! built, and a sub-agent that is nested in any other way refuses to run.
 
 mod builder;
 mod engine;
@@ -47,16 +47,17 @@ const NO_TEXT: &str = "(sub-agent produced no text output)";
 /// The error code of a sub-agent that is started by another sub-agent.
 const NESTED: &str = "DEPTH_EXCEEDED";
 
-/// Carries out the task of a sub-agent.
+/// Runs the task of a sub-agent.
 pub trait AgentRunner: Send + Sync {
-    /// Carries out the task and returns the agent's final text. An empty text is fine.
+    /// Runs the task and returns the agent's final text, which may be empty.
     ///
-    /// The runner reports each turn and its cost to the monitor, and stops when the monitor says so. Its future is
-    /// dropped when the call is abandoned, when the time is up, and when a limit is reached and it does not stop.
+    /// The runner reports each turn and its cost to the monitor, and stops when the monitor returns an error. Its
+    /// future is dropped when the call is cancelled, when the time limit is reached, and when another limit is
+    /// reached and the runner does not stop.
     ///
     /// # Errors
     ///
-    /// The reason why the agent did not finish on its own: the text of an aborted agent is not a result.
+    /// Returns the reason if the agent did not finish: the text of an aborted agent is not a result.
     fn run<'a>(
         &'a self,
         task: AgentTask,
@@ -64,35 +65,34 @@ pub trait AgentRunner: Send + Sync {
     ) -> BoxFuture<'a, Result<String, AgentFailure>>;
 }
 
-/// A task for a sub-agent, with everything its runner needs to know.
+/// A task for a sub-agent, with everything that its runner needs.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AgentTask {
-    /// What is to be done, in the words of the delegating agent.
+    /// The task, as the delegating agent describes it.
     pub task: String,
     /// The name of the sub-agent.
     pub name: Text,
-    /// The name of this run: `{session}.sub.{number}`.
+    /// The ID of this run: `{session}.sub.{number}`.
     pub loop_id: Text,
-    /// The system prompt of the model; may be empty.
+    /// The system prompt of the model, which may be empty.
     pub system_prompt: Text,
-    /// Which model to use and how to set it up, in a form that only the runner understands.
+    /// The model and its settings, in a format that the runner defines.
     pub model_config: Value,
-    /// How hard the model should think, in a form that only the runner understands; empty if not specified.
+    /// The thinking level of the model, in a format that the runner defines; empty if it is not specified.
     pub thinking_level: Text,
     /// The limits of the sub-agent.
     pub limits: AgentLimits,
-    /// The context of its turns: its own session, a token that fires with that of the call, and what the caller
-    /// provides.
+    /// The context of its turns: its own session, a token that fires with that of the call, and the values of the
+    /// caller.
     pub context: ToolContext,
-    /// The tools of the sub-agent, which are called only through a toolbox.
+    /// The tools of the sub-agent, which are only called through a toolbox.
     tools: Registry,
 }
 
 impl AgentTask {
-    /// Returns a builder for the toolbox of the sub-agent: it offers the tools of the sub-agent, behind the layers of
-    /// the toolbox through which the sub-agent was called, and within its allow-list, rules and limits, which can only
-    /// be narrowed.
+    /// Returns a builder for the toolbox of the sub-agent. It offers the sub-agent's tools behind the layers of the
+    /// calling toolbox, within that toolbox's allow-list, rules and limits, which can only be narrowed.
     #[must_use]
     pub fn toolbox_builder(&self) -> ToolboxBuilder {
         match Toolbox::of(&self.context) {
@@ -110,16 +110,16 @@ discreet_debug!(
 /// The limits of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
-    /// The maximum number of turns of its model.
+    /// Maximum number of turns of its model.
     pub max_turns: u32,
-    /// The maximum cost in tokens, as far as its runner knows it.
+    /// Maximum cost in tokens, if the runner reports it.
     pub max_tokens: u64,
-    /// The maximum time.
+    /// Maximum run time.
     pub max_time: Duration,
 }
 
 impl AgentLimits {
-    /// The default: 10 turns, 1,000,000 tokens, 300 seconds.
+    /// The default limits: 10 turns, 1,000,000 tokens, 300 seconds.
     pub const DEFAULT: AgentLimits =
         AgentLimits { max_turns: 10, max_tokens: 1_000_000, max_time: Duration::from_secs(300) };
 }
@@ -130,25 +130,25 @@ impl Default for AgentLimits {
     }
 }
 
-/// The reason why a sub-agent did not finish.
+/// Reason why a sub-agent did not finish.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentFailure {
-    /// It gave up or was stopped, with the reason.
+    /// It was aborted or stopped, with the reason.
     Aborted(String),
-    /// Calls of it wait for an approval; says which, and why.
+    /// Its calls wait for an approval, with the calls and reasons.
     ApprovalRequired(String),
-    /// Calls of it wait for input; says which, and for what.
+    /// Its calls wait for input, with the calls and requests.
     InputRequired(String),
-    /// It kept repeating itself.
+    /// It repeated itself in a loop.
     Looped,
-    /// It would have taken more than this many turns.
+    /// It would have exceeded this number of turns.
     MaxTurns(u32),
-    /// It cost more than this many tokens.
+    /// It exceeded this number of tokens.
     MaxTokens(u64),
-    /// The token of its context fired.
+    /// The cancellation token of its context fired.
     Cancelled,
-    /// Something broke, such as the connection to its model, with the reason.
+    /// A failure, such as of the connection to its model, with the reason.
     Failed(String),
 }
 
@@ -202,7 +202,7 @@ toolgen_core::__readable_debug!(AgentFailure);
 
 impl std::error::Error for AgentFailure {}
 
-/// A tool that has another agent carry out a task. Its one argument is `task`; its result is the final text of the
+/// A tool that runs a task with another agent. Its only argument is `task`; its result is the final text of the
 /// agent, with `{"sub_agent", "turns"}` as details.
 ///
 /// ```
@@ -219,7 +219,7 @@ impl std::error::Error for AgentFailure {}
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // Stands for a language model; `task` says which one, and its system prompt.
+/// // Simulates a language model; `task` holds the model settings and the system prompt.
 /// let runner = LoopRunner::new(|_task: &AgentTask, _monitor: &AgentMonitor| {
 ///     |transcript: Transcript| async move {
 ///         Ok::<_, String>(match transcript.last() {
@@ -248,7 +248,7 @@ pub struct SubAgentTool {
     thinking_level: Text,
     tools: Registry,
     limits: AgentLimits,
-    /// What an approval of a call is bound to, for an agent that is compiled.
+    /// The action that an approval of a call is bound to, for a compiled agent.
     action: Option<Text>,
 }
 
@@ -267,11 +267,11 @@ impl SubAgentTool {
     async fn delegate(&self, task: String, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let name = self.spec.name.to_text();
         if ctx.agent_depth() > 0 {
-            return Err(ToolError::failed_with(NESTED, "a sub-agent may not start another"));
+            return Err(ToolError::failed_with(NESTED, "a sub-agent cannot start another"));
         }
         let loop_id = loop_id(ctx);
         let token = ctx.cancel().child_token();
-        // However this call ends, no part of the sub-agent outlives it.
+        // However this call ends, it stops every part of the sub-agent.
         let _stop = token.clone().drop_guard();
         let context = ctx.for_agent(name.clone(), Session::new(loop_id.clone()), token.clone());
         let monitor = AgentMonitor::new(ctx.clone(), token.clone(), self.limits);
@@ -294,7 +294,7 @@ impl SubAgentTool {
         }
         let text = match ended {
             Err(_) => return Err(ToolError::Timeout { duration: self.limits.max_time }),
-            // A text that the agent produces while being stopped is not a result.
+            // Text from an agent that is being stopped is not a result.
             Ok(_) if ctx.is_cancelled() => return Err(ToolError::Cancelled),
             Ok(None) => return Err(ToolError::Cancelled),
             Ok(Some(ended)) => ended.map_err(|error| error.of(&name))?,
@@ -342,7 +342,7 @@ impl fmt::Debug for SubAgentTool {
     }
 }
 
-/// The number of sub-agents that a session has started.
+/// Number of sub-agents that a session has started.
 #[derive(Default)]
 struct Started(AtomicU64);
 
@@ -352,7 +352,7 @@ fn loop_id(ctx: &ToolContext) -> Text {
             let number = session.state::<Started>().0.fetch_add(1, Ordering::Relaxed) + 1;
             format!("{}.sub.{number}", session.id()).into()
         }
-        // Without a session no earlier runs are known.
+        // Without a session, no earlier runs are known.
         None => format!("{}.sub.1", ctx.tool_call_id).into(),
     }
 }

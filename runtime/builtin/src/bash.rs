@@ -1,4 +1,4 @@
-//! A tool that runs lines of shell.
+//! The tool `bash`, which runs shell commands.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use toolgen_macros::tools;
 use super::shell_line::Line;
 use super::started;
 
-/// Says whether a command may run.
+/// Confirms a command before it runs.
 type Confirm = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// The tool `bash`, which runs lines of shell in the [executor](toolgen_exec::Executor) of its context.
+/// The tool `bash`, which runs shell commands in the [executor](toolgen_exec::Executor) of its context.
 ///
-/// What it may do is up to the executor. The patterns it refuses are a guard against accidents: no list keeps a model
-/// from writing the same in another way.
+/// The executor decides what commands may do. The denied patterns only prevent accidents: a model can express a
+/// denied command in another way.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,7 +44,7 @@ pub struct Bash {
 }
 
 impl Default for Bash {
-    /// 120 seconds, 256 KiB, and patterns against what destroys a machine.
+    /// Defaults: 120 seconds, 256 KiB, and patterns for commands that would destroy the machine.
     fn default() -> Bash {
         let deny = ["rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"].map(String::from).into();
         Bash { timeout: Duration::from_secs(120), max_output: 256 << 10, deny, confirm: None }
@@ -52,38 +52,38 @@ impl Default for Bash {
 }
 
 impl Bash {
-    /// Sets the time limit of a command.
+    /// Sets the timeout of a command.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Bash {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the number of bytes kept of a command's output, and as many of its errors.
+    /// Sets the maximum number of bytes kept of standard output, and of standard error.
     #[must_use]
     pub fn max_output(mut self, bytes: usize) -> Bash {
         self.max_output = bytes;
         self
     }
 
-    /// Refuses commands that match a pattern: the name of a program and words that are among its arguments, in any
-    /// order. Each letter of flags such as `-rf` must be present, however they are grouped; a word that ends with `=`
-    /// stands for all that start with it. Text in quotes is not a command.
+    /// Rejects commands that match a pattern: the name of a program and words that occur among its arguments, in any
+    /// order. Each letter of flags such as `-rf` must be present, in any grouping; a word that ends with `=` matches
+    /// all words that start with it. Quoted text is not matched as a command.
     #[must_use]
     pub fn deny(mut self, pattern: impl Into<String>) -> Bash {
         self.deny.push(pattern.into());
         self
     }
 
-    /// Removes all patterns, also those of the default.
+    /// Removes all patterns, including the default ones.
     #[must_use]
     pub fn deny_nothing(mut self) -> Bash {
         self.deny.clear();
         self
     }
 
-    /// Asks a function before each command. It may wait, for a person for example; what people approve by other means is
-    /// for an [`Approver`](toolgen_kernel::layers::middleware::Approver).
+    /// Sets a function that confirms each command. It may block, for example to ask a person. For approvals by other
+    /// means, use an [`Approver`](toolgen_kernel::layers::middleware::Approver).
     #[must_use]
     pub fn confirm(mut self, confirm: impl Fn(&str) -> bool + Send + Sync + 'static) -> Bash {
         self.confirm = Some(Arc::new(confirm));
@@ -98,7 +98,7 @@ impl Bash {
         }
         let Some(confirm) = self.confirm.clone() else { return Ok(()) };
         let asked = command.to_owned();
-        // A function that panics has not confirmed.
+        // A function that panics has not confirmed the command.
         match tokio::task::spawn_blocking(move || confirm(&asked)).await {
             Ok(true) => Ok(()),
             _ => Err(ToolError::failed("Command was not confirmed by the user.")),
@@ -108,8 +108,8 @@ impl Bash {
 
 #[tools(list = functions)]
 impl Bash {
-    /// Execute a bash command and return its output. Use for running scripts, building and testing, and looking at the
-    /// state of the system.
+    /// Execute a bash command and return its output. Use it to run scripts, to build and test, and to inspect the
+    /// system.
     #[tool(
         label = "Execute Command",
         destructive,
@@ -146,7 +146,7 @@ impl Bash {
             let stderr = marked(output.stderr, output.stderr_dropped);
             format!("Exit code: {code}\nSTDOUT:\n{stdout}\nSTDERR:\n{stderr}")
         };
-        // A code other than 0 is not a failure of the tool: a model learns from it.
+        // A nonzero exit code is not an error of the tool: the model learns from it.
         Ok(ToolResult::text(text).with_details(json!({ "exit_code": code, "ok": success })))
     }
 }

@@ -1,4 +1,4 @@
-//! Tools by which agents talk to each other.
+//! Chat tools, with which agents exchange messages.
 
 use std::fmt;
 
@@ -13,20 +13,20 @@ use toolgen_kernel::call::toolbox_context::FactoryError;
 use toolgen_kernel::toolbox::ToolFactory;
 use toolgen_macros::tool;
 
-/// A chat of agents, in which each reads on where it stopped.
+/// A chat of agents. Each agent reads the messages that are new to it.
 pub trait ChatService: Send + Sync {
     /// Posts a message.
     ///
     /// # Errors
     ///
-    /// A text for the model that says why it was not posted.
+    /// Returns the reason for the model if the message was not posted.
     fn post<'a>(&'a self, author: &'a str, text: &'a str) -> BoxFuture<'a, Result<(), String>>;
 
-    /// Returns the messages that an agent has not read, oldest first, which then count as read.
+    /// Returns the messages that an agent has not read, oldest first, and marks them as read.
     ///
     /// # Errors
     ///
-    /// A text for the model that says why there are none.
+    /// Returns the reason for the model if the messages cannot be read.
     fn read<'a>(&'a self, reader: &'a str) -> BoxFuture<'a, Result<Vec<ChatMessage>, String>>;
 }
 
@@ -34,11 +34,11 @@ pub trait ChatService: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatMessage {
-    /// The time at which it was posted, as the service writes times.
+    /// The time when it was posted, in the format of the service.
     pub timestamp: String,
-    /// The ID of the agent who posted it.
+    /// The ID of the agent that posted it.
     pub author: String,
-    /// What it says.
+    /// The text of the message.
     pub text: String,
 }
 
@@ -55,11 +55,11 @@ impl ChatMessage {
     }
 }
 
-/// Post a message to the chat of the agents. Does not wait for an answer.
+/// Post a message to the chat of the agents. Does not wait for a reply.
 ///
 /// # Use for
 ///
-/// Progress and status that others should know of.
+/// Progress and status that other agents should know.
 #[tool(destructive = false, open_world = false, spawns = false, files = "none")]
 async fn chat_post(
     /// The text of the message.
@@ -72,7 +72,7 @@ async fn chat_post(
     Ok(json!({ "success": true, "message": message }))
 }
 
-/// Read the messages in the chat of the agents that are new since the last reading.
+/// Read the chat messages of the agents that are new since the last call.
 ///
 /// # Returns
 ///
@@ -99,7 +99,7 @@ fn failed(what: &str, reason: impl fmt::Display) -> ToolError {
     ToolError::failed(format!("failed to {what}: {reason}"))
 }
 
-/// The tools, which are not built without a chat.
+/// The tools. Building them fails without a chat service.
 pub(super) fn tools() -> Vec<ToolFactory> {
     [chat_post::tool(), chat_read::tool()].map(talking).into()
 }

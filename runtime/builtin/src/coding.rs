@@ -1,7 +1,7 @@
-//! The tools of coding agents under the names that many models know: `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`,
+//! The tools of coding agents under names that many models know: `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`,
 //! `Replace`, `Bash` and `dispatch_agent`.
 //!
-//! Their paths are absolute, and lead to files below the working directory.
+//! Their paths are absolute, and must be inside the working directory.
 
 mod bash;
 mod find;
@@ -22,25 +22,25 @@ use super::grep::invalid;
 use super::started;
 use super::work_dir::refused;
 
-/// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, by the names that many models know.
-/// Their paths are absolute.
+/// Returns the tools `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace` and `Bash`, whose names many models
+/// know. Their paths are absolute.
 ///
-/// `Bash` refuses the programs of [`BANNED`](toolgen_exec::BANNED), wherever in a line they would be started:
-/// a guard against accidents, not against who wants to start them.
+/// `Bash` rejects the programs of [`BANNED`](toolgen_exec::BANNED), anywhere in a command. This prevents accidents,
+/// but not deliberate use.
 #[must_use]
 pub fn coding() -> Vec<Arc<dyn AgentTool>> {
     toolset![reading(), write::edit, write::replace, started(bash::bash::tool())]
 }
 
-/// Returns a builder of the tool `dispatch_agent`, which has this runner search with `LS`, `GlobTool`, `GrepTool` and `View`. What else the
-/// agent is, such as its model, is for the builder. It counts as a tool that only reads files: what the runner reaches to
-/// ask its model is not counted.
+/// Returns a builder of the tool `dispatch_agent`, which runs a search agent with `LS`, `GlobTool`, `GrepTool` and
+/// `View`. Set the model and other options with the builder. The tool is declared to only read files; the network
+/// access of the runner to its model is not declared.
 pub fn dispatch_agent(runner: impl AgentRunner + 'static) -> SubAgentBuilder {
     SubAgentTool::builder("dispatch_agent", runner)
         .description(
-            "Launch an agent that searches with the tools View, GlobTool, GrepTool and LS, for a search that may take \
-             several tries. It reports once, and neither changes files nor runs commands. To read a file that is \
-             known, use View.",
+            "Launch an agent that searches with the tools View, GlobTool, GrepTool and LS, for a search that may need \
+             several attempts. It reports once, and neither changes files nor runs commands. To read a known file, \
+             use View.",
         )
         .system_prompt(
             "You search the files of a project for another agent. Answer its task in a few sentences, with the \
@@ -54,7 +54,7 @@ fn reading() -> Vec<Arc<dyn AgentTool>> {
     toolset![find::ls, find::glob_tool, find::grep_tool, view::view]
 }
 
-/// Refuses a path that is not absolute.
+/// Rejects a path that is not absolute.
 fn check_absolute(path: &str, argument: &str) -> Result<(), ToolError> {
     if Path::new(path).has_root() {
         return Ok(());
@@ -62,7 +62,7 @@ fn check_absolute(path: &str, argument: &str) -> Result<(), ToolError> {
     Err(invalid(&format!("/{argument}"), format!("{argument} must be an absolute path, not a relative path")))
 }
 
-/// The error of a tool whose file could not be used.
+/// Returns the error for a file that could not be used.
 fn unusable(error: &io::Error, path: &str, what: &str) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("File does not exist: {path}")),
@@ -71,7 +71,7 @@ fn unusable(error: &io::Error, path: &str, what: &str) -> ToolError {
     }
 }
 
-/// The error of a tool whose search did not start.
+/// Returns the error for a search that could not start.
 fn no_start(error: &io::Error, path: &str, what: &str) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::failed(format!("Path does not exist: {path}")),
@@ -79,7 +79,7 @@ fn no_start(error: &io::Error, path: &str, what: &str) -> ToolError {
     }
 }
 
-/// A number of bytes for people: `1.5 KB`.
+/// Formats a number of bytes: `1.5 KB`.
 fn size(bytes: u64) -> String {
     let units = ["KB", "MB", "GB", "TB", "PB", "EB"];
     let power = (bytes.checked_ilog2().unwrap_or(0) / 10) as usize;

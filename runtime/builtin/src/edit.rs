@@ -1,18 +1,18 @@
-//! Replaces one place of a text.
+//! Replaces the only occurrence of a string in a text.
 
-/// Why a text was not edited.
+/// Reason why a text was not edited.
 #[derive(Debug, PartialEq)]
 pub(super) enum Mismatch {
-    /// The old text is not there; lines that look like it may be.
+    /// The old string does not occur; holds similar lines, if there are any.
     Missing(Option<String>),
-    /// The old text is there this often, first at the lines of these numbers.
+    /// The number of occurrences of the old string, and the line numbers of the first ones.
     Ambiguous(usize, Vec<usize>),
 }
 
-/// The most lines that are named where a text is.
+/// Maximum number of reported line numbers.
 const MAX_LINES_NAMED: usize = 5;
 
-/// Replaces the only place of `old`. Line breaks of the model are `\n`; in a file that has `\r\n` they stand for these.
+/// Replaces the only occurrence of `old`. Line breaks of the model are `\n`; in a file with `\r\n` they match `\r\n`.
 pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mismatch> {
     let converted;
     let (old, new) = if content.contains(old) || !content.contains("\r\n") || old.contains('\r') {
@@ -22,7 +22,7 @@ pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mi
         (converted.0.as_str(), converted.1.as_str())
     };
     let Some(first) = content.find(old) else { return Err(Mismatch::Missing(similar(content, old))) };
-    // Places may overlap: `aa` is twice in `aaa`.
+    // Occurrences may overlap: `aa` occurs twice in `aaa`.
     let width = content[first..].chars().next().map_or(1, char::len_utf8);
     if content[first + width..].contains(old) {
         let places: Vec<usize> = content.match_indices(old).map(|(at, _)| at).collect();
@@ -33,7 +33,7 @@ pub(super) fn replaced(content: &str, old: &str, new: &str) -> Result<String, Mi
     Ok([&content[..first], new, &content[first + old.len()..]].concat())
 }
 
-/// The lines that start with a line which has the first one of `old` in it.
+/// Returns lines that start with a line that contains the first line of `old`.
 fn similar(content: &str, old: &str) -> Option<String> {
     let old = old.trim();
     let first = old.lines().next()?.trim();

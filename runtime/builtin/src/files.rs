@@ -1,4 +1,4 @@
-//! Tools for files below the working directory: read, write, edit, list, search.
+//! Tools for files in the working directory: read, write, edit, list, search.
 
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
@@ -17,28 +17,30 @@ use super::text::{Range, excerpt, head, image_type, is_binary};
 use super::walk::{Walk, walk};
 use super::work_dir::{File, Missing, WorkDir, refused};
 
-/// The largest text that is shown whole, and the most of a larger one that is shown at once, in bytes: 1 MiB.
+/// Maximum size of a text that is returned completely, and of a part of a larger text, in bytes: 1 MiB.
 const MAX_SHOWN: u64 = 1 << 20;
-/// The largest image, in bytes: 20 MiB.
+/// Maximum size of an image, in bytes: 20 MiB.
 const MAX_IMAGE: u64 = 20 << 20;
-/// The most files in a list.
+/// Maximum number of listed files.
 const MAX_LISTED: usize = 200;
-/// The most lines that a search finds.
+/// Maximum number of matching lines of a search.
 const MAX_MATCHES: usize = 50;
-/// Directories of what programs make, and of version control.
+/// Note of a search that stopped at the limit on files.
+const PARTIAL: &str = "too many files, not all were searched";
+/// Directories of build output and version control.
 const NOISE: &[&str] = &["target", ".git", "node_modules"];
 
-/// Read a file's contents. Text has line numbers; use offset and limit for a part of a large file. Images (PNG, JPEG,
-/// GIF, WebP, BMP) are returned as images.
+/// Read a file. Text has line numbers; use offset and limit for a part of a large file. Images (PNG, JPEG, GIF, WebP,
+/// BMP) are returned as images.
 #[tool(label = "Read File", read_only, open_world = false, spawns = false, blocking, reads("file:{path}"))]
 pub(super) fn read_file(
-    /// The file to read, in the working directory.
+    /// The file to read, relative to the working directory.
     #[arg(non_empty, len = ..=4096)]
     path: String,
-    /// The first line, counted from 1. Default: the first of the file.
+    /// The first line, counted from 1. Default: 1.
     #[arg(range = 1..)]
     offset: Option<u64>,
-    /// The most lines. Default: all.
+    /// Maximum number of lines. Default: all.
     #[arg(range = 1..)]
     limit: Option<u64>,
     ctx: &ToolContext,
@@ -71,19 +73,19 @@ pub(super) fn read_file(
     let found = excerpt(file, range, ctx).map_err(unreadable)?;
     let (total, last) = (found.total, first - 1 + found.lines.len() as u64);
     if found.lines.is_empty() && first > 1 {
-        return Err(ToolError::failed(format!("{path} has {total} lines: there is no line {first}")));
+        return Err(ToolError::failed(format!("{path} has {total} lines; line {first} does not exist")));
     }
     let all = first == 1 && last == total;
     let mut text =
         if all { format!("[{total} lines]\n") } else { format!("[Lines {first}-{last} of {total}]\n") };
     text.push_str(&numbered(&found.lines, first, 4));
     if found.full {
-        text.push_str(&format!("\n... (more than {MAX_SHOWN} bytes: go on with offset {})", last + 1));
+        text.push_str(&format!("\n... (more than {MAX_SHOWN} bytes: continue with offset {})", last + 1));
     }
     Ok(ToolResult::text(text).with_details(json!({ "path": path })))
 }
 
-/// Reads an image, of the size that it had when it was opened at most.
+/// Reads an image, up to the size that it had when it was opened.
 pub(super) fn image(file: File, mime_type: &str) -> io::Result<Content> {
     let mut bytes = Vec::new();
     file.take(MAX_IMAGE).read_to_end(&mut bytes)?;
@@ -91,7 +93,7 @@ pub(super) fn image(file: File, mime_type: &str) -> io::Result<Content> {
     Ok(Content::Image { data, mime_type: mime_type.to_owned() })
 }
 
-/// Puts numbers before lines, right-aligned.
+/// Prefixes lines with right-aligned numbers.
 pub(super) fn numbered(lines: &[String], first: u64, width: usize) -> String {
     let numbers = first..;
     let lines: Vec<String> =
@@ -99,7 +101,7 @@ pub(super) fn numbered(lines: &[String], first: u64, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Write content to a file. Creates the file and missing directories, and replaces a file that exists.
+/// Write content to a file. Creates the file and missing directories; replaces an existing file.
 #[tool(
     label = "Write File",
     destructive,
@@ -111,10 +113,10 @@ pub(super) fn numbered(lines: &[String], first: u64, width: usize) -> String {
     writes("file:{path}")
 )]
 pub(super) fn write_file(
-    /// The file to write, in the working directory.
+    /// The file to write, relative to the working directory.
     #[arg(non_empty, len = ..=4096)]
     path: String,
-    /// The whole content of the file.
+    /// The complete content of the file.
     content: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
@@ -125,8 +127,8 @@ pub(super) fn write_file(
     Ok(ToolResult::text(text).with_details(json!({ "path": path, "bytes": bytes })))
 }
 
-/// Make a surgical edit to a file by giving the exact text to find and what to put in its place. The old text must match
-/// exactly, with its white space, and be there only once. To create files, use write_file.
+/// Edit a file: replace the exact text old_text by new_text. The old text must match exactly, including white space,
+/// and must occur only once. To create files, use write_file.
 #[tool(
     label = "Edit File",
     destructive,
@@ -137,13 +139,13 @@ pub(super) fn write_file(
     writes("file:{path}")
 )]
 pub(super) fn edit_file(
-    /// The file to edit, in the working directory.
+    /// The file to edit, relative to the working directory.
     #[arg(non_empty, len = ..=4096)]
     path: String,
-    /// The exact text to find, with its white space.
+    /// The exact text to find, including white space.
     #[arg(non_empty)]
     old_text: String,
-    /// The text to put in its place.
+    /// The text that replaces it.
     new_text: String,
     ctx: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
@@ -152,7 +154,7 @@ pub(super) fn edit_file(
     let bytes =
         place.read(&path).map_err(|error| refused(&error, "path", &format!("Cannot read {path}"), hint))?;
     let Ok(content) = String::from_utf8(bytes) else {
-        return Err(ToolError::failed(format!("Cannot edit {path}: it is not a text in UTF-8")));
+        return Err(ToolError::failed(format!("Cannot edit {path}: it is not UTF-8 text")));
     };
     let (old_lines, new_lines) = (old_text.lines().count(), new_text.lines().count());
     let details = json!({ "path": path, "old_lines": old_lines, "new_lines": new_lines });
@@ -183,8 +185,8 @@ fn mismatch(reason: Mismatch, path: &str) -> ToolError {
     })
 }
 
-/// List the files below a directory. Explores a project before its files are read. Leaves out target, .git and
-/// node_modules.
+/// List the files in a directory and its subdirectories. Use it to explore a project before reading its files. Omits
+/// target, .git and node_modules.
 #[tool(
     label = "List Files",
     read_only,
@@ -195,13 +197,13 @@ fn mismatch(reason: Mismatch, path: &str) -> ToolError {
     reads("file:")
 )]
 pub(super) fn list_files(
-    /// The directory to list, in the working directory.
+    /// The directory to list, relative to the working directory.
     #[arg(default = ".", non_empty, len = ..=4096)]
     path: String,
-    /// A glob that names of files match, such as `*.rs`, or paths, such as `src/**/*.rs`. Default: all files.
+    /// A glob for file names, such as `*.rs`, or for paths, such as `src/**/*.rs`. Default: all files.
     #[arg(non_empty, len = ..=1000)]
     pattern: Option<String>,
-    /// How deep to look: 1 for the files of the directory itself.
+    /// Maximum depth: 1 for the files of the directory itself.
     #[arg(default = 3, range = 1..=64)]
     max_depth: usize,
     ctx: &ToolContext,
@@ -234,18 +236,18 @@ pub(super) fn list_files(
     Ok(ToolResult::text(text).with_details(json!({ "total": total, "truncated": truncated })))
 }
 
-/// Compiles a glob, by the rules of ignore files: without a `/` it is for names, and `!` before it excludes.
+/// Compiles a glob by the rules of ignore files: without a `/` it matches names, and a leading `!` excludes.
 pub(super) fn globs(pattern: Option<&str>, pointer: &str) -> Result<Override, ToolError> {
     let mut builder = OverrideBuilder::new(".");
-    let wrong = |error: ignore::Error| invalid(pointer, format!("this is not a glob: {error}"));
+    let wrong = |error: ignore::Error| invalid(pointer, format!("invalid glob: {error}"));
     if let Some(pattern) = pattern {
         builder.add(pattern).map_err(wrong)?;
     }
     builder.build().map_err(wrong)
 }
 
-/// Search for a pattern across files. Returns the lines that match, with paths and line numbers. Leaves out hidden files,
-/// binary files, and what .gitignore leaves out.
+/// Search for a pattern in files. Returns the matching lines with paths and line numbers. Omits hidden files, binary
+/// files, and files that .gitignore excludes.
 #[tool(
     label = "Search Files",
     read_only,
@@ -259,13 +261,13 @@ pub(super) fn search(
     /// The regular expression to search for.
     #[arg(non_empty, len = ..=1000)]
     pattern: String,
-    /// The directory or file to search, in the working directory.
+    /// The directory or file to search, relative to the working directory.
     #[arg(default = ".", non_empty, len = ..=4096)]
     path: String,
     /// A glob of the files to search, such as `*.rs`. Default: all files.
     #[arg(non_empty, len = ..=1000)]
     include: Option<String>,
-    /// Whether capital letters differ from small ones.
+    /// Whether the search is case-sensitive.
     #[arg(default = false)]
     case_sensitive: bool,
     ctx: &ToolContext,
@@ -277,7 +279,7 @@ pub(super) fn search(
     let how = Walk { depth: usize::MAX, without: NOISE, rules: true, globs, ..Walk::default() };
     let place = WorkDir::of(ctx)?;
     let visited = walk(&place, &path, how, ctx, &mut |file| {
-        // One more than is shown says that there are more.
+        // One additional match shows that there are more.
         let max = MAX_MATCHES + 1 - found.len();
         let lines = search_file(file, &matcher, (0, max), &mut unread, ctx);
         let path = file.path;
@@ -290,10 +292,10 @@ pub(super) fn search(
     let matches = found.len();
     let text = match (matches, more, whole) {
         (0, _, true) => format!("No matches found for '{pattern}'"),
-        (0, ..) => format!("No matches found for '{pattern}' in the first of too many files"),
+        (0, ..) => format!("No matches found for '{pattern}' ({PARTIAL})"),
         (_, true, _) => format!("{}\n... (showing first {MAX_MATCHES} matches)", found.join("\n")),
         (.., true) => format!("{}\n({matches} matches)", found.join("\n")),
-        (.., false) => format!("{}\n({matches} matches in the first of too many files)", found.join("\n")),
+        (.., false) => format!("{}\n({matches} matches; {PARTIAL})", found.join("\n")),
     };
     Ok(ToolResult::text(text + &unread.note()).with_details(json!({ "matches": matches })))
 }

@@ -1,4 +1,4 @@
-//! Searches the lines of a file, within bounds.
+//! Searches the lines of a file, with limits.
 
 use std::io::{self, Read};
 
@@ -12,21 +12,21 @@ use toolgen_kernel::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind
 use super::walk::WalkedFile;
 use super::work_dir::File;
 
-/// The most memory of a compiled pattern, in bytes.
+/// Maximum memory of a compiled pattern, in bytes.
 const MAX_PATTERN_MEMORY: usize = 1 << 20;
-/// The longest line that is searched, in bytes: the rest of the file behind a longer one is not.
+/// Maximum length of a searched line, in bytes. The search of a file stops at a longer line.
 const MAX_LINE_BYTES: usize = 8 << 20;
-/// How much of a line is shown, in characters.
+/// Maximum length of a returned line, in characters.
 const MAX_LINE_SHOWN: usize = 500;
 
-/// A line that was found.
+/// A line of a search result.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub(super) number: u64,
-    /// The text, at most 500 characters of it.
+    /// The text, at most 500 characters.
     pub(super) text: String,
-    /// Whether it matches, or is near one that does.
+    /// Whether the line matches, or is only context of a match.
     pub(super) matches: bool,
 }
 
@@ -34,7 +34,8 @@ pub(super) struct Line {
 ///
 /// # Errors
 ///
-/// [`ToolError::InvalidArgs`] if it is not a regular expression, or too large: `{start}: {reason}`.
+/// Returns [`ToolError::InvalidArgs`] if the pattern is not a regular expression, or is too large: `{start}:
+/// {reason}`.
 pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));
@@ -42,22 +43,22 @@ pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Resul
     builder.build(pattern).map_err(|error| invalid("/pattern", format!("{start}: {error}")))
 }
 
-/// The error of an argument.
+/// Returns the error for an invalid argument.
 pub(super) fn invalid(pointer: &str, message: String) -> ToolError {
     let problem = ArgumentProblem { pointer: pointer.to_owned(), kind: ArgumentProblemKind::Value, message };
     ToolError::from_problems(vec![problem])
 }
 
-/// The files that were not searched to their end.
+/// The files that were not searched to the end.
 #[derive(Debug, Default)]
 pub(super) struct PartialFiles {
     count: usize,
-    /// The first of them, and why.
+    /// The first of them, and the reason.
     first: String,
 }
 
 impl PartialFiles {
-    /// Notes a file.
+    /// Records a file.
     fn add(&mut self, path: &str, reason: &str) {
         if self.count == 0 {
             self.first = format!("{path}: {reason}");
@@ -65,20 +66,20 @@ impl PartialFiles {
         self.count += 1;
     }
 
-    /// Returns a line for the end of a result; nothing if all files were searched.
+    /// Returns a line for the end of a result; empty if all files were searched.
     pub(super) fn note(&self) -> String {
         match self.count {
             0 => String::new(),
-            1 => format!("\n... (not searched to its end: {})", self.first),
+            1 => format!("\n... (not searched to the end: {})", self.first),
             count => {
-                format!("\n... ({count} files were not searched to their end, the first is {})", self.first)
+                format!("\n... ({count} files were not searched to the end, the first is {})", self.first)
             }
         }
     }
 }
 
-/// Returns the lines of a file that match, with those around them, up to a number of matches. Files that are not text
-/// are not searched, and a file that cannot be read to its end is searched only as far as it can be, which is noted.
+/// Returns the matching lines of a file, with context lines, up to a number of matches. Files that are not text are
+/// skipped. A file that cannot be read to the end is searched partially and recorded.
 pub(super) fn search(
     found: &WalkedFile<'_>,
     matcher: &RegexMatcher,
@@ -91,11 +92,11 @@ pub(super) fn search(
     builder.line_number(true).binary_detection(BinaryDetection::quit(0)).heap_limit(Some(MAX_LINE_BYTES));
     builder.before_context(around).after_context(around);
     let mut lines = Lines { lines: Vec::new(), remaining: max };
-    // What was found before an error counts.
+    // Matches before an error count.
     let searched = builder.build().search_reader(matcher, Cancellable { file, ctx }, &mut lines);
     if let Err(reason) = searched {
         match reason.kind() {
-            // The searcher says nothing more of a line for which it may not take the memory.
+            // The searcher reports no details of a line that exceeds its memory limit.
             io::ErrorKind::Other => unread.add(found.path, "a line is longer than 8 MiB"),
             kind => unread.add(found.path, &kind.to_string()),
         }
@@ -134,7 +135,7 @@ impl Sink for Lines {
     }
 }
 
-/// A file whose reading ends with the call.
+/// A file whose reads fail when the call is cancelled.
 struct Cancellable<'a> {
     file: File,
     ctx: &'a ToolContext,

@@ -1,7 +1,7 @@
-//! Ready-made tools: files and searches, lines of shell, workspaces of others, chats.
+//! Ready-made tools: files and searches, shell commands, workspaces of other agents, chats.
 //!
-//! They are functions with `#[tool]` like those of any program, so schemas, documentation and effects come from the code
-//! that runs, and they pass the layers of a toolbox like any other tool.
+//! They are functions with `#[tool]` like those of any program. Schemas, documentation and effects are derived from
+//! the code, and calls pass the layers of a toolbox like those of any other tool.
 //!
 //! | list | tools |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | [`files`] | `read_file`, `write_file`, `edit_file`, `list_files`, `search` |
 //! | [`coding`] | `LS`, `GlobTool`, `GrepTool`, `View`, `Edit`, `Replace`, `Bash`; also [`dispatch_agent`] |
 //! | [`shell`] | `shell` |
-//! | [`Workspaces`] | `read_file`, `list_files` and `get_diff`, in directories of others |
+//! | [`Workspaces`] | `read_file`, `list_files` and `get_diff`, in directories of other agents |
 //! | [`chat`] | `chat_post`, `chat_read` |
 //!
 //! ```
@@ -31,7 +31,7 @@
 //! let call = ToolCall::new("2", "search", json!({"pattern": "^t"}));
 //! assert_eq!(toolbox.call(call, &turn).await.text(), "a/b.txt:2:two\n(1 matches)");
 //!
-//! // An agent that plans may read, and not write.
+//! // An agent that plans can read, but not write.
 //! let planner = registry.toolbox(context.with_limits(Limits::PLANNING));
 //! let call = ToolCall::new("3", "write_file", json!({"path": "a/b.txt", "content": ""}));
 //! assert!(planner.call(call, &turn).await.is_error());
@@ -42,18 +42,18 @@
 //!
 //! # Files
 //!
-//! Paths lead to files below the working directory (`ToolboxContext::with_work_dir`) and nowhere else: a path or a
-//! link that leaves it is refused, also when the link is put there while the tool works, because every step is made
-//! from an open directory to the next. A hard link cannot be distinguished from any other name of its file, so files
-//! with several names are not written. What one user can read, the tools can: the directory is not a sandbox for
-//! programs, and what those may do is up to their [executor](toolgen_exec).
+//! Paths must be inside the working directory (`ToolboxContext::with_work_dir`). A path or link that leaves it is
+//! rejected, even if the link is created while the tool runs, because every step is resolved relative to an open
+//! directory. A hard link cannot be distinguished from any other name of its file, so files with several names are
+//! not written. The tools can read what the user of the process can read. The working directory is not a sandbox for
+//! programs: the [executor](toolgen_exec) decides what programs may do.
 //!
-//! A file is replaced as a whole or not at all. Searches know regular expressions of the crate `regex`, leave out what
-//! `.gitignore` does, and end with their call.
+//! A file is replaced completely or not at all. Searches use the regular expressions of the crate `regex`, omit files
+//! that `.gitignore` excludes, and stop when their call is cancelled.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// What the macros write names the facade, of which `toolgen-function` has all that they need.
+// The macros generate paths of the facade; `toolgen-function` has all items that they need.
 extern crate toolgen_function as toolgen_runtime;
 
 mod bash;
@@ -81,33 +81,33 @@ pub use workspaces::Workspaces;
 use toolgen_kernel::call::tool::AgentTool;
 use toolgen_kernel::toolbox::ToolFactory;
 
-/// Returns `bash` as [`Bash`] has it by default, and the tools for [`files`].
+/// Returns `bash` with the defaults of [`Bash`], and the tools of [`files`].
 #[must_use]
 pub fn pack() -> Vec<Arc<dyn AgentTool>> {
     toolset![Bash::default(), files()]
 }
 
-/// Returns the tools for files below the working directory: `read_file`, `write_file`, `edit_file`, `list_files` and
+/// Returns the tools for files in the working directory: `read_file`, `write_file`, `edit_file`, `list_files` and
 /// `search`.
 #[must_use]
 pub fn files() -> Vec<Arc<dyn AgentTool>> {
     toolset![files::read_file, files::write_file, files::edit_file, files::list_files, files::search]
 }
 
-/// Returns the tool `shell`, which runs lines of shell in the executor of its context and returns everything about the
+/// Returns the tool `shell`, which runs shell commands in the executor of its context and returns all details of the
 /// run.
 #[must_use]
 pub fn shell() -> Vec<Arc<dyn AgentTool>> {
     toolset![started(shell::shell::tool())]
 }
 
-/// Returns the tools `chat_post` and `chat_read`, over the [`ChatService`] of their context.
+/// Returns the tools `chat_post` and `chat_read`, which use the [`ChatService`] of their context.
 #[must_use]
 pub fn chat() -> Vec<Arc<dyn AgentTool>> {
     toolset![chat::tools()]
 }
 
-/// A tool that does all its work in the executor of its context, and is not built without one.
+/// A tool that runs in the executor of its context. Building it fails without an executor.
 fn started<T: AgentTool + Clone + 'static>(tool: T) -> ToolFactory {
     ToolFactory::new(tool.spec().clone(), move |ctx| ctx.executor(tool.name()).map(|_| tool.clone()))
         .confined()

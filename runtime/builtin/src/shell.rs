@@ -1,4 +1,4 @@
-//! A tool that runs lines of shell, with everything about each run as its result.
+//! The tool `shell`, which runs a shell command and returns all details of the run.
 
 use std::path::{Path, PathBuf};
 
@@ -53,8 +53,8 @@ pub(super) async fn shell(
     }
 }
 
-/// The directory for a command, below the working directory. It is where the executor runs programs, perhaps not on this
-/// machine, so only its name can be checked: what a command may reach is up to the executor.
+/// Returns the directory of a command, inside the working directory. The executor may run programs on another
+/// machine, so only the path is checked; the executor decides what a command may access.
 fn directory(cwd: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = root_of("workdir", ctx).unwrap_or_default();
     named_below(Path::new(cwd), Some(&root)).map_err(|error| traversal("cwd", error))

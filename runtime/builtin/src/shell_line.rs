@@ -1,8 +1,8 @@
-//! Reads a line of shell far enough to see which programs it starts.
+//! Parses shell commands to find the programs that they start.
 //!
-//! It follows quotes, separators, substitutions and programs that start others, but it is not a shell: whoever wants
-//! to hide a program from it can. Its purpose is to stop accidents, without stopping text that only looks like a
-//! command.
+//! It handles quotes, separators, substitutions and programs that start other programs, but it is not a shell: a
+//! command can hide a program from it deliberately. It prevents accidents without rejecting text that only looks like
+//! a command.
 
 mod lexer;
 
@@ -11,28 +11,28 @@ use std::collections::BTreeMap;
 use lexer::Lexer;
 use toolgen_exec::LAUNCHER_PROGRAMS;
 
-/// How deep commands may be nested before the inner ones are not looked at.
+/// Maximum nesting depth of commands; deeper commands are not inspected.
 const MAX_NESTING: usize = 8;
-/// How much text inside commands is looked at, in bytes: words that start others in several ways could multiply it with
-/// every level. The commands of the line itself are looked at in any case.
+/// Maximum size of nested commands that are inspected, in bytes. Words that start other commands in several ways
+/// could multiply the text at every level. Top-level commands are always inspected.
 const MAX_INNER_BYTES: usize = 1 << 20;
-/// Words before the name of a program.
+/// Reserved words before the name of a program.
 const RESERVED: &[&str] =
     &["!", "{", "}", "builtin", "command", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
-/// What a line of shell does.
+/// The parsed commands of a shell script.
 #[derive(Debug)]
 pub(super) struct Line {
     /// The commands: programs and their arguments, without quotes.
     pub(super) commands: Vec<Vec<String>>,
-    /// Everything that is not quoted, without white space.
+    /// All unquoted text, without white space.
     bare: String,
-    /// How much of [`MOST_INNER`] is left.
+    /// The rest of [`MAX_INNER_BYTES`].
     remaining_depth: usize,
 }
 
 impl Line {
-    /// Reads a line.
+    /// Parses a script.
     pub(super) fn read(text: &str) -> Line {
         let mut line = Line { commands: Vec::new(), bare: String::new(), remaining_depth: MAX_INNER_BYTES };
         let mut variables = BTreeMap::new();
@@ -40,7 +40,7 @@ impl Line {
         line
     }
 
-    /// Returns the first program of this list that the line starts.
+    /// Returns the first program of this list that the script starts.
     pub(super) fn starts<'p>(&self, programs: &[&'p str]) -> Option<&'p str> {
         let names: Vec<String> = self.commands.iter().map(|command| name(&command[0])).collect();
         programs.iter().copied().find(|program| names.iter().any(|name| name == program))
@@ -76,7 +76,7 @@ impl Line {
         }
     }
 
-    /// Adds a command, and those that it starts.
+    /// Adds a command, and the commands that it starts.
     fn command(&mut self, words: &[String], variables: &mut BTreeMap<String, String>, depth: usize) {
         if depth > MAX_NESTING {
             return;
@@ -113,14 +113,14 @@ impl Line {
         let is_option = |word: &String| word.starts_with('-') || is_assignment(word) || is_number(word);
         let Some(first) = arguments.iter().position(|word| !is_option(word)) else { return };
         self.command(&arguments[first..], variables, depth + 1);
-        // An option before it may have it as its value.
+        // An option before it may take it as its value.
         if first > 0 {
             self.command(&arguments[first + 1..], variables, depth + 1);
         }
     }
 }
 
-/// Whether a command does what a pattern says.
+/// Whether a command matches a pattern.
 fn command_matches(command: &[String], pattern: &[&str]) -> bool {
     let Some((program, wanted)) = pattern.split_first() else { return false };
     let name = name(&command[0]);
@@ -142,7 +142,7 @@ fn command_matches(command: &[String], pattern: &[&str]) -> bool {
         })
 }
 
-/// The name of a program, without its directory.
+/// Returns the name of a program without its directory.
 fn name(program: &str) -> String {
     program.rsplit('/').next().unwrap_or(program).to_ascii_lowercase()
 }

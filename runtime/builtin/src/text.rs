@@ -1,4 +1,4 @@
-//! Parts of files: lines out of any file in little memory, and what kind of file it is.
+//! Reads parts of files: lines of files of any size with little memory, and the type of a file.
 
 use std::io::{self, Read, Seek as _};
 
@@ -8,38 +8,38 @@ use toolgen_kernel::call::context::ToolContext;
 
 use super::work_dir::File;
 
-/// How much of a file says what it is, in bytes.
+/// Number of bytes at the start of a file that determine its type.
 const SNIFF_BYTES: u64 = 8 << 10;
 
-/// Some lines of a text.
+/// An excerpt of a text.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
-    /// The lines, without their ends. Bytes that are not UTF-8 are `U+FFFD`.
+    /// The lines, without line breaks. Invalid UTF-8 is replaced by `U+FFFD`.
     pub(super) lines: Vec<String>,
-    /// How many lines the text has.
+    /// Total number of lines of the text.
     pub(super) total: u64,
-    /// Whether lines that were asked for are not there because there is too much of them.
+    /// Whether requested lines are missing because of the size limit.
     pub(super) full: bool,
 }
 
-/// Which lines of a text to take.
+/// The lines to read, and size limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
-    /// The first one, counted from 1.
+    /// The first line, counted from 1.
     pub(super) first: u64,
-    /// The most lines.
+    /// Maximum number of lines.
     pub(super) count: u64,
-    /// The most bytes of all of them.
+    /// Maximum total size, in bytes.
     pub(super) bytes: usize,
-    /// The most bytes of one; the rest is replaced by `... [line truncated]`.
+    /// Maximum length of a line, in bytes; the rest is replaced by `... [line truncated]`.
     pub(super) line: usize,
 }
 
-/// Takes lines out of a text of any length.
+/// Reads lines of a text of any length.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or when the call is cancelled.
+/// Returns an error if the text cannot be read, or if the call is cancelled.
 pub(super) fn excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> io::Result<Excerpt> {
     let mut reading = Reading { range, found: Excerpt::default(), line: Vec::new(), length: 0, used: 0 };
     let mut buffer = vec![0; 64 << 10];
@@ -67,15 +67,15 @@ pub(super) fn excerpt(mut text: impl Read, range: Range, ctx: &ToolContext) -> i
     Ok(reading.found)
 }
 
-/// A text that is being read.
+/// State of reading a text.
 struct Reading {
     range: Range,
     found: Excerpt,
-    /// The start of the current line, as far as it is kept.
+    /// The kept start of the current line.
     line: Vec<u8>,
     /// The length of the current line so far.
     length: usize,
-    /// The bytes of all lines that are kept.
+    /// Total size of the kept lines, in bytes.
     used: usize,
 }
 
@@ -89,7 +89,7 @@ impl Reading {
     fn more(&mut self, part: &[u8]) {
         self.length += part.len();
         if self.wants() {
-            // One byte more than is shown: a carriage return at the end does not count.
+            // One additional byte: a carriage return at the end does not count.
             let room = (self.range.line + 1).saturating_sub(self.line.len()).min(part.len());
             self.line.extend_from_slice(&part[..room]);
         }
@@ -121,7 +121,7 @@ impl Reading {
     }
 }
 
-/// Reads the start of a file, and goes back to it.
+/// Reads the start of a file, and seeks back to the start.
 pub(super) fn head(file: &mut File) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.by_ref().take(SNIFF_BYTES).read_to_end(&mut head)?;
@@ -129,17 +129,17 @@ pub(super) fn head(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Whether a file that starts like this is not a text.
+/// Whether a file with this start is binary.
 pub(super) fn is_binary(head: &[u8]) -> bool {
     memchr::memchr(0, head).is_some()
 }
 
-/// Returns the media type of an image that starts like this and has this length, whatever its file is called.
+/// Returns the media type of an image with this start and length, regardless of its name.
 pub(super) fn image_type(head: &[u8], length: u64) -> Option<&'static str> {
     if let Some(found) = of_content(head).filter(|found| found.starts_with("image/")) {
         return Some(found);
     }
-    // Two letters could start any text, but not with the length of the file behind them.
+    // Text can also start with these two letters, but is not followed by the length of the file.
     let [b'B', b'M', size @ ..] = head else { return None };
     let size = size.first_chunk().map(|size| u64::from(u32::from_le_bytes(*size)));
     (size == Some(length) && head.get(6..10) == Some(&[0; 4])).then_some("image/bmp")
@@ -184,7 +184,7 @@ mod tests {
         }
         let found = read(b"aaaa\nbbbb\ncccc\n", 1, 9, 10, 100);
         assert_eq!((found.lines, found.total, found.full), (owned(&["aaaa", "bbbb"]), 3, true));
-        // One line is always there.
+        // One line is always returned.
         assert_eq!(read(b"aaaa\nbbbb\n", 2, 9, 1, 100).lines, ["bbbb"]);
         assert_eq!(read(b"a\nb\nc\n", 2, 1, 100, 100).lines, ["b"]);
         assert_eq!(read(b"a\nb\n", 5, 1, 100, 100).total, 2);

@@ -1,4 +1,4 @@
-//! Walks through directories that are held open, in a stable order and within bounds. Links are not followed.
+//! Walks through directories with open handles, in a stable order and with limits. Links are not followed.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
@@ -12,27 +12,27 @@ use toolgen_kernel::call::context::ToolContext;
 
 use super::work_dir::{Dir, File, Metadata, WorkDir, open_file};
 
-/// The most files and directories that one walk looks at.
+/// Maximum number of visited files and directories per walk.
 const MAX_ENTRIES: usize = 200_000;
-/// The deepest directory, counted from the start: each holds a descriptor. A deeper one ends the walk.
+/// Maximum depth of a directory: each level holds a file descriptor. A deeper directory ends the walk.
 const MAX_DEPTH: usize = 64;
-/// The longest file of ignore rules that is read, in bytes.
+/// Maximum size of a file of ignore rules, in bytes.
 const MAX_IGNORE_FILE_BYTES: u64 = 256 << 10;
 
-/// How to walk.
+/// Options of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk<'a> {
-    /// How deep a file may be: 1 for those of the first directory.
+    /// Maximum depth of a file: 1 for those of the start directory.
     pub(super) depth: usize,
-    /// The names of directories that are left out.
+    /// The names of skipped directories.
     pub(super) without: &'a [&'a str],
-    /// Whether files and directories whose names start with a dot are visited.
+    /// Whether hidden files and directories are visited.
     pub(super) hidden: bool,
-    /// The names of directories that are visited although they start with a dot.
+    /// The names of hidden directories that are visited anyway.
     pub(super) visible_hidden_dirs: &'a [&'a str],
-    /// Whether `.gitignore` and `.ignore` leave out files: those of the directories below the working directory.
+    /// Whether `.gitignore` and `.ignore` files exclude files: those in the working directory.
     pub(super) rules: bool,
-    /// The globs of the files that are visited. One that excludes a directory excludes all below it.
+    /// The globs of the visited files. A glob that excludes a directory excludes everything in it.
     pub(super) globs: Option<&'a Override>,
 }
 
@@ -42,22 +42,22 @@ impl Walk<'_> {
     }
 }
 
-/// A file on the way.
+/// A visited file.
 pub(super) struct WalkedFile<'a> {
-    /// The path from the working directory, with `/` between its parts.
+    /// The path relative to the working directory, with `/` as the separator.
     pub(super) path: &'a str,
     dir: &'a Dir,
-    /// The path from `dir`.
+    /// The path relative to `dir`.
     name: &'a Path,
 }
 
 impl WalkedFile<'_> {
-    /// Opens the file, which by now may be gone or something else.
+    /// Opens the file, which may have been removed or replaced in the meantime.
     pub(super) fn open(&self) -> io::Result<File> {
         open_file(self.dir, self.name).map(|(file, _)| file)
     }
 
-    /// Reads what is known about the file.
+    /// Reads the metadata of the file.
     pub(super) fn stat(&self) -> io::Result<Metadata> {
         self.dir.symlink_metadata(self.name)
     }
@@ -65,8 +65,8 @@ impl WalkedFile<'_> {
 
 type Visit<'v> = dyn FnMut(&WalkedFile<'_>) -> ControlFlow<()> + 'v;
 
-/// Visits a file, or the files below a directory in the order of their paths. Directories that cannot be read are left
-/// out. Returns whether it came to the end: not when there is too much, or when the call is cancelled.
+/// Visits a file, or the files in a directory and its subdirectories, sorted by path. Unreadable directories are
+/// skipped. Returns whether the walk is complete: it is not if a limit is exceeded, or if the call is cancelled.
 pub(super) fn walk(
     place: &WorkDir,
     path: &str,
@@ -88,23 +88,23 @@ pub(super) fn walk(
     }
 }
 
-/// A file or directory in a directory.
+/// An entry of a directory.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The name as it is shown; that of a directory ends with `/`.
+    /// The displayed name; directories end with `/`.
     display_name: String,
     name: OsString,
     is_dir: bool,
 }
 
-/// The names in a directory as they are shown, each with whether it is a directory.
+/// Returns the displayed names in a directory, each with whether it is a directory.
 pub(super) fn names(place: &WorkDir, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
     let entries = place.dir.read_dir(place.within(path)?)?.filter_map(Result::ok);
     Ok(entries
         .map(|entry| (display_name(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
 }
 
-/// A name as it is shown: on one line, and in UTF-8.
+/// Converts a name for display: to one line, and to UTF-8.
 fn display_name(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }
@@ -145,7 +145,7 @@ impl Walking<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// The files and directories of a directory, in the order in which their paths sort.
+    /// Returns the entries of a directory, in the order of their paths.
     fn list(&mut self, dir: &Dir) -> ControlFlow<(), Vec<Entry>> {
         let mut listed = Vec::new();
         let Ok(entries) = dir.entries() else { return ControlFlow::Continue(listed) };
@@ -173,8 +173,7 @@ impl Walking<'_, '_> {
     }
 }
 
-/// The ignore rules that hold in a directory, each the innermost last. Those of `.ignore` go before those of `.gitignore`,
-/// wherever both are.
+/// The ignore rules of a directory, innermost last. Rules of `.ignore` take precedence over those of `.gitignore`.
 #[derive(Clone, Default)]
 struct IgnoreRules {
     git: Vec<Rc<Gitignore>>,
@@ -182,7 +181,7 @@ struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// Those of the directories that lead from the working directory to a start.
+    /// Returns the rules of the directories from the working directory to a start.
     fn above(place: &WorkDir, start: &Path) -> IgnoreRules {
         let is_plain = start.components().all(|part| matches!(part, Component::Normal(_)));
         let above: Vec<&Path> = start.ancestors().skip(1).filter(|_| is_plain).collect();
@@ -194,7 +193,7 @@ impl IgnoreRules {
         })
     }
 
-    /// Those of a directory in it. What `.gitignore` says ends where another repository starts.
+    /// Returns the rules of a subdirectory. Rules of `.gitignore` do not apply in another repository.
     fn below(&self, dir: &Dir, path: &str, is_repository: bool) -> IgnoreRules {
         let mut inner = self.clone();
         if is_repository {
@@ -219,7 +218,7 @@ fn rules(dir: &Dir, path: &str, name: &str) -> Option<Gitignore> {
     let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(if path.is_empty() { "." } else { path });
     for line in text.trim_start_matches('\u{feff}').lines() {
-        // A rule that is wrong leaves out nothing.
+        // An invalid rule excludes nothing.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok()

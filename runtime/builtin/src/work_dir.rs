@@ -1,4 +1,4 @@
-//! Opens, reads and writes the files below the working directory of a tool.
+//! Opens, reads and writes files in the working directory of a tool.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -12,17 +12,17 @@ use toolgen_kernel::call::context::ToolContext;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::call::roots::{root_of, traversal};
 
-/// The largest file that is read whole, in bytes: 10 MiB.
+/// Maximum size of a file that is read completely, in bytes: 10 MiB.
 pub(super) const MAX_WHOLE: u64 = 10 << 20;
 
-/// A directory below which a tool works.
+/// The working directory of a tool.
 pub(super) struct WorkDir {
     pub(super) dir: Dir,
     root: PathBuf,
 }
 
 impl WorkDir {
-    /// The working directory of a call.
+    /// Returns the working directory of a call.
     pub(super) fn of(ctx: &ToolContext) -> Result<WorkDir, ToolError> {
         WorkDir::open(&root_of("workdir", ctx)?)
     }
@@ -36,30 +36,30 @@ impl WorkDir {
         Ok(WorkDir { dir, root: root.to_owned() })
     }
 
-    /// Returns a path as one that starts at the directory. An absolute path must name something below it.
+    /// Returns a path relative to the directory. An absolute path must be inside the directory.
     pub(super) fn within(&self, path: &str) -> io::Result<PathBuf> {
         beneath::within(&self.root, path)
     }
 
-    /// Opens a file for reading. Anything but a regular file is refused: reading it could block forever.
+    /// Opens a file for reading. Rejects anything but a regular file, because reading it could block forever.
     pub(super) fn file(&self, path: &str) -> io::Result<(File, Metadata)> {
         open_file(&self.dir, &self.within(path)?)
     }
 
-    /// Reads a whole file, of at most [`MAX_WHOLE`] bytes.
+    /// Reads a complete file of at most [`MAX_WHOLE`] bytes.
     pub(super) fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let (file, metadata) = self.file(path)?;
         if metadata.len() > MAX_WHOLE {
             return Err(too_large(metadata.len()));
         }
         let mut bytes = Vec::new();
-        // The file may grow while it is read.
+        // The file may grow during the read.
         file.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
         let length = bytes.len() as u64;
         if length > MAX_WHOLE { Err(too_large(length)) } else { Ok(bytes) }
     }
 
-    /// Returns the absolute path of one that starts at the directory.
+    /// Returns the absolute path for a relative one.
     pub(super) fn absolute(&self, path: &str) -> String {
         self.root.join(path).display().to_string()
     }
@@ -71,8 +71,8 @@ impl WorkDir {
         self.dir.open_with(&path, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)
     }
 
-    /// Creates or replaces a file: who reads it meanwhile sees the old bytes or the new ones, never a part. Its
-    /// permissions stay, and its owner if this process may give files away. Returns whether there was one.
+    /// Creates or replaces a file atomically: concurrent readers see the old or the new content, never a mix. Its
+    /// permissions are kept, and its owner if this process may change owners. Returns whether the file existed.
     pub(super) fn write(
         &self,
         path: &str,
@@ -81,7 +81,7 @@ impl WorkDir {
         ctx: &ToolContext,
     ) -> io::Result<bool> {
         let path = self.within(path)?;
-        // A link to a file stays, and the file it leads to is replaced.
+        // A link to a file is kept, and its target is replaced.
         let path = match self.dir.canonicalize(&path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound => path,
@@ -98,16 +98,16 @@ impl WorkDir {
     }
 }
 
-/// What to do about directories that are missing on the way to a file.
+/// How to handle missing directories of a path.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Missing {
-    /// Create them.
+    /// Create the directories.
     Create,
-    /// Give up.
+    /// Return an error.
     Refuse,
 }
 
-/// Replaces a file of a directory by way of a new one next to it.
+/// Replaces a file in a directory by renaming a temporary file.
 fn replace(dir: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
     let old = match dir.symlink_metadata(name) {
         Ok(old) => Some(replaceable(old)?),
@@ -126,22 +126,22 @@ fn replace(dir: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Resu
         dir.rename(&temporary, dir, name)
     })();
     if written.is_err() {
-        // The reason why it was not written matters more.
+        // The reason for the failed write is more important.
         let _ = dir.remove_file(&temporary);
     }
     written.map(|()| old.is_some())
 }
 
-/// Refuses to go on with a call that is over, which is not expected to change anything any longer.
+/// Returns an error if the call was cancelled: it must not change anything then.
 fn check_cancelled(ctx: &ToolContext) -> io::Result<()> {
     if ctx.is_cancelled() { Err(io::Error::other("the call was cancelled")) } else { Ok(()) }
 }
 
-/// Refuses what a write must not replace.
+/// Rejects files that a write must not replace.
 fn replaceable(old: Metadata) -> io::Result<Metadata> {
     let refuse = |reason| Err(io::Error::new(ErrorKind::InvalidInput, reason));
     if old.is_symlink() {
-        return refuse("it is a link that leads nowhere");
+        return refuse("it is a dangling link");
     }
     if old.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "Is a directory"));
@@ -156,7 +156,7 @@ fn replaceable(old: Metadata) -> io::Result<Metadata> {
     Ok(old)
 }
 
-/// Gives a file the owner of another, as far as this process may.
+/// Copies the owner of a file to another, if this process may change owners.
 fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -164,7 +164,7 @@ fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
         let new = file.metadata()?;
         if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
             let (user, group) = (rustix::fs::Uid::from_raw(old.uid()), rustix::fs::Gid::from_raw(old.gid()));
-            // Only an administrator may give files away.
+            // Only an administrator may change owners.
             let _ = rustix::fs::fchown(file, Some(user), Some(group));
         }
     }
@@ -173,7 +173,7 @@ fn same_owner(file: &File, old: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The permissions of a file, without those that give rights to whoever runs it.
+/// Returns the permissions of a file without setuid and setgid.
 fn plain(old: &Metadata) -> cap_std::fs::Permissions {
     #[cfg(unix)]
     {
@@ -184,7 +184,7 @@ fn plain(old: &Metadata) -> cap_std::fs::Permissions {
     old.permissions()
 }
 
-/// Permissions as `ls` shows them.
+/// Formats permissions like `ls`.
 pub(super) fn permissions(metadata: &Metadata) -> String {
     #[cfg(unix)]
     {
@@ -203,7 +203,7 @@ fn too_large(bytes: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// The error of a tool whose argument names a file that gave an error: `{start}: {reason}{end}`.
+/// Returns the error of a tool for an argument whose file caused an error: `{start}: {reason}{end}`.
 pub(super) fn refused(error: &io::Error, argument: &str, start: &str, end: &str) -> ToolError {
     if is_escape(error) {
         return traversal(argument, &way_out(error));

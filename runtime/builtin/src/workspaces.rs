@@ -1,4 +1,4 @@
-//! Tools that read the work of others, in directories that the program names.
+//! Tools that read the work of other agents, in directories that the program names.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,21 +27,21 @@ use super::text::is_binary;
 use super::walk::{Walk, walk};
 use super::work_dir::{WorkDir, io_message, refused};
 
-/// The most of a file that is read, in bytes: 1 MiB.
+/// Maximum number of bytes read of a file: 1 MiB.
 const MAX_CONTENT: u64 = 1 << 20;
-/// The most files in a list.
+/// Maximum number of listed files.
 const MAX_LISTED: usize = 1_000;
-/// The most lines of a diff.
+/// Maximum number of lines of a diff.
 const MAX_DIFF: usize = 10_000;
-/// Settings of a repository by which reading it would start programs.
+/// Overrides of repository settings that would start programs when the repository is read.
 const HARMLESS: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
 
 /// The tools `read_file`, `list_files` and `get_diff`, which read the workspaces of other agents.
 ///
-/// A model names a workspace, never a directory. `get_diff` runs `git` in the executor of its context and asks it for a
-/// run that changes nothing and has no network, because a repository can make `git` start programs; an executor that
-/// cannot promise that refuses. Such programs can still read what the executor can read, and show it in the diff: where a
-/// workspace is not trusted, a [`ContainerExecutor`](toolgen_exec) that has nothing else is the one to use.
+/// A model names a workspace, never a directory. `get_diff` runs `git` in the executor of its context and requires a
+/// run without writes and network access, because a repository can make `git` start programs; an executor that cannot
+/// guarantee this rejects the run. Such programs can still read what the executor can read, and include it in the
+/// diff: for untrusted workspaces, use a [`ContainerExecutor`](toolgen_exec) without other data.
 ///
 /// ```
 /// use toolgen_runtime::builtin::Workspaces;
@@ -64,20 +64,20 @@ impl Default for Workspaces {
 }
 
 impl Workspaces {
-    /// Creates a set without workspaces.
+    /// Creates an empty set of workspaces.
     #[must_use]
     pub fn new() -> Workspaces {
         Workspaces::default()
     }
 
-    /// Adds a workspace: the ID of the agent whose it is, and its directory.
+    /// Adds a workspace: the ID of its agent, and its directory.
     #[must_use]
     pub fn add(mut self, coder_id: impl Into<String>, directory: impl Into<PathBuf>) -> Workspaces {
         self.roots.insert(coder_id.into(), directory.into());
         self
     }
 
-    /// Sets the revision that diffs compare with; `origin/main` by default.
+    /// Sets the revision that diffs compare with. Default: `origin/main`.
     #[must_use]
     pub fn base(mut self, revision: impl Into<String>) -> Workspaces {
         self.base = revision.into();
@@ -103,7 +103,7 @@ impl Workspaces {
         /// The ID of the agent, such as coder-001.
         #[arg(non_empty)]
         coder_id: String,
-        /// The file, in its workspace.
+        /// The path of the file in the workspace.
         #[arg(non_empty, len = ..=4096)]
         path: String,
     ) -> Result<Value, ToolError> {
@@ -136,7 +136,7 @@ impl Workspaces {
         /// The ID of the agent, such as coder-001.
         #[arg(non_empty)]
         coder_id: String,
-        /// A glob of the files, such as `*.go` or `src/**/*.js`. Default: all files.
+        /// A glob for the files, such as `*.go` or `src/**/*.js`. Default: all files.
         #[arg(default = "*", non_empty, len = ..=1000)]
         pattern: String,
         ctx: &ToolContext,
@@ -161,7 +161,7 @@ impl Workspaces {
         )
     }
 
-    /// Get the difference between the workspace of another agent and the main branch, as git shows it.
+    /// Get the diff between the workspace of another agent and the main branch, in the format of git.
     ///
     /// # Returns
     ///
@@ -193,7 +193,7 @@ impl Workspaces {
             options.timeout(Duration::from_secs(30)).max_output(4 << 20).env("GIT_OPTIONAL_LOCKS", "0");
         let output = executor.run(&argv, &options, ctx.cancel()).await?;
         if !output.success() {
-            // Outside a repository it takes what it is given for two files, and complains of those.
+            // Outside a repository, `git diff` compares its arguments as two files and reports errors for them.
             let outside = ["ot a git repository", "error: Could not access"];
             let reason = if outside.iter().any(|text| output.stderr.contains(text)) {
                 format!("workspace {coder_id} is not a git repository")

@@ -1,4 +1,4 @@
-//! Amazon Bedrock Converse: `https://bedrock-runtime.us-east-1.amazonaws.com`, with an API key of Bedrock. The model is
+//! Amazon Bedrock Converse: `https://bedrock-runtime.us-east-1.amazonaws.com`, with a Bedrock API key. The model is
 //! part of the URL.
 
 use std::error::Error;

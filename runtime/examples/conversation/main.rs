@@ -1,4 +1,4 @@
-//! A model and a tool, with each toolbox: `cargo run --example conversation --features agent -- anthropic
+//! A model and a tool, for each vendor: `cargo run --example conversation --features agent -- anthropic
 //! https://api.anthropic.com`. The key is in `API_KEY`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -15,7 +15,7 @@ use tokio_rustls::rustls::crypto::ring;
 
 use toolgen_runtime::{Registry, tool, toolset};
 
-/// Adds two whole numbers.
+/// Adds two integers.
 #[tool(read_only)]
 fn add(
     /// The first number.
@@ -28,8 +28,8 @@ fn add(
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // The `reqwest` of this repository leaves the choice of cryptography to the program.
-    let _ = ring::default_provider().install_default(); // of `rustls::crypto`; an error only says that there is one already
+    // The `reqwest` of this repository lets the program choose the cryptography provider.
+    let _ = ring::default_provider().install_default(); // of `rustls::crypto`; fails only if one is installed already
     let mut arguments = env::args().skip(1);
     let (name, base) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let key = env::var("API_KEY").unwrap_or_default();
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "ollama" => ollama::ask(&toolbox, &base, &key).await?,
         _ => {
             return Err(
-                "usage: conversation PROVIDER BASE_URL, see the names of the files beside this one".into()
+                "usage: conversation VENDOR BASE_URL; the vendors are the modules of this example".into()
             );
         }
     };

@@ -1,4 +1,4 @@
-//! Ollama: `http://localhost:11434`, which needs no key and streams lines of JSON. The text is shown as it comes.
+//! Ollama: `http://localhost:11434`, which needs no key and streams lines of JSON. Text is printed as it arrives.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions: `https://api.openai.com`. Many hosts imitate it.
+//! OpenAI Chat Completions: `https://api.openai.com`. Many hosts are compatible.
 
 use std::error::Error;
 

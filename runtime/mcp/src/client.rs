@@ -1,23 +1,23 @@
-//! Tools of servers that speak the Model Context Protocol (MCP).
+//! Client of the Model Context Protocol (MCP): the tools of MCP servers as tools of this crate.
 //!
-//! A server is a program that the client starts, or is reached over HTTP. All tools of a server share one
-//! [`McpClient`], which keeps a connection to it. Any number of calls can be in flight at the same time, up to a limit
-//! per server, and each gets its own answer.
+//! A server is a child process of the client, or is reached over HTTP. All tools of a server share one [`McpClient`],
+//! which keeps a connection to it. Calls run concurrently, up to a limit per server, and each receives its own
+//! response.
 //!
-//! | what happens | what a call becomes |
+//! | event | outcome of the call |
 //! |---|---|
-//! | the caller gives up | the server is notified, and no caller waits |
-//! | the server is silent, or takes too long | `TIMEOUT`; progress counts as a sign of life |
-//! | the server cannot be started | `MCP_UNREACHABLE`, with what the program said on its standard error |
-//! | the server ends | `MCP_LOST`; the call is made again if it was not sent yet, or if its tool is idempotent |
-//! | the tool fails | a failed result with what the server says |
-//! | the answer cannot be read | `INVALID_OUTPUT`, with what is wrong and where |
-//! | the server refuses the call | `MCP_REFUSED`, or invalid arguments |
-//! | the result is not what the tool declares | `INVALID_OUTPUT` |
-//! | the tool differs from its lock | `tool_changed`: the call is not made |
-//! | the tool has a question | [`Control::NeedInput`](toolgen_kernel::Control::NeedInput), if the server may ask questions |
+//! | the caller cancels | the server is notified, and a late response is dropped |
+//! | a timeout: idle (neither response nor progress) or total | `TIMEOUT` |
+//! | the server cannot be started | `MCP_UNREACHABLE`, with the end of its standard error |
+//! | the server exits | `MCP_LOST`; the call is retried if it was not sent yet, or if its tool is idempotent |
+//! | the tool fails | a failed result with the server's message |
+//! | the response cannot be parsed | `INVALID_OUTPUT`, with the error and its location |
+//! | the server rejects the call | `MCP_REFUSED`, or invalid arguments |
+//! | the result violates the tool's output schema | `INVALID_OUTPUT` |
+//! | the tool differs from its lock | `TOOL_CHANGED`: the call is not sent |
+//! | the tool requests input | [`Control::NeedInput`](toolgen_kernel::Control::NeedInput), if the server may do so |
 //!
-//! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are supported.
+//! Protocol versions 2024-11-05 to 2025-11-25 and 2026-07-28 are supported.
 
 mod breaker;
 mod connection;
@@ -62,7 +62,7 @@ pub use http::{McpTokenRequest, TokenSource};
 pub use mcp_client::McpClient;
 pub use options::{McpOptions, McpServerRequest};
 
-/// Runs tools of MCP servers. Clones share the clients, one for each server; servers are started when they are needed.
+/// Runs tools of MCP servers. Clones share one client per server; a server is started when a call needs it.
 #[derive(Clone, Default)]
 pub struct McpEngine {
     options: McpOptions,
@@ -82,7 +82,7 @@ impl McpEngine {
         McpEngine { options, clients: Arc::default() }
     }
 
-    /// Returns the client of a server, which the tools of the engine share.
+    /// Returns the client of a server, shared by all its tools.
     #[must_use]
     pub fn client(&self, server: &Frozen<McpServer>) -> McpClient {
         let mut clients = unpoisoned(self.clients.lock());
@@ -94,7 +94,7 @@ impl McpEngine {
         client
     }
 
-    /// Ends all connections in an orderly way, for good.
+    /// Closes all connections gracefully and permanently.
     pub async fn close(&self) {
         let clients = std::mem::take(&mut *unpoisoned(self.clients.lock()));
         for client in clients {

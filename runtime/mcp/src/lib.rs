@@ -1,6 +1,6 @@
-//! The Model Context Protocol: tools of its servers, and a server for the tools of a toolbox.
+//! The Model Context Protocol (MCP): a client for tools of MCP servers, and a server for the tools of a toolbox.
 //!
-//! Programs use it as `engine::mcp` and `serve::mcp` of `toolgen-runtime`.
+//! Programs use this crate as `engine::mcp` and `serve::mcp` of `toolgen-runtime`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

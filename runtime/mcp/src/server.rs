@@ -1,4 +1,4 @@
-//! A server of the Model Context Protocol: every client of the protocol can list and call the tools of a toolbox.
+//! MCP server: lets every MCP client list and call the tools of a toolbox.
 //!
 //! ```no_run
 //! # use toolgen_runtime::{Toolbox, ToolboxContext, Registry, tool, toolset};
@@ -18,21 +18,21 @@
 //! # }
 //! ```
 //!
-//! Both eras of the protocol are supported, whichever a client asks for: sessions that begin with `initialize`
-//! (revisions up to 2025-11-25), and requests that stand alone (2026-07-28). Every call passes all layers of the
-//! toolbox: its policy, limits, approvals, records. What a tool reports while it runs becomes progress if the client
-//! asked for it, and a client that cancels a call, or goes away, fires the call's token.
+//! Both generations of the protocol are supported, as the client chooses: sessions that begin with `initialize`
+//! (versions up to 2025-11-25), and self-contained requests (2026-07-28). Every call passes all layers of the toolbox:
+//! policy, limits, approvals, audit. Reports of a running tool are sent as progress if the client requested it. If a
+//! client cancels a call or disconnects, the call's cancellation token fires.
 //!
 //! # Safety
 //!
-//! - The standard output of a server over standard streams belongs to the protocol. Tools must not print.
-//! - Over HTTP, the server answers only requests whose `Host` is this machine or an [allowed](Server::allow_host) name,
-//!   and whose `Origin`, if any, is this machine or [allowed](Server::allow_origin), so that no web page reaches it by
-//!   rebinding a name. It listens on an address other than loopback only if a [bearer token](Server::bearer) or
+//! - A server over standard streams uses standard output for the protocol. Tools must not print.
+//! - Over HTTP, the server accepts only requests whose `Host` is this machine or an [allowed](Server::allow_host)
+//!   name, and whose `Origin`, if any, is this machine or [allowed](Server::allow_origin). This prevents DNS
+//!   rebinding by web pages. It listens on an address other than loopback only if a [bearer token](Server::bearer) or
 //!   [principals](Server::principal) are set.
-//! - A session belongs to the principal who opened it, and no other can use it.
-//! - The `rmcp` crate logs messages with their arguments through `tracing`, at the levels `info` and `debug`. A
-//!   program that keeps logs may want to set the target `rmcp` to `warn`.
+//! - A session belongs to the principal that opened it; no other principal can use it.
+//! - The `rmcp` crate logs messages with their arguments through `tracing`, at the levels `info` and `debug`. To keep
+//!   arguments out of logs, set the target `rmcp` to `warn`.
 
 mod call;
 mod client_values;
@@ -68,13 +68,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use toolgen_kernel::toolbox::Toolbox;
 
-/// How many tools a page of `tools/list` has, unless set.
+/// Default number of tools per page of `tools/list`.
 const DEFAULT_PAGE_SIZE: usize = 250;
 
-/// How long a person has to answer a question, unless set.
+/// Default time for a person to answer an elicitation.
 const DEFAULT_ELICITATION_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Serves the tools of a toolbox over the Model Context Protocol, see the [module](self).
+/// Serves the tools of a toolbox over MCP; see the [module](self).
 #[derive(Debug)]
 #[must_use = "a server does nothing before `stdio`, `http` or `router`"]
 pub struct Server {
@@ -82,7 +82,7 @@ pub struct Server {
     gate: AccessRules,
 }
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 #[derive(Clone)]
 struct Served {
     info: ServerConfig,
@@ -100,7 +100,7 @@ pub struct Tools(Arc<Offer>);
 
 struct Offer {
     toolbox: watch::Sender<Toolbox>,
-    /// How many tools were listed when clients were last notified.
+    /// Number of listed tools when clients were last notified.
     listed: AtomicUsize,
     described: Described,
 }
@@ -115,8 +115,7 @@ impl Tools {
         }))
     }
 
-    /// Offers the tools of this toolbox instead, and tells the clients that the list has changed. Running calls are not
-    /// disturbed.
+    /// Replaces the toolbox and notifies clients that the list has changed. Running calls are not affected.
     pub fn replace(&self, toolbox: Toolbox) {
         self.0.listed.store(toolbox.specs().count(), Ordering::Relaxed);
         self.0.toolbox.send_replace(toolbox);
@@ -127,13 +126,13 @@ impl Tools {
         self.0.toolbox.borrow().clone()
     }
 
-    /// Returns a receiver of every later change of the list.
+    /// Returns a receiver of all later changes of the list.
     fn changes(&self) -> watch::Receiver<Toolbox> {
         self.0.toolbox.subscribe()
     }
 
-    /// Notifies the clients if a call has changed the list: the tool that reads the rest of results appears with the
-    /// first result that is too large.
+    /// Notifies clients if a call has changed the list: the tool that reads the rest of large results is added with
+    /// the first result that is too large.
     fn look_again(&self) {
         let listed = self.toolbox().specs().count();
         if self.0.listed.swap(listed, Ordering::Relaxed) != listed {
@@ -143,7 +142,7 @@ impl Tools {
 }
 
 impl Server {
-    /// Creates a server of the tools of a toolbox.
+    /// Creates a server for the tools of a toolbox.
     pub fn new(toolbox: Toolbox) -> Server {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         let info = ServerConfig::new(capabilities)
@@ -160,107 +159,107 @@ impl Server {
         Server { served, gate: AccessRules::default() }
     }
 
-    /// Sets the name by which clients know the server; `toolgen` by default.
+    /// Sets the server name that is reported to clients. Default: `toolgen`.
     pub fn name(mut self, name: impl Into<String>) -> Server {
         self.served.info.server_info.name = name.into();
         self
     }
 
-    /// Sets the title that clients show people; none by default.
+    /// Sets the title that clients display. Default: none.
     pub fn title(mut self, title: impl Into<String>) -> Server {
         self.served.info.server_info.title = Some(title.into());
         self
     }
 
-    /// Sets the version reported to clients; that of this crate by default.
+    /// Sets the version that is reported to clients. Default: that of this crate.
     pub fn version(mut self, version: impl Into<String>) -> Server {
         self.served.info.server_info.version = version.into();
         self
     }
 
-    /// Sets a text for models on how to use the tools together.
+    /// Sets the instructions for models on how to use the tools together.
     pub fn instructions(mut self, text: impl Into<String>) -> Server {
         self.served.info.instructions = Some(text.into());
         self
     }
 
-    /// Sets how many tools a page of the list has, at least 1; 250 by default.
+    /// Sets the number of tools per page of the list, at least 1. Default: 250.
     pub fn page_size(mut self, tools: usize) -> Server {
         self.served.page = tools.max(1);
         self
     }
 
-    /// Sets how many calls of all clients run at the same time, at least 1; 1,024 by default. A further one is answered
-    /// with an error. Connections and sessions are no such limit: a session goes on with the calls of a client whose
-    /// connection ends.
+    /// Sets the maximum number of concurrent calls of all clients, at least 1. Default: 1,024. Additional calls are
+    /// rejected with an error. Limits on connections or sessions do not bound calls: a session keeps running the
+    /// calls of a client whose connection was closed.
     pub fn max_calls(mut self, calls: usize) -> Server {
         self.served.calls.set_most(calls);
         self
     }
 
-    /// Sets how many calls of one [principal](Self::principal) run at the same time, at least 1; by default a quarter of
-    /// [`max_calls`](Self::max_calls), but 8 in any case. A further one is answered with an error.
+    /// Sets the maximum number of concurrent calls per [principal](Self::principal), at least 1. Default: a quarter
+    /// of [`max_calls`](Self::max_calls), but at least 8. Additional calls are rejected with an error.
     pub fn max_calls_each(mut self, calls: usize) -> Server {
         self.served.calls.set_each(calls);
         self
     }
 
-    /// Sets how long a client of a session has to answer a question of a tool; five minutes by default.
+    /// Sets how long a client has to answer an elicitation. Default: five minutes.
     pub fn elicitation_timeout(mut self, limit: Duration) -> Server {
         self.served.answer_time = limit;
         self
     }
 
-    /// Lets the person at the client approve calls that need an approval. Without it they are refused, because a client
-    /// may answer without asking anybody. The client gets the final arguments of a call that it is to approve.
+    /// Lets the person at the client approve calls that need an approval. Otherwise such calls are rejected, because
+    /// a client may answer without asking a person. The client receives the final arguments of the call.
     pub fn approve_by_elicitation(mut self) -> Server {
         self.served.client_approves = true;
         self
     }
 
-    /// Lets clients give these values of the [context](toolgen_kernel::ToolContext::values), and no others: a tool that requires
-    /// one has it as an optional argument in the list, unless an argument of its own has that name, and for every tool
-    /// a call may have them in the object `io.toolgen/context` of its `_meta`. So a client can give back the
-    /// `session_id` that a tool has started. Texts of at most 1,024 bytes and integers count.
+    /// Lets clients set these values of the [context](toolgen_kernel::ToolContext::values), and no others. A tool
+    /// that requires such a value lists it as an optional argument, unless the tool has an argument of that name. In
+    /// addition, every call may pass values in the object `io.toolgen/context` of its `_meta`. A client can thus
+    /// return the `session_id` that a tool has created. Accepted values are strings of at most 1,024 bytes, and
+    /// integers.
     ///
-    /// A value that came so is the [client's](toolgen_kernel::call::context_values::Provenance::Client), in records too. It never
-    /// replaces one that the program has set, and says nothing about who calls.
+    /// Such a value has the provenance [`Client`](toolgen_kernel::call::context_values::Provenance::Client), also in audit
+    /// records. It never replaces a value that the program has set, and does not identify the caller.
     pub fn client_values<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Server {
         self.served.client_values = ClientValues::new(names);
         self
     }
 
-    /// Returns a handle with which the program offers other tools while the server runs.
+    /// Returns a handle that replaces the toolbox while the server runs.
     #[must_use]
     pub fn tools(&self) -> Tools {
         self.served.tools.clone()
     }
 
-    /// Serves one client on the standard input and output, until it closes them.
+    /// Serves one client on standard input and output until the client closes them.
     ///
     /// # Errors
     ///
-    /// If the streams break, or the input does not follow the protocol.
+    /// Returns an error if a stream fails, or if the input violates the protocol.
     pub async fn stdio(self) -> Result<(), ServeError> {
         let (input, output) = ::rmcp::transport::stdio_pipes();
         self.serve(input, output).await
     }
 
-    /// Serves one client on any pair of streams, one message per line, until the client closes them. When the input
-    /// ends, subscriptions and questions to the client end at once; calls that still run have five seconds to be
-    /// answered.
+    /// Serves one client on a pair of streams, one message per line, until the client closes them. When the input
+    /// ends, subscriptions and elicitations end immediately; running calls have five seconds to complete.
     ///
-    /// A line that is not a message is answered with an error that says why, with the ID of the request if one can be
-    /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A
-    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602, and
-    /// one whose ID is that of a request without an answer yet with -32600.
+    /// A line that is not a message is answered with an error, with the ID of the request if the line contains one:
+    /// -32700 if the line is not JSON in UTF-8, -32600 if it is other JSON or is longer than 16 MiB. A request with
+    /// parameters that are invalid for its method, or sent before `initialize`, is answered with -32602. A request
+    /// that reuses the ID of a pending request is answered with -32600.
     ///
-    /// Nothing more is read while 64 messages are being handled, besides running calls, or while 1,024 messages or 16 MiB
-    /// wait for the client to read them.
+    /// Backpressure: reading pauses while 64 messages are being handled (not counting running calls), or while 1,024
+    /// messages or 16 MiB wait to be read by the client.
     ///
     /// # Errors
     ///
-    /// If the streams break, or the input does not follow the protocol.
+    /// Returns an error if a stream fails, or if the input violates the protocol.
     pub async fn serve(
         self,
         input: impl AsyncRead + Send + Unpin + 'static,
@@ -270,7 +269,7 @@ impl Server {
         let streams = Streams::new(input, output, handler.over().clone());
         let running = match ::rmcp::serve_server(Connected::new(handler), streams).await {
             Ok(running) => running,
-            // The client only looked whether there is a server.
+            // The client only checked that there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::new(format!("the client could not be served: {error}"))),
         };
@@ -281,7 +280,7 @@ impl Server {
     }
 }
 
-/// Why a server cannot serve, or ended.
+/// Reason why a server cannot serve, or ended.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServeError(String);
 

@@ -1,4 +1,4 @@
-//! Tools by which agents talk to each other.
+//! Chat tools, with which agents exchange messages.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use toolgen_runtime::builtin::{self, ChatMessage, ChatService};
 use crate::Bench;
 use crate::prelude::*;
 
-/// A chat in memory, with how far each has read.
+/// A chat in memory, with the position of each reader.
 #[derive(Default)]
 struct Room(Mutex<(Vec<ChatMessage>, BTreeMap<String, usize>)>);
 

@@ -1,4 +1,4 @@
-//! The tools of coding agents under the names that many models know.
+//! The tools of coding agents under names that many models know.
 
 use toolgen_runtime::Content;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
@@ -18,7 +18,7 @@ async fn large_directory_listing_is_truncated() {
         bench = bench.file(&format!("{number:04}"), "");
     }
     let listed = bench.text_here("LS", r#"{"path": "/here"}"#).await;
-    assert!(listed.ends_with("\n... (showing 1000 names of more)\n") && listed.lines().count() == 1_004);
+    assert!(listed.ends_with("\n... (showing the first 1000 names)\n") && listed.lines().count() == 1_004);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! No path leads out of the working directory, whoever moves links meanwhile.
+//! No path escapes the working directory, even if links are replaced concurrently.
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::AtomicBool;
@@ -6,20 +6,20 @@ use std::sync::atomic::AtomicBool;
 use crate::Bench;
 use crate::prelude::*;
 
-/// How often the link is moved, at least.
+/// Minimum number of times that the link is replaced.
 const FLIPS: u32 = 20_000;
-/// How many calls are made meanwhile, at least.
+/// Minimum number of concurrent calls.
 const CALLS: u32 = 4_000;
 
-/// Makes one name a link to a directory outside, a link to one inside, and a directory, in turn, until it is told to
-/// stop. Returns how often.
+/// Replaces a name by a link to a directory outside, a link to one inside, and a directory, in turn, until it is
+/// stopped. Returns the number of replacements.
 fn flip(bench: &Bench, done: &Arc<AtomicBool>) -> std::thread::JoinHandle<u32> {
     let (link, spare, directory) = (bench.path("link"), bench.path(".spare"), bench.path(".directory"));
     let done = Arc::clone(done);
     std::thread::spawn(move || {
         let mut flips = 0;
         while flips < FLIPS || !done.load(Ordering::Relaxed) {
-            // A call may have made a directory of the name while it was free.
+            // A call may have created a directory of this name while it was unused.
             let _ = fs::remove_dir_all(&link);
             for target in ["../outside", "inside", "../outside"] {
                 symlink(target, &spare).unwrap();

@@ -31,7 +31,7 @@ async fn part_of_a_large_file_is_readable() {
     );
     let most = bench.text("read_file", json!({"path": "big", "offset": 1})).await;
     assert!(most.starts_with("[Lines 1-1047 of 5000]\n"), "{most:.99}");
-    assert!(most.ends_with("\n... (more than 1048576 bytes: go on with offset 1048)"));
+    assert!(most.ends_with("\n... (more than 1048576 bytes: continue with offset 1048)"));
     let long = bench.text("read_file", json!({"path": "long", "limit": 1})).await;
     assert!(long.ends_with("€... [line truncated]") && long.len() < (1 << 20) + 100, "{}", long.len());
 }
@@ -71,7 +71,7 @@ async fn write_preserves_permissions_and_links() {
     let cases = [
         (json!({"path": "run.sh", "content": "new"}), "Wrote 3 bytes to run.sh"),
         (json!({"path": "link", "content": "new"}), "Wrote 3 bytes to link"),
-        (json!({"path": "broken", "content": "new"}), "Cannot write broken: it is a link that leads nowhere"),
+        (json!({"path": "broken", "content": "new"}), "Cannot write broken: it is a dangling link"),
         (json!({"path": "out", "content": "new"}), led_out!("path", link)),
         (json!({"path": "twin", "content": "new"}), twin.as_str()),
     ];
@@ -82,7 +82,7 @@ async fn write_preserves_permissions_and_links() {
     assert_eq!(after.permissions().mode() & 0o7777, 0o751, "rights of others are not given to new content");
     assert_ne!(after.ino(), before, "the file was replaced in one step");
     assert_eq!(bench.read("real"), "new");
-    // Only an administrator can try this.
+    // Only an administrator can test this.
     if std::os::unix::fs::chown(bench.path("real"), Some(12_345), Some(54_321)).is_ok() {
         bench.text("write_file", json!({"path": "real", "content": "newer"})).await;
         let owned = fs::metadata(bench.path("real")).unwrap();
@@ -140,16 +140,16 @@ async fn incompletely_searched_files_are_reported() {
     let search = async |pattern: &str| bench.text("search", json!({ "pattern": pattern })).await;
     assert_eq!(
         search("needle").await,
-        format!("a:1:needle\nb:1:needle\n(2 matches)\n... (not searched to its end: {message})")
+        format!("a:1:needle\nb:1:needle\n(2 matches)\n... (not searched to the end: {message})")
     );
     let none = "No matches found for 'other'\n... (";
-    assert_eq!(search("other").await, format!("{none}not searched to its end: {message})"));
+    assert_eq!(search("other").await, format!("{none}not searched to the end: {message})"));
     let bench = bench.file("c", &long);
     let several = bench.text("search", json!({"pattern": "other"})).await;
-    assert_eq!(several, format!("{none}2 files were not searched to their end, the first is {message})"));
+    assert_eq!(several, format!("{none}2 files were not searched to the end, the first is {message})"));
     let mut bench = bench;
     bench.tools = builtin::coding();
-    let message = format!("2 files were not searched to their end, the first is {message}");
+    let message = format!("2 files were not searched to the end, the first is {message}");
     let found = bench.text("GrepTool", json!({"pattern": "other"})).await;
     assert_eq!(found, format!("No matches found for pattern: other\n... ({message})"));
     let found = bench.text("GrepTool", json!({"pattern": "needle"})).await;
@@ -213,14 +213,14 @@ async fn cancelled_search_ends() {
 fn timed_out_read_leaves_nothing_running() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let bench = bench().file("sparse", "text\n".repeat(4_000));
-    // Its holes take no space, and minutes to read.
+    // A sparse file takes no space, but minutes to read.
     fs::File::options().write(true).open(bench.path("sparse")).unwrap().set_len(400 << 30).unwrap();
     let started = Instant::now();
     let ctx = ToolContext::new("turn", "").with_timeout(Duration::from_millis(200));
     let read = bench.call_in("read_file", json!({"path": "sparse", "limit": 1}), &ctx);
     let outcome = runtime.block_on(read).outcome;
     assert!(matches!(outcome, Err(ToolError::Timeout { .. })), "{outcome:?}");
-    // This waits for the thread that reads.
+    // This waits for the reading thread.
     drop(runtime);
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
@@ -265,7 +265,7 @@ async fn too_deep_directory_is_reported() {
     let deep = "d/".repeat(70);
     let bench = bench().file("a", "needle").file(&format!("{deep}x"), "needle");
     let found = bench.text("search", json!({"pattern": "needle"})).await;
-    assert_eq!(found, "a:1:needle\n(1 matches in the first of too many files)");
+    assert_eq!(found, "a:1:needle\n(1 matches; too many files, not all were searched)");
     let inner = bench.text("search", json!({"pattern": "needle", "path": "d/".repeat(69)})).await;
     assert_eq!(inner, format!("{deep}x:1:needle\n(1 matches)"));
 }

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
-/// What a model reads of a path that leads out of the directory of its tool.
+/// The error for a path that escapes the directory of its tool.
 macro_rules! led_out {
     ($argument:literal, up) => {
         led_out!(@ $argument, "it goes up by `..`; write the path from the directory down, without `..`")
@@ -35,7 +35,7 @@ use toolgen_runtime::{AgentTool, Registry, ToolResponse, ToolResult, Toolbox};
 
 use crate::prelude::*;
 
-/// A directory with a working directory in it, removed in the end.
+/// A directory that contains a working directory; it is removed when dropped.
 struct Bench {
     base: PathBuf,
     tools: Vec<Arc<dyn AgentTool>>,
@@ -54,7 +54,7 @@ impl Bench {
         Bench { base, tools, context }
     }
 
-    /// Writes a file, by its path in the working directory.
+    /// Writes a file with a path relative to the working directory.
     fn file(self, path: &str, content: impl AsRef<[u8]>) -> Bench {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -88,7 +88,7 @@ impl Bench {
         self.toolbox().call(ToolCall::new("1", name, arguments), ctx).await
     }
 
-    /// Calls a tool and returns its text, which stands for its outcome.
+    /// Calls a tool and returns the text of its result.
     async fn text(&self, name: &str, arguments: Value) -> String {
         self.call(name, arguments).await.text()
     }
@@ -104,16 +104,16 @@ impl Drop for Bench {
     }
 }
 
-/// The means by which programs may be confined on this machine: whatever works here, and each by itself.
+/// All sandboxes that work on this machine, each in its own executor.
 const SANDBOXES: [Sandbox; 3] = [Sandbox::Auto, Sandbox::Bubblewrap, Sandbox::Landlock];
 
-/// What an executor says that cannot keep a program from writing files.
+/// The error of an executor that cannot prevent writes.
 fn no_promise() -> ExecError {
     let (options, reason) = (vec!["read_only"], "there is no sandbox".to_owned());
     ExecError::Unsupported { executor: "the executor of this test", options, reason }
 }
 
-/// The names of the files below a directory.
+/// Returns the names of the files in a directory, recursively.
 fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(directory)
         .unwrap()

@@ -1,4 +1,4 @@
-//! Searches visit the files that ripgrep's own walk visits.
+//! Searches visit the same files as the walk of ripgrep.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,8 +10,7 @@ use proptest::prelude::*;
 use crate::Bench;
 use crate::prelude::*;
 
-/// The files below a directory of the working directory that ripgrep searches, without hidden ones: there a rule may
-/// say that one is searched.
+/// Returns the files in a directory that ripgrep searches, except hidden ones: a rule may include those.
 fn by_ripgrep(root: &Path, start: &str, include: Option<&str>) -> BTreeSet<String> {
     let mut globs = OverrideBuilder::new(root);
     globs.add("!target/").unwrap().add("!node_modules/").unwrap();
@@ -26,7 +25,7 @@ fn by_ripgrep(root: &Path, start: &str, include: Option<&str>) -> BTreeSet<Strin
     paths.filter(|path| path.split('/').all(|name| !name.starts_with('.'))).collect()
 }
 
-/// The files that `search` searches.
+/// Returns the files that `search` searches.
 fn by_search(bench: &Bench, start: &str, include: Option<&str>) -> BTreeSet<String> {
     let mut arguments = json!({"pattern": "needle", "path": start});
     if let Some(include) = include {
@@ -44,7 +43,7 @@ fn same(bench: &Bench, start: &str, include: Option<&str>) {
     assert_eq!(by_search(bench, start, include), expected, "{start} {include:?}");
 }
 
-/// A repository with files of these paths, each of which a search for `needle` finds.
+/// Creates a repository with files of these paths; each of them contains `needle`.
 fn tree(files: &[&str]) -> Bench {
     files
         .iter()
@@ -68,7 +67,7 @@ fn ignore_rules_have_the_precedence_of_ripgrep() {
         tree(&["s/keep.log", "s/x"]).file(".ignore", "!keep.log\nx\n").file("s/.gitignore", "keep.log\n!x\n");
     same(&bench, ".", None);
     assert_eq!(by_search(&bench, ".", None), BTreeSet::from(["s/keep.log".to_owned()]));
-    // An inner repository has its own rules.
+    // A nested repository has its own rules.
     let bench = tree(&["repo/a.x", "repo/in/b.x", "repo/c.y", "repo/d.z", "e.x"])
         .file(".gitignore", "*.x\n")
         .file(".ignore", "*.z\n")

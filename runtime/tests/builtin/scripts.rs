@@ -1,6 +1,7 @@
-//! What a model reads of calls: the scripts beside this file.
+//! The results of calls as a model reads them: runs the scripts in the directory `scripts`.
 //!
-//! `tools` says which a case calls. `file` and `bytes` write a file, `aged` gives it a time and rights, `shows` tells
+//! `tools` selects the tools of a case. `file` and `bytes` write a file, `aged` sets its time and permissions,
+//! `shows` prints a file, and `lists` a directory. `/here` stands for the working directory.
 //! what is in it, and `lists` what is in a directory. `/here` stands for the working directory.
 
 use std::path::Path;
@@ -21,7 +22,7 @@ fn bytes(words: &str) -> Vec<u8> {
 }
 
 impl Bench {
-    /// A directory with these tools, which run programs here.
+    /// A directory with these tools, which run programs in it.
     fn of(name: &str) -> Bench {
         let tools = match name {
             "files" => builtin::files(),
@@ -35,7 +36,7 @@ impl Bench {
         bench
     }
 
-    /// Gives a file a time, so many seconds before the end of 2025, and rights.
+    /// Sets the time of a file, in seconds before the end of 2025, and its permissions.
     fn age(&self, path: &str, seconds: u64) {
         use std::os::unix::fs::PermissionsExt as _;
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_599 - seconds);
@@ -43,7 +44,7 @@ impl Bench {
         fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o640)).unwrap();
     }
 
-    /// Calls a tool with paths where `/here` stands for the working directory, and puts it into the text.
+    /// Calls a tool, and replaces the working directory by `/here` in its result.
     pub(crate) async fn text_here(&self, name: &str, arguments: &str) -> String {
         let root = self.base.join("work").to_str().unwrap().to_owned();
         let arguments = serde_json::from_str(&arguments.replace("/here", &root)).unwrap();

@@ -1,4 +1,4 @@
-//! Tools that run lines of shell.
+//! Tools that run shell commands.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -139,7 +139,7 @@ async fn commands_get_the_limits_of_their_context() {
             options.work_dir.as_deref(),
             Some(bench.path("").as_path()).map(|path| path.parent().map_or(path, |_| path))
         );
-        // What cannot be promised is not run.
+        // A run whose guarantees cannot be enforced is rejected.
         let (bench, _) = scripted(tools(), Err(no_promise()));
         let bench = bench.limits(EffectLimits::PLANNING);
         assert!(matches!(bench.call(name, arguments.clone()).await.outcome, Err(ToolError::Denied { .. })));
@@ -164,7 +164,7 @@ async fn commands_get_the_limits_of_their_context() {
     }
 }
 
-/// The limits of a program of this user.
+/// The resource limits of a process of this user.
 #[cfg(target_os = "linux")]
 fn limits_of(victim: &std::process::Child) -> String {
     fs::read_to_string(format!("/proc/{}/limits", victim.id())).unwrap()
@@ -234,5 +234,5 @@ async fn confirm_function_may_block() {
     };
     let (output, beats) = tokio::join!(bench.text("bash", json!({"command": "echo a"})), beats);
     assert_eq!(output, "Exit code: 0\na\n");
-    assert!(beats > 3, "everything else stood still meanwhile");
+    assert!(beats > 3, "other tasks were blocked meanwhile");
 }

@@ -1,4 +1,4 @@
-//! What the tools say about themselves.
+//! Specifications of the ready-made tools.
 
 use toolgen_runtime::AgentTool;
 use toolgen_runtime::builtin::{self, Workspaces};

@@ -1,4 +1,4 @@
-//! Tools that read the workspaces of others.
+//! Tools that read the workspaces of other agents.
 
 use toolgen_runtime::builtin::Workspaces;
 use toolgen_runtime::engine::executor::{ExecOutput, ScriptedExecutor};
@@ -6,7 +6,7 @@ use toolgen_runtime::engine::executor::{ExecOutput, ScriptedExecutor};
 use crate::prelude::*;
 use crate::{Bench, no_promise};
 
-/// The tools over a workspace `coder-001`, with these outcomes of `git`.
+/// Returns the tools with a workspace `coder-001` and these outcomes of `git`.
 fn bench(outcomes: Vec<ExecOutput>) -> (Bench, Arc<ScriptedExecutor>) {
     let executor = Arc::new(ScriptedExecutor::new(outcomes.into_iter().map(Ok)));
     let mut bench = Bench::new(Vec::new());
@@ -120,7 +120,7 @@ async fn git_accepts_the_command_line() {
     use toolgen_runtime::BoxFuture;
     use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor};
 
-    /// Runs on this machine and ignores what it cannot promise.
+    /// Runs on this machine and ignores guarantees that it cannot enforce.
     struct Trusting;
     impl Executor for Trusting {
         fn run<'a>(
@@ -155,7 +155,7 @@ async fn git_accepts_the_command_line() {
     assert!(diff.ends_with("@@ -1 +1 @@\n-old\n+new\n") && !diff.contains("b.txt"), "{one}");
     let all = bench.result("get_diff", json!({"coder_id": "coder-001"})).await.details;
     assert!(all["diff"].as_str().unwrap().contains("b.txt"));
-    // What is no path of the workspace is one that is not there: neither an option, nor a pattern, nor for a shell.
+    // A path that is not a path of the workspace does not exist: it is not an option, a pattern, or a shell command.
     for hostile in [
         "--output=owned",
         "-Oowned",
@@ -174,7 +174,8 @@ async fn git_accepts_the_command_line() {
     }
     assert_eq!(crate::names(&bench.base.join("coder")), [".git", "a.txt", "b.txt"]);
     assert_eq!(crate::names(&bench.base.join("work")), [""; 0]);
-    // The repository of the other agent has `git` start a program for each file that it reads: it may not write either.
+    // The repository of the other agent makes `git` start a program for each file that it reads; the program cannot
+    // write either.
     let owned = bench.base.join("coder/owned");
     let filter = format!("touch {} && cat", owned.to_str().unwrap());
     let set = ["config", "filter.evil.clean", &filter];

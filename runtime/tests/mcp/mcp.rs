@@ -1,6 +1,5 @@
-//! The client of MCP servers against a server that does everything wrong. The test is the server, too, see
-//! `server`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a server, too")]
+//! The MCP client against a server that misbehaves in every way. The test program is also the server, see `server`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is also a server")]
 #![allow(clippy::zombie_processes, reason = "whether a client ends them is what is tested")]
 
 mod basics;

@@ -1,4 +1,4 @@
-//! Tools of MCP servers over HTTP, served by rmcp, in both eras of the protocol.
+//! Tools of MCP servers over HTTP, served by `rmcp`, in protocol versions with and without sessions.
 
 mod calls;
 mod hosts;

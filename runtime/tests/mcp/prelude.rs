@@ -1,4 +1,4 @@
-//! What most of these tests use.
+//! Items that most of these tests use.
 
 pub(crate) use std::sync::atomic::Ordering;
 pub(crate) use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! The server of the Model Context Protocol, as a foreign client sees it: over a pipe and over HTTP, in both eras.
+//! The MCP server with a foreign client: over a pipe and over HTTP, in protocol versions with and without sessions.
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod asking;
@@ -7,7 +7,7 @@ mod calling;
 mod client;
 mod ending;
 #[path = "../../examples/serve_tools.rs"]
-#[allow(dead_code, reason = "nobody starts it here")]
+#[allow(dead_code, reason = "not started here")]
 mod example;
 mod flood;
 mod gate;

@@ -1,4 +1,4 @@
-//! The calls of the soak, and what each of them may be answered with.
+//! The calls of the soak test, and the valid results of each.
 
 use toolgen_runtime::call::blocked::Blocked;
 use toolgen_runtime::{Principal, Session, ToolCall};
@@ -6,10 +6,10 @@ use toolgen_runtime::{Principal, Session, ToolCall};
 use crate::prelude::*;
 use crate::random::Random;
 
-/// The prefix of the ids of calls that a hook stops.
+/// The prefix of the IDs of calls that a hook stops.
 pub(crate) const SKIPPED: &str = "skip-";
 
-/// A call, how it is given up, and its answer.
+/// A call, how it is cancelled, and its valid results.
 pub(crate) struct Case {
     pub(crate) call: ToolCall,
     pub(crate) turn: ToolContext,
@@ -17,28 +17,28 @@ pub(crate) struct Case {
     expected: Vec<Expected>,
 }
 
-/// When the caller loses interest.
+/// How the caller cancels the call.
 pub(crate) enum GiveUp {
     Never,
-    /// The token fires after a time; zero is before the call.
+    /// The token fires after this time; zero is before the call.
     Cancel(Duration),
-    /// The future is dropped after it was polled so often.
+    /// The future is dropped after this number of polls.
     Drop(u32),
 }
 
-/// One of the answers that are right.
+/// A valid result.
 enum Expected {
     Text(String),
-    /// A text that was cut and goes on elsewhere.
+    /// A text that was truncated and continues on another page.
     Cut(String),
     Code(&'static str),
 }
 
-/// What a call is answered with that has failed before, word for word.
+/// The result of an identical call that has failed before.
 const REPEATED: Expected = Expected::Code("REPEATED_FAILURE");
 
 impl Case {
-    /// Says what is wrong with the answer, if something is.
+    /// Returns an error if the result is invalid.
     pub(crate) fn judge(&self, response: &ToolResponse) -> Result<(), String> {
         if response.id != self.call.id || response.name != self.call.name {
             return Err(format!(
@@ -60,7 +60,7 @@ impl Case {
     }
 }
 
-/// Makes the calls of one task.
+/// Generates the calls of one task.
 pub(crate) struct Calls {
     random: Random,
     session: Session,
@@ -71,7 +71,7 @@ impl Calls {
         Calls { random, session: Session::new("first") }
     }
 
-    /// The call of a number.
+    /// Generates the call with this number.
     pub(crate) fn make(&mut self, number: u64) -> Case {
         if self.random.below(500) == 0 {
             self.session = Session::new(format!("session-{number}"));
@@ -154,7 +154,7 @@ impl Calls {
         case
     }
 
-    /// Calls that middleware has an opinion about; see `layers`.
+    /// Generates calls that middleware handles; see `layers`.
     fn asked(&mut self, n: u64) -> Case {
         let text = |n: u64| Expected::Text(n.to_string());
         let expected = match (n % 6, n % 4) {
@@ -203,7 +203,7 @@ fn good(n: u64, kind: u64) -> Case {
     let (name, arguments) = match kind {
         0..=7 => ("echo", json!({"n": n})),
         8 | 9 => return case("big", json!({"n": n}), [Expected::Cut(format!("{n} {n} "))]),
-        // As some providers send them.
+        // As some vendors send them.
         10..=14 => ("echo", json!(format!("{{\"n\": {n}}}"))),
         15..=22 => ("later", json!({"n": n, "turns": 2})),
         23..=26 => ("nested", json!({"n": n})),

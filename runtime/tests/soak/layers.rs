@@ -1,4 +1,4 @@
-//! A toolbox with all layers, each of which counts.
+//! A toolbox with all layers, which count their calls.
 
 use toolgen_runtime::call::limits::EffectLimits;
 use toolgen_runtime::layers::audit::Auditor;
@@ -17,7 +17,7 @@ use crate::calls::SKIPPED;
 use crate::prelude::*;
 use crate::tools::{PANIC, World, registry};
 
-/// What the layers saw.
+/// The counts of the layers.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) skipped: AtomicU64,
@@ -48,7 +48,7 @@ impl Hooks for Watching {
     }
 }
 
-/// Decides by the number.
+/// Decides by the number in the arguments.
 struct Opinion;
 
 fn number(arguments: &Value) -> u64 {
@@ -109,7 +109,7 @@ pub(crate) fn toolbox(world: Arc<World>, seen: Arc<Seen>, auditor: Auditor) -> T
         .rules(PolicyRules::builder().exclude(["secret_*"]).build().unwrap())
         .rate_limit(limit)
         .dependencies(dependencies)
-        // It opens and closes many times in a run.
+        // The circuit opens and closes many times during a run.
         .breaker(Arc::new(
             CircuitBreaker::new()
                 .with_settings(BreakerSettings::DEFAULT.with_reset(Duration::from_millis(5))),

@@ -1,4 +1,4 @@
-//! Records of the calls: each of them once, whatever became of it.
+//! Checks the audit records: every call has exactly one, regardless of its outcome.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,7 @@ use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, Audi
 use crate::layers::count;
 use crate::prelude::*;
 
-/// Which calls have a record. It takes one bit a call, so it does not grow; beside it there
-/// are the keys of calls that run.
+/// The set of recorded calls: one bit per call, so that it does not grow, and the keys of running calls.
 #[derive(Clone)]
 pub(crate) struct Ledger(Arc<Inner>, BTreeSet<u64>);
 
@@ -18,7 +17,7 @@ struct Inner {
     begun: AtomicU64,
     running: AtomicU64,
     ended: AtomicU64,
-    /// Calls of tools by tools.
+    /// Nested calls of tools by tools.
     nested: AtomicU64,
 }
 
@@ -38,8 +37,8 @@ impl Ledger {
         )
     }
 
-    /// Each of so many calls has one record, and all that began have ended. Gives how many records there are, with
-    /// those of calls of tools by tools.
+    /// Checks that each of these calls has one record, and that all calls that began have ended. Returns the number
+    /// of records, including those of nested calls.
     pub(crate) fn check(&self, calls: u64) -> u64 {
         let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
         let seen: u64 = self.0.seen.iter().map(|word| u64::from(get(word).count_ones())).sum();
@@ -47,7 +46,7 @@ impl Ledger {
         println!("records: {ended} of calls that ended, {started} of which had been begun");
         assert_eq!((seen, get(&self.0.twice)), (calls, 0), "calls without a record, or with two");
         assert_eq!((get(&self.0.running), ended), (0, calls + nested));
-        assert!(started < ended, "a call that was refused was begun");
+        assert!(started < ended, "a rejected call was started");
         ended
     }
 }

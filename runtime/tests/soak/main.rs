@@ -1,6 +1,6 @@
-//! Many calls that go wrong in every way at once: each gets exactly one answer, and nothing of them stays.
+//! Soak test: many concurrent calls that fail in every way. Each call gets exactly one result, and leaks nothing.
 //!
-//! `TOOLGEN_SOAK_CALLS` says how many, `TOOLGEN_SOAK_SEED` which ones.
+//! `TOOLGEN_SOAK_CALLS` sets the number of calls, `TOOLGEN_SOAK_SEED` the random seed.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod calls;
@@ -29,19 +29,19 @@ use crate::prelude::*;
 
 const TASKS: u64 = 64;
 
-/// How much more memory the process may hold after all calls than after a fifth of them.
+/// Maximum growth of the process's memory from a fifth of the calls to the end, in bytes.
 const MOST_GROWTH: u64 = 8 << 20;
 
-/// What became of the calls.
+/// Counts of the outcomes.
 #[derive(Default)]
 struct Counts {
     made: AtomicU64,
     answered: AtomicU64,
     skipped: AtomicU64,
     dropped: AtomicU64,
-    /// Those that were answered because their token fired.
+    /// Calls that ended because their token fired.
     cancelled: AtomicU64,
-    /// Memory after a fifth of the calls.
+    /// Memory after a fifth of the calls, in bytes.
     early: AtomicU64,
 }
 
@@ -49,7 +49,7 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-/// One at a time, so that each is alone with the memory.
+/// Tests run one at a time, because they measure the memory of the process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -83,7 +83,7 @@ async fn database_has_a_row_for_every_response() {
     }
 }
 
-/// Makes the calls, and says how many calls were seen, with those of tools by tools.
+/// Makes the calls, and returns the number of observed calls, including nested ones.
 async fn soak(total: u64, auditor: &Auditor) -> u64 {
     let seed = setting("TOOLGEN_SOAK_SEED", 1);
     quiet_panics();
@@ -103,9 +103,9 @@ async fn soak(total: u64, auditor: &Auditor) -> u64 {
     let (answered, skipped, dropped) = (get(&counts.answered), get(&counts.skipped), get(&counts.dropped));
     println!("seed {seed}: {answered} answered, {skipped} of them skipped by a hook, {dropped} dropped");
     assert_eq!(answered + dropped, total);
-    assert!(skipped > 0 && dropped > 0, "the calls are not what they should be");
+    assert!(skipped > 0 && dropped > 0, "unexpected calls");
 
-    // Bodies that run on threads of their own end a little after the calls that were dropped.
+    // Tool bodies on their own threads end slightly after the calls that were dropped.
     for _ in 0..1000 {
         if world.running() == 0 && Handle::current().metrics().num_alive_tasks() == 0 {
             break;
@@ -113,7 +113,7 @@ async fn soak(total: u64, auditor: &Auditor) -> u64 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(world.running(), 0, "bodies of tools still run");
-    assert_eq!(world.hanging.load(Ordering::SeqCst), 0, "a tool ran on after its time was up");
+    assert_eq!(world.hanging.load(Ordering::SeqCst), 0, "a tool continued after its timeout");
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0, "tasks were left behind");
 
     watched(&seen, answered - skipped, dropped, get(&counts.cancelled));
@@ -125,13 +125,13 @@ async fn soak(total: u64, auditor: &Auditor) -> u64 {
     get(&seen.calls) + get(&seen.skipped)
 }
 
-/// Subscribers saw each call that was run begin and end, whatever became of it. Calls of tools by tools are on top. Hooks
-/// do not hear of the end of calls that were dropped.
+/// Subscribers see the start and the end of every executed call, regardless of its outcome, and those of nested
+/// calls. Hooks are not notified of the end of calls that were dropped.
 fn watched(seen: &Seen, run: u64, dropped: u64, cancelled: u64) {
     let get = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
     let (calls, responses, after) = (get(&seen.calls), get(&seen.responses), get(&seen.hooks_after));
     println!("events: {calls} calls, {responses} answers; {after} hooks after calls");
-    // Nobody waits for a hook after the turn is cancelled, so the hook does not hear of the end either.
+    // After the turn is cancelled, a hook is not awaited, so it is not notified of the end either.
     assert!(after <= responses && responses <= after + cancelled + dropped, "{cancelled} cancelled");
     assert_eq!(calls, responses, "an event that began has no end");
     assert!(responses >= run, "{run} were run");
@@ -142,7 +142,7 @@ async fn work(toolbox: Toolbox, auditor: Auditor, counts: Arc<Counts>, task: u64
     for number in (task..total).step_by(usize::try_from(TASKS).unwrap()) {
         let case = calls.make(number);
         if number / TASKS % 32 == 31 {
-            // So that the writer keeps up, and no record is dropped.
+            // Lets the writer keep up, so that no record is dropped.
             auditor.flush().await.unwrap();
         }
         match give(&toolbox, &case).await {
@@ -165,7 +165,7 @@ async fn work(toolbox: Toolbox, auditor: Auditor, counts: Arc<Counts>, task: u64
     }
 }
 
-/// Makes the call; there is no answer if it was dropped.
+/// Makes the call; there is no result if it was dropped.
 async fn give(toolbox: &Toolbox, case: &Case) -> Option<ToolResponse> {
     let (call, turn) = (case.call.clone(), case.turn.clone());
     match case.give_up {
@@ -197,13 +197,13 @@ async fn give(toolbox: &Toolbox, case: &Case) -> Option<ToolResponse> {
     }
 }
 
-/// Bytes the process holds in memory, where that can be read.
+/// Resident memory of the process in bytes, if it can be measured.
 fn memory() -> Option<u64> {
     let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
     Some(pages * 4096)
 }
 
-/// Panics that are meant print nothing.
+/// Silences deliberate panics.
 fn quiet_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! What most of these tests use.
+//! Items that most of these tests use.
 
 pub(crate) use std::sync::Arc;
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};

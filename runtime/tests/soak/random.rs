@@ -1,6 +1,6 @@
-//! Choices that a seed repeats.
+//! Reproducible random choices.
 
-/// SplitMix64: small, and good enough to choose calls by.
+/// SplitMix64: small, and sufficient for choosing calls.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another.
+    /// Returns a number below a bound.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

@@ -1,4 +1,4 @@
-//! Tools that do everything a tool should not.
+//! Tools that misbehave in every way.
 
 use std::sync::atomic::AtomicI64;
 
@@ -9,12 +9,12 @@ use toolgen_runtime::{
 
 use crate::prelude::*;
 
-/// What the tools of a run count.
+/// Counters of the tools of a run.
 #[derive(Default)]
 pub(crate) struct World {
-    /// Bodies of tools that have begun and are neither over nor dropped.
+    /// Tool bodies that have started and have neither ended nor been dropped.
     running: AtomicI64,
-    /// Calls that tools waited for in vain.
+    /// Calls of tools that timed out while they waited.
     pub(crate) hanging: AtomicI64,
 }
 
@@ -29,7 +29,7 @@ impl World {
     }
 }
 
-/// Counts a body of a tool for as long as there is something of it.
+/// Counts a tool body until it is dropped.
 struct Running<'a>(&'a World);
 
 impl Drop for Running<'_> {
@@ -38,24 +38,24 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What tools panic with, so that it can be told from a panic of a test.
+/// The payload of panics of tools, to distinguish them from panics of a test.
 pub(crate) const PANIC: &str = "a tool of the soak panics";
 
-/// Gives back what it gets.
+/// Returns its argument.
 #[tool(pure, undocumented)]
 fn echo(n: u64, world: Service<World>) -> u64 {
     let _running = world.enter();
     n
 }
 
-/// Gives back what it gets, again and again.
+/// Returns its argument many times.
 #[tool(pure, undocumented)]
 fn big(n: u64, world: Service<World>) -> String {
     let _running = world.enter();
     format!("{n} ").repeat(1000)
 }
 
-/// Gives back what it gets, after others had their turn.
+/// Returns its argument, after yielding to other tasks.
 #[tool(pure, undocumented)]
 async fn later(n: u64, turns: u32, world: Service<World>) -> u64 {
     let _running = world.enter();
@@ -65,7 +65,7 @@ async fn later(n: u64, turns: u32, world: Service<World>) -> u64 {
     n
 }
 
-/// Gives back what it gets, after a time.
+/// Returns its argument, after a delay.
 #[tool(pure, undocumented)]
 async fn slow(n: u64, millis: u64, world: Service<World>) -> u64 {
     let _running = world.enter();
@@ -73,7 +73,7 @@ async fn slow(n: u64, millis: u64, world: Service<World>) -> u64 {
     n
 }
 
-/// Gives back what it gets, from a thread that may block.
+/// Returns its argument, from a blocking thread.
 #[tool(pure, undocumented, blocking)]
 fn blocking(n: u64, world: Service<World>) -> u64 {
     let _running = world.enter();
@@ -86,7 +86,7 @@ async fn hang(n: u64, ctx: &ToolContext, world: Service<World>) {
     let _running = world.enter();
     ctx.progress(format!("hanging at {n}"));
     std::future::pending::<()>().await;
-    // Only a token that fires could get here.
+    // Only reached if the token fires.
     ctx.cancel().cancelled().await;
     world.hanging.fetch_add(1, Ordering::SeqCst);
 }
@@ -98,7 +98,7 @@ fn fail(n: u64, world: Service<World>) -> Result<u64, ToolError> {
     Err(ToolError::failed(format!("it broke at {n}")))
 }
 
-/// Fails without an error.
+/// Fails without a message.
 #[tool(pure, undocumented)]
 fn half_fail(n: u64, world: Service<World>) -> Value {
     let _running = world.enter();
@@ -115,7 +115,7 @@ async fn panics(n: u64, world: Service<World>) -> u64 {
     panic!("{PANIC}");
 }
 
-/// Panics on a thread that may block.
+/// Panics on a blocking thread.
 #[tool(pure, undocumented, blocking)]
 fn blocking_panics(n: u64, world: Service<World>) {
     let _running = world.enter();
@@ -130,7 +130,7 @@ async fn nested(n: u64, ctx: &ToolContext, world: Service<World>) -> Result<u64,
     result.to_text().parse().map_err(|_| ToolError::failed("echo lies"))
 }
 
-/// Calls itself without end.
+/// Calls itself recursively without end.
 #[tool(pure, undocumented)]
 async fn bottomless(ctx: &ToolContext, world: Service<World>) -> Result<String, ToolError> {
     let _running = world.enter();
@@ -143,40 +143,40 @@ fn open(world: Service<World>) {
     let _running = world.enter();
 }
 
-/// Needs an open session.
+/// Requires an open session.
 #[tool(pure, undocumented, requires(tool("open")))]
 fn opened(n: u64, world: Service<World>) -> u64 {
     let _running = world.enter();
     n
 }
 
-/// Needs an account.
+/// Requires an account.
 #[tool(pure, undocumented, requires(entity("account", argument = "account")))]
 fn account(account: u64, world: Service<World>) -> u64 {
     let _running = world.enter();
     account
 }
 
-/// Is on no list.
+/// Is in no list.
 #[tool(pure, undocumented)]
 fn unlisted() {}
 
-/// Writes, which no context here allows.
+/// Writes, which no context in this test allows.
 #[tool(undocumented, destructive)]
 fn writes() {}
 
-/// Is excluded by a rule.
+/// Is denied by a rule.
 #[tool(pure, undocumented)]
 fn secret_plans() {}
 
-/// Is what middleware has its own opinion about.
+/// Is handled by middleware.
 #[tool(pure, undocumented)]
 fn guarded(n: u64, world: Service<World>) -> u64 {
     let _running = world.enter();
     n
 }
 
-/// Asks a service that is down most of the time.
+/// Calls a service that is mostly unavailable.
 struct Flaky;
 
 static FLAKY: ToolSpec = ToolSpec {

@@ -1,4 +1,4 @@
-//! Spans of agents and their models, and of agents that are tools.
+//! Spans of agents, models and sub-agents.
 
 use serde_json::Value;
 use toolgen_runtime::agent::agent_loop::{AgentLoop, Entry, LoopOptions, ModelTurn, Transcript, run_loop};
@@ -15,7 +15,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-/// Stands for Anthropic: calls `add`, then says what it read.
+/// Simulates Anthropic: calls `add`, then reports the result.
 async fn reply(request: Value) -> Result<Value, String> {
     let answered = request["messages"].as_array().unwrap().len() > 1;
     Ok(if answered {

@@ -1,4 +1,4 @@
-//! Spans of calls: what they say, whose children they are, and what they leave out.
+//! Spans of calls: their attributes, parents, and redactions.
 
 use opentelemetry::Context;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
@@ -19,7 +19,7 @@ fn login(user: &str, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
     }
 }
 
-/// Has two others log in at the same time, from a task of its own, below a span of its own.
+/// Makes two concurrent `login` calls, from its own task and within its own span.
 #[tool(undocumented, read_only)]
 async fn relay(ctx: &ToolContext) -> Result<String, ToolError> {
     let tracer = ctx.service::<opentelemetry_sdk::trace::SdkTracer>().unwrap();
@@ -36,13 +36,13 @@ async fn relay(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok("done".to_owned())
 }
 
-/// Fails as its argument says.
+/// Fails with the error that its argument names.
 #[tool(undocumented, read_only)]
 fn says(code: &str) -> Result<ToolResult, ToolError> {
     Ok(ToolResult::text("no").with_details(json!({"success": false, "code": code})))
 }
 
-/// Takes its time.
+/// Takes a while.
 #[tool(undocumented, read_only)]
 async fn hang() {
     sleep(Duration::from_secs(60)).await;
@@ -123,7 +123,7 @@ async fn failed_call_span_has_the_code_without_the_message() {
         let wanted = [("toolgen.call.refused".to_owned(), vec![format!("error.type={code}")])];
         assert_eq!(messages, if refused { &wanted[..] } else { &[] }, "{code}");
     }
-    assert_eq!(spans[3].name, "execute_tool", "names that a model makes up do not name spans");
+    assert_eq!(spans[3].name, "execute_tool", "invented tool names are not span names");
     assert!(!format!("{spans:?}").contains("hunter2"));
 }
 
@@ -159,7 +159,7 @@ async fn nested_calls_are_children_and_calls_of_a_turn_siblings() {
     let relay = telemetry.span("execute_tool relay");
     let own = telemetry.span("own work");
     assert_eq!(relay.parent_span_id, request.span_id);
-    assert_eq!(own.parent_span_id, relay.span_id, "other instrumentation stands inside of the call");
+    assert_eq!(own.parent_span_id, relay.span_id, "other instrumentation is inside the call");
     let below = |id: &str| {
         let spans = telemetry.spans().into_iter();
         let mut found = spans.filter(|span| attribute(span, "gen_ai.tool.call.id").as_deref() == Some(id));
@@ -216,7 +216,7 @@ async fn span_of_the_program_is_not_modified_without_a_layer_span() {
     let telemetry = Telemetry::start();
     let tracer = telemetry.tracers.tracer("the program");
     let above = Context::new().with_span(tracer.start("request"));
-    // The layer exports to the global providers, of which there are none.
+    // The layer exports to the global providers, but none are set.
     let toolbox = toolbox(Otel::new().with_content());
     for user in ["me", "root"] {
         let call = call("login", json!({"user": user, "pin": "hunter2"}));
@@ -229,7 +229,7 @@ async fn span_of_the_program_is_not_modified_without_a_layer_span() {
     assert_eq!(telemetry.names(), ["request"]);
 }
 
-/// The log lines of a call, and whether the span of OpenTelemetry is current where they are written.
+/// Returns the log lines of a call, and whether the OpenTelemetry span was current when they were written.
 #[derive(Clone, Default)]
 struct Lines(std::sync::Arc<std::sync::Mutex<Vec<(String, bool)>>>);
 

@@ -1,4 +1,4 @@
-//! What happens to a call before its end.
+//! Span events of a call before its end.
 
 use std::sync::Mutex;
 
@@ -22,7 +22,7 @@ fn order(ctx: &ToolContext) -> ToolResult {
     ToolResult::text("ordered")
 }
 
-/// Stands for a person.
+/// Simulates a person.
 struct Answers;
 
 impl InputHandler for Answers {

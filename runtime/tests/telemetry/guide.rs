@@ -1,4 +1,4 @@
-//! The Rust of `docs/telemetry.md`.
+//! The Rust code of `docs/telemetry.md`.
 
 use std::error::Error;
 

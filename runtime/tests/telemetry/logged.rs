@@ -1,4 +1,4 @@
-//! Spans and lines of calls for `tracing`.
+//! Spans and log lines of calls through `tracing`.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -34,7 +34,7 @@ fn fetch(#[arg(secret)] pin: &str) -> ToolResult {
     ToolResult::text("401").with_details(details)
 }
 
-/// Has somebody log in.
+/// Makes a `login` call.
 #[tool(undocumented)]
 async fn relay(ctx: &ToolContext, #[arg(secret)] word: &str) -> Result<String, ToolError> {
     ctx.call("login", json!({"user": format!("has {word}"), "pin": "0"})).await?;
@@ -47,7 +47,7 @@ fn look_up(#[arg(pattern = r"^(a+)(a+)(a+)\1\2\3b")] key: &str) -> String {
     key.len().to_string()
 }
 
-/// Holds its thread, before it waits for the first time or after.
+/// Blocks its thread, before or after its first await.
 #[tool(undocumented, timeout = "50ms")]
 async fn block(waits: bool) -> String {
     if waits {
@@ -57,7 +57,7 @@ async fn block(waits: bool) -> String {
     "late".to_owned()
 }
 
-/// Takes its time.
+/// Takes a while.
 #[tool]
 async fn hang() -> String {
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -154,7 +154,7 @@ async fn call_spans_use_opentelemetry_names() {
     let calls = [
         ("login", json!({"user": "me", "pin": "hunter2"})),
         ("login", json!({"user": "root", "pin": "hunter2"})),
-        ("nobody", json!({})),
+        ("missing", json!({})),
         ("hang", json!({})),
     ];
     let (spans, lines) = collect(Trace::new(), &calls).await;
@@ -175,7 +175,7 @@ async fn call_spans_use_opentelemetry_names() {
     let errors = spans.iter().map(|span| span.get("error.type").map(String::as_str)).collect::<Vec<_>>();
     assert_eq!(errors, [None, Some("PERMISSION_DENIED"), Some("TOOL_NOT_FOUND"), Some("CANCELLED")]);
     assert_eq!(spans[1]["otel.status_code"], "ERROR");
-    // Each line is inside of its span, and what the tool says, too.
+    // Each line is within its span, including those of the tool.
     assert_eq!(
         lines,
         [
@@ -185,8 +185,8 @@ async fn call_spans_use_opentelemetry_names() {
             "1 INFO Executing tool: login",
             "1 INFO inside",
             "1 WARN Tool login failed: PERMISSION_DENIED",
-            "1 INFO Executing tool: nobody",
-            "1 WARN Tool nobody failed: TOOL_NOT_FOUND",
+            "1 INFO Executing tool: missing",
+            "1 WARN Tool missing failed: TOOL_NOT_FOUND",
             "1 INFO Executing tool: hang",
         ]
     );

@@ -1,4 +1,4 @@
-//! What OpenTelemetry gets of calls, agents and servers, through its own library and exporter, as a receiver decodes it.
+//! The telemetry of calls, agents and servers: exported with the OpenTelemetry SDK, and decoded by a receiver.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 

@@ -1,4 +1,4 @@
-//! The context of a trace in what tools send: requests over HTTP, and calls of an MCP server in another process.
+//! The trace context in requests of tools: over HTTP, and to an MCP server in another process.
 
 use std::collections::HashMap;
 use std::sync::Once;
@@ -23,7 +23,7 @@ use toolgen_test_support::http;
 use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, events, exporting, failed};
 
-/// Sets what a program sets once.
+/// Sets the global propagator once, as a program does.
 fn propagate() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -33,17 +33,17 @@ fn propagate() {
     });
 }
 
-/// The values of a header, of all requests.
+/// Returns the values of a header in all requests.
 fn headers(service: &http::Server, name: &str) -> Vec<Option<String>> {
     let of = |request: http::Request| {
         let known = request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
-        assert!(known.count() < 2, "{name} stands there twice");
+        assert!(known.count() < 2, "duplicate header {name}");
         request.header(name).map(str::to_owned)
     };
     service.seen().into_iter().map(of).collect()
 }
 
-/// A tool that asks a service, with these parameters in headers.
+/// Returns a tool that sends a request to a service, with these parameters in headers.
 pub(crate) fn get(parameters: Vec<Parameter>) -> Tool {
     let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
     let effects = Effects { read_only: true, ..Effects::UNDECLARED };
@@ -90,7 +90,7 @@ async fn trace_propagation_to_a_service_can_be_disabled() {
     assert_eq!(headers(&service, "traceparent"), [None]);
 }
 
-/// What came from elsewhere and no header can hold costs no call, and only the trace itself goes on.
+/// Incoming baggage that no header can hold does not fail a call; only the trace context is propagated.
 #[tokio::test(flavor = "multi_thread")]
 async fn service_receives_only_valid_trace_headers() {
     propagate();
@@ -168,7 +168,7 @@ fn fahrenheit(celsius: f64) -> Result<f64, String> {
     }
 }
 
-/// The other process: a server on standard streams, which exports to the receiver of the first.
+/// The other process: a server on standard streams, which exports to the receiver of the first process.
 #[test]
 fn serves() {
     let Ok(url) = std::env::var("OTEL_TEST_RECEIVER") else { return };
@@ -178,7 +178,7 @@ fn serves() {
     let registry = Registry::new(toolset![fahrenheit]).unwrap();
     let toolbox = Toolbox::builder(&registry).layer(otel).build().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    // All the time: a client may end its server without waiting long.
+    // Exported continuously: a client may stop its server without waiting long.
     std::thread::spawn(move || {
         loop {
             let _ = (tracers.force_flush(), meters.force_flush());
@@ -188,7 +188,7 @@ fn serves() {
     runtime.block_on(Server::new(toolbox).stdio()).unwrap();
 }
 
-/// A server in a process of its own, which sends its spans to the receiver.
+/// Returns a server in its own process, which exports its spans to the receiver.
 fn server(telemetry: &Telemetry) -> McpServer {
     let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let words = ["--exact", "--nocapture", "passed_on::serves"].map(str::to_owned);

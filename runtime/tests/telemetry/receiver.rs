@@ -1,4 +1,4 @@
-//! A receiver of OTLP over HTTP, and the library of OpenTelemetry that sends to it.
+//! A receiver of OTLP over HTTP, and the OpenTelemetry SDK that exports to it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use toolgen_test_support::http::{Reply, Request, Server, kept};
 
 use crate::prelude::*;
 
-/// What an exporter has sent, decoded.
+/// The decoded data of an exporter.
 #[derive(Default)]
 struct Got {
     spans: Vec<Span>,
@@ -34,7 +34,7 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts a receiver, and an exporter that sends to it by HTTP.
+    /// Starts a receiver, and an exporter that sends to it over HTTP.
     pub(crate) fn start() -> Telemetry {
         let got = Arc::new(Mutex::new(Got::default()));
         let into = Arc::clone(&got);
@@ -43,12 +43,12 @@ impl Telemetry {
         Telemetry { url, tracers, meters, got }
     }
 
-    /// A layer that exports to the receiver.
+    /// Returns a layer that exports to the receiver.
     pub(crate) fn otel(&self) -> Otel {
         Otel::new().with_tracer_provider(self.tracers.clone()).with_meter_provider(self.meters.clone())
     }
 
-    /// All spans that were exported, in the order of their beginnings.
+    /// Returns all exported spans, ordered by their start.
     pub(crate) fn spans(&self) -> Vec<Span> {
         self.tracers.force_flush().unwrap();
         let mut spans = self.got.lock().unwrap().spans.clone();
@@ -56,14 +56,14 @@ impl Telemetry {
         spans
     }
 
-    /// The span of a name, which must be the only one.
+    /// Returns the only span with this name.
     pub(crate) fn span(&self, name: &str) -> Span {
         let mut found: Vec<Span> = self.spans().into_iter().filter(|span| span.name == name).collect();
         assert_eq!(found.len(), 1, "{name}: {:?}", self.names());
         found.remove(0)
     }
 
-    /// Waits until something holds of what another process exports.
+    /// Waits until a condition holds for the exports of another process.
     pub(crate) async fn until(&self, holds: impl Fn(&Telemetry) -> bool) {
         let until = tokio::time::Instant::now() + Duration::from_secs(30);
         while !holds(self) {
@@ -73,27 +73,28 @@ impl Telemetry {
         }
     }
 
-    /// The names of all spans.
+    /// Returns the names of all spans.
     pub(crate) fn names(&self) -> Vec<String> {
         self.spans().into_iter().map(|span| span.name).collect()
     }
 
-    /// All metrics that were exported, the last of each name.
+    /// Returns all exported metrics, the last of each name.
     pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
         self.meters.force_flush().unwrap();
         let got = self.got.lock().unwrap();
         got.metrics.iter().map(|metric| (metric.name.clone(), metric.clone())).collect()
     }
 
-    /// The names and versions of what made the spans.
+    /// Returns the names and versions of the instrumentation scopes.
     pub(crate) fn scopes(&self) -> Vec<(String, String)> {
         self.got.lock().unwrap().scopes.clone()
     }
 }
 
-/// Returns the providers of a program that exports to a URL.
+/// Returns the OpenTelemetry providers of a program that exports to a URL.
 pub(crate) fn exporting(url: &str) -> (SdkTracerProvider, SdkMeterProvider) {
-    // The exporter's client has TLS because the engine's has, and a program that has it chooses the cryptography.
+    // The exporter's client has TLS because the engine's client has it, so the program must choose a cryptography
+    // provider.
     let _ = ring::default_provider().install_default();
     let spans = SpanExporter::builder()
         .with_http()
@@ -113,7 +114,7 @@ pub(crate) fn exporting(url: &str) -> (SdkTracerProvider, SdkMeterProvider) {
     )
 }
 
-/// Takes what an exporter sends.
+/// Accepts an export.
 fn receive(request: &Request, into: &Mutex<Got>) -> Reply {
     let mut got = into.lock().unwrap();
     match request.path() {
@@ -148,7 +149,7 @@ fn shown(value: &AnyValue) -> String {
     }
 }
 
-/// Attributes as `name=value`, sorted.
+/// Formats attributes as `name=value`, sorted.
 pub(crate) fn attributes(attributes: &[KeyValue]) -> Vec<String> {
     let mut all: Vec<String> =
         attributes.iter().map(|one| format!("{}={}", one.key, shown(one.value.as_ref().unwrap()))).collect();
@@ -156,23 +157,23 @@ pub(crate) fn attributes(attributes: &[KeyValue]) -> Vec<String> {
     all
 }
 
-/// The value of an attribute of a span.
+/// Returns the value of an attribute of a span.
 pub(crate) fn attribute(span: &Span, name: &str) -> Option<String> {
     let found = span.attributes.iter().find(|one| one.key == name)?;
     Some(shown(found.value.as_ref().unwrap()))
 }
 
-/// The names and attributes of the events of a span.
+/// Returns the names and attributes of the events of a span.
 pub(crate) fn events(span: &Span) -> Vec<(String, Vec<String>)> {
     span.events.iter().map(|event| (event.name.clone(), attributes(&event.attributes))).collect()
 }
 
-/// Whether a span failed, by its status.
+/// Whether a span has the status `Error`.
 pub(crate) fn failed(span: &Span) -> bool {
     span.status.as_ref().is_some_and(|status| status.code == 2)
 }
 
-/// The points of a metric, as their attributes, how many values there are and their sum.
+/// Returns the data points of a metric: their attributes, count and sum.
 pub(crate) fn points(metric: &Metric) -> Vec<(Vec<String>, u64, f64)> {
     use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
     let mut points: Vec<(Vec<String>, u64, f64)> = match metric.data.as_ref().unwrap() {

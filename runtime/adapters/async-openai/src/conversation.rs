@@ -1,4 +1,4 @@
-//! A conversation in either of the forms that OpenAI has for it.
+//! A conversation with either of OpenAI's two APIs.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use serde_json::Value;
 use serde_json::error::Error as TypeError;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::wire::{RefusedTools, WireError, WireFormat};
-use toolgen_runtime::{Toolbox, Session, ToolContext};
+use toolgen_runtime::{Session, ToolContext, Toolbox};
 
-/// Why tools or answers cannot be given.
+/// Reason why tools or tool results cannot be rendered.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AdapterError {
     /// Tools that the dialect cannot express, with all reasons.
     Refused(RefusedTools),
-    /// The response cannot be read.
+    /// The response cannot be parsed.
     Response(WireError),
-    /// The types of async-openai cannot hold what is sent.
+    /// The types of async-openai cannot represent the data.
     Type(TypeError),
 }
 
@@ -42,7 +42,7 @@ impl From<TypeError> for AdapterError {
     }
 }
 
-/// Declares a conversation in one form.
+/// Declares a conversation with one API.
 macro_rules! conversation {
     ($(#[$doc:meta])+ $name:ident: $format:expr, $tool:ty, $response:ty, $item:ty) => {
         $(#[$doc])+
@@ -54,47 +54,49 @@ macro_rules! conversation {
         }
 
         impl $name {
-            /// Creates a conversation with the tools of a toolbox, in a session of its own.
+            /// Creates a conversation with the tools of a toolbox, in its own session.
             #[must_use]
             pub fn new(toolbox: &Toolbox) -> $name {
                 let turn = ToolContext::new("openai", "").with_session(Session::unique());
                 $name { toolbox: toolbox.clone(), turn, dialect: $format.dialect() }
             }
 
-            /// Sets the context in which calls are made: its session, its principal, its token.
+            /// Sets the context of the calls: its session, principal and cancellation token.
             #[must_use]
             pub fn in_context(mut self, turn: ToolContext) -> $name {
                 self.turn = turn;
                 self
             }
 
-            /// Sets the dialect of the schemas, such as [`OPENAI_STRICT`](toolgen_runtime::schema::dialect::OPENAI_STRICT),
-            /// which asks for strict decoding, or that of another host that takes requests of this form.
+            /// Sets the dialect of the schemas, such as
+            /// [`OPENAI_STRICT`](toolgen_runtime::schema::dialect::OPENAI_STRICT), which enables strict mode, or that
+            /// of another host with a compatible API.
             #[must_use]
             pub fn in_dialect(mut self, dialect: &'static Dialect) -> $name {
                 self.dialect = dialect;
                 self
             }
 
-            /// Returns the tools for a request. They can change: ask for each request.
+            /// Returns the tools for a request. They can change, so call this before each request.
             ///
             /// # Errors
             ///
-            /// All tools that the dialect cannot express, with all reasons.
+            /// Returns all tools that the dialect cannot express, with all reasons.
             pub fn tools(&self) -> Result<Vec<$tool>, AdapterError> {
                 let specs = self.toolbox.specs_for(self.turn.principal());
                 let tools = $format.tools_in(self.dialect, specs).map_err(AdapterError::Refused)?;
                 Ok(serde_json::from_value(tools)?)
             }
 
-            /// Runs the calls of a response, and returns what the next request has more: the turn of the model, and an
-            /// answer to each of its calls. Nothing, if it made no calls.
+            /// Runs the calls of a response, and returns the new messages of the next request: the turn of the model,
+            /// and a result for each of its calls. Empty if it made no calls.
             ///
-            /// A turn that was cut off or stopped is answered, too: its calls do not run, and the answers say why.
+            /// The calls of a truncated or stopped turn also get results: they do not run, and the results contain
+            /// the reason.
             ///
             /// # Errors
             ///
-            /// If the response is none that can be answered: it has no choice, or only calls without an ID.
+            /// Returns an error if the response cannot be answered: it has no choice, or only calls without an ID.
             pub async fn answer(&self, response: &$response) -> Result<Vec<$item>, AdapterError> {
                 let turn = self.turn.clone().with_dialect(self.dialect);
                 let items = answer($format, &self.toolbox, &serde_json::to_value(response)?, &turn).await?;
@@ -110,8 +112,8 @@ conversation! {
 }
 
 conversation! {
-    /// A conversation with Responses. What it returns of the turn of the model includes its reasoning, so it can be used
-    /// with and without `previous_response_id`; with it, send the outputs of calls alone.
+    /// A conversation with Responses. The returned turn of the model includes its reasoning, so you can use it with
+    /// and without `previous_response_id`. With `previous_response_id`, send only the outputs of calls.
     Responses: WireFormat::OpenAiResponses, Tool, Response, InputItem
 }
 

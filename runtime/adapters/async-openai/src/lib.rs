@@ -22,9 +22,10 @@
 //! # }
 //! ```
 //!
-//! The calls of a turn run beside each other where that is safe, each through the whole path of the toolbox: rules,
-//! limits, checked arguments, approvals, records. Each call of a function gets one answer; what goes wrong is told to the
-//! model. When the future of [`Chat::answer`] is dropped, or the token of the context fires, the calls are cancelled.
+//! The calls of a turn run concurrently where that is safe. Each call passes the whole pipeline of the toolbox:
+//! rules, limits, argument validation, approvals, audit. Each function call gets one result; errors are reported to
+//! the model. If the future of [`Chat::answer`] is dropped, or the token of the context fires, the calls are
+//! cancelled.
 
 mod conversation;
 

@@ -21,11 +21,11 @@
 //! # }
 //! ```
 //!
-//! The calls of a turn run beside each other where that is safe, each through the whole path of the toolbox: rules,
-//! limits, checked arguments, approvals, records. Each call gets one answer; what goes wrong is told to the model. When the
-//! future of [`Conversation::answer`] is dropped, or the token of the context fires, the calls are cancelled.
+//! The calls of a turn run concurrently where that is safe. Each call passes the whole pipeline of the toolbox:
+//! rules, limits, argument validation, approvals, audit. Each call gets one result; errors are reported to the model.
+//! If the future of [`Conversation::answer`] is dropped, or the token of the context fires, the calls are cancelled.
 //!
-//! Answers to calls are texts in genai: images and what else is not text are replaced by a line that says so.
+//! Tool results of genai are text: images and other content are replaced by a line that describes them.
 
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};
@@ -35,15 +35,15 @@ use toolgen_runtime::schema::dialect::{
     OPENAI, XAI,
 };
 use toolgen_runtime::wire::{ToolResultOptions, RefusedTools, WireFormat};
-use toolgen_runtime::{Toolbox, Session, ToolCall, ToolContext};
+use toolgen_runtime::{Session, ToolCall, ToolContext, Toolbox};
 
-/// Returns the dialect of the schemas that a kind of toolbox takes: plain JSON Schema where none is known.
+/// Returns the dialect of the schemas that a vendor accepts: plain JSON Schema if the vendor's dialect is unknown.
 #[must_use]
 pub fn dialect(kind: AdapterKind) -> &'static Dialect {
     match kind {
         AdapterKind::OpenAI | AdapterKind::OpenAIResp | AdapterKind::GithubCopilot => &OPENAI,
         AdapterKind::Anthropic => &ANTHROPIC,
-        // Schemas go into `parametersJsonSchema`.
+        // Schemas are sent as `parametersJsonSchema`.
         AdapterKind::Gemini | AdapterKind::GeminiIx | AdapterKind::Vertex => &GEMINI_JSON_SCHEMA,
         AdapterKind::BedrockApi => &BEDROCK,
         AdapterKind::Cohere => &COHERE,
@@ -65,36 +65,36 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Creates a conversation with the tools of a toolbox, in a session of its own. Schemas are in the [`dialect`] of the
-    /// kind of toolbox that the model belongs to.
+    /// Creates a conversation with the tools of a toolbox, in its own session. Schemas are in the [`dialect`] of the
+    /// model's vendor.
     #[must_use]
     pub fn new(toolbox: &Toolbox, kind: AdapterKind) -> Conversation {
         let turn = ToolContext::new("genai", "").with_session(Session::unique());
         Conversation { toolbox: toolbox.clone(), turn, dialect: dialect(kind) }
     }
 
-    /// Sets the context in which calls are made: its session, its principal, its token.
+    /// Sets the context of the calls: its session, principal and cancellation token.
     #[must_use]
     pub fn in_context(mut self, turn: ToolContext) -> Conversation {
         self.turn = turn;
         self
     }
 
-    /// Sets the dialect of the schemas. A strict one also asks for strict decoding.
+    /// Sets the dialect of the schemas. A strict dialect also enables strict mode.
     #[must_use]
     pub fn in_dialect(mut self, dialect: &'static Dialect) -> Conversation {
         self.dialect = dialect;
         self
     }
 
-    /// Returns the tools for a request. They can change: ask for each request.
+    /// Returns the tools for a request. They can change, so call this before each request.
     ///
     /// # Errors
     ///
-    /// All tools that the dialect cannot express, with all reasons.
+    /// Returns all tools that the dialect cannot express, with all reasons.
     pub fn tools(&self) -> Result<Vec<Tool>, RefusedTools> {
         let specs = self.toolbox.specs_for(self.turn.principal());
-        // The plainest of the formats: `{"name", "description", "input_schema"}`.
+        // The simplest format: `{"name", "description", "input_schema"}`.
         let told = WireFormat::Anthropic.tools_in(self.dialect, specs)?;
         let tools = told.as_array().into_iter().flatten().map(|told| {
             let tool = Tool::new(told["name"].as_str().unwrap_or_default())
@@ -105,11 +105,11 @@ impl Conversation {
         Ok(tools.collect())
     }
 
-    /// Runs the calls of a response, and returns what the next request has more: the turn of the model, and the answers to
-    /// its calls. Nothing, if it made no calls.
+    /// Runs the calls of a response, and returns the new messages of the next request: the turn of the model, and the
+    /// results of its calls. Empty if it made no calls.
     ///
-    /// Calls of a turn that was filtered do not run, nor does the last call of one that the token limit cut off; the
-    /// answers say why.
+    /// The calls of a filtered turn do not run, nor does the last call of a turn that the token limit truncated;
+    /// their results contain the reason.
     pub async fn answer(&self, response: &ChatResponse) -> Vec<ChatMessage> {
         let Some(said) = response.clone().into_assistant_message_for_tool_use() else { return Vec::new() };
         let made = response.tool_calls();

@@ -11,15 +11,15 @@
 //! # }
 //! ```
 //!
-//! rig asks a model once unless it is told how often: after the first answer that a tool gave, and after a call that the
-//! model should correct, `prompt` then ends in `MaxTurns { max_turns: 1 }`. So set `default_max_turns`.
+//! By default, rig sends only one request to a model: after the first tool result, and after a call that the model
+//! should correct, `prompt` ends with `MaxTurns { max_turns: 1 }`. Therefore set `default_max_turns`.
 //!
-//! A call of the agent takes the whole path of the toolbox: rules, limits, checked arguments, approvals, records. What
-//! goes wrong is told to the model in the words of the toolbox, and to hooks of rig as a
-//! [`ToolExecutionError`] with its kind and code.
+//! A call of the agent passes the whole pipeline of the toolbox: rules, limits, argument validation, approvals,
+//! audit. Errors are reported to the model with the message of the toolbox, and to hooks of rig as a
+//! [`ToolExecutionError`] with kind and code.
 //!
-//! Texts and images reach the model as such. What rig's results cannot carry (audio, documents) is replaced by a line that
-//! says so. A call is cancelled when rig drops it.
+//! Text and images are passed to the model unchanged. Content that rig's results do not support (audio, documents) is
+//! replaced by a line that describes it. A call is cancelled when rig drops it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,18 +30,19 @@ use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::wire::{ToolResultOptions, RefusedTools, WireFormat};
 use toolgen_runtime::{
-    Content, Toolbox, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
+    Content, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec, Toolbox,
 };
 
 /// Returns the tools of a toolbox for an agent, with schemas in plain JSON Schema.
 ///
-/// The list is made once, for all conversations of the agent. So there is no session, and no principal but that of the
-/// program: tools that require others first, and users with rights of their own, take [`tools_in`].
+/// The list is built once, for all conversations of the agent. Therefore calls have no session, and only the
+/// principal of the program. For tools that depend on earlier calls, and for users with individual permissions, use
+/// [`tools_in`].
 #[must_use]
 pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
     let turn = Arc::new(|_: &rig_core::tool::ToolContext| ToolContext::new("rig", ""));
     let tools = toolbox.specs_with_on_demand().filter_map(|spec| {
-        // Plain JSON Schema can express everything; what takes its place holds for any tool.
+        // Plain JSON Schema can express everything; the fallback accepts any value.
         let schema =
             spec.schema(&JSON_SCHEMA).map_or_else(|_| json!({ "type": "object" }), |told| told.schema);
         tool(toolbox, spec, schema, &JSON_SCHEMA, &turn)
@@ -49,10 +50,10 @@ pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
     tools.collect()
 }
 
-/// Returns the tools of a toolbox for an agent, with schemas in a dialect, and with the context in which each call is
-/// made: its session, its principal, its token.
+/// Returns the tools of a toolbox for an agent, with schemas in a dialect, and with a context for each call: its
+/// session, principal and cancellation token.
 ///
-/// The function makes this context from that of rig, to which a program adds its values for each prompt:
+/// The function creates this context from the context of rig, where a program can set values for each prompt:
 ///
 /// ```no_run
 /// # fn agent(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
@@ -78,14 +79,14 @@ pub fn tools(toolbox: &Toolbox) -> Vec<DynamicTool> {
 ///
 /// # Errors
 ///
-/// All tools that the dialect cannot express, with all reasons.
+/// Returns all tools that the dialect cannot express, with all reasons.
 pub fn tools_in(
     toolbox: &Toolbox,
     dialect: &'static Dialect,
     turn: impl Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
 ) -> Result<Vec<DynamicTool>, RefusedTools> {
     let turn = Arc::new(turn);
-    // The plainest of the formats: `{"name", "description", "input_schema"}`.
+    // The simplest format: `{"name", "description", "input_schema"}`.
     let told = WireFormat::Anthropic.tools_in(dialect, toolbox.specs_with_on_demand())?;
     let told = told.as_array().map(Vec::as_slice).unwrap_or_default();
     let tools = toolbox.specs_with_on_demand().zip(told).filter_map(|(spec, told)| {
@@ -96,7 +97,7 @@ pub fn tools_in(
     Ok(tools.collect())
 }
 
-/// Returns one tool. The name of a tool is never empty, so there always is one.
+/// Returns one tool. The name of a tool is never empty, so this always succeeds.
 fn tool<F>(
     toolbox: &Toolbox,
     spec: &ToolSpec,
@@ -107,7 +108,7 @@ fn tool<F>(
 where
     F: Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
 {
-    // Rig does not say which ID the model gave a call.
+    // rig does not pass the model's call ID.
     static CALLS: AtomicU64 = AtomicU64::new(1);
     let (toolbox, turn) = (toolbox.clone(), Arc::clone(turn));
     let name = ToolName::new(spec.name.as_str()).ok()?;
@@ -130,7 +131,7 @@ fn id(calls: &AtomicU64) -> String {
     format!("rig-{}", calls.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Returns an answer as rig hands it to the model.
+/// Converts a result for the model.
 fn output(response: &ToolResponse) -> Result<ToolOutput, ToolExecutionError> {
     let content = response.content().iter().map(|piece| block(response, piece)).collect::<Vec<_>>();
     let content = if content.is_empty() { vec![ToolResultContent::text(told(response))] } else { content };
@@ -146,7 +147,7 @@ fn output(response: &ToolResponse) -> Result<ToolOutput, ToolExecutionError> {
     }
 }
 
-/// Returns a piece of a result as rig has it, or a line in place of it.
+/// Converts a piece of content, or returns a line that replaces it.
 fn block(response: &ToolResponse, piece: &Content) -> ToolResultContent {
     match piece {
         Content::Text(text) => ToolResultContent::text(text),
@@ -161,7 +162,7 @@ fn block(response: &ToolResponse, piece: &Content) -> ToolResultContent {
     }
 }
 
-/// Returns an answer as a text, with a line in place of everything that is none.
+/// Returns a result as text, with a line instead of each non-text content.
 fn told(response: &ToolResponse) -> String {
     let options = ToolResultOptions::default().text_only();
     let answers = WireFormat::OpenAiChat.tool_results_with(std::slice::from_ref(response), &options);

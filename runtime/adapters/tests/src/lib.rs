@@ -1,4 +1,4 @@
-//! What the tests of all adapters share: a model that only pretends, and a toolbox of tools.
+//! Shared code of the adapter tests: a fake model host, and a toolbox.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,16 +17,16 @@ use serde_json::Value;
 
 pub mod tools;
 
-/// A host of models on this machine: it gives the replies it was made with, one after the other, and keeps the requests.
+/// A fake model host on this machine: it sends prepared replies in order, and records the requests.
 #[derive(Debug)]
 pub struct FakeModel {
-    /// The URL of the host, without a slash at its end.
+    /// The URL of the host, without a trailing slash.
     pub url: String,
     requests: Arc<Mutex<Vec<Value>>>,
 }
 
 impl FakeModel {
-    /// Starts a host that gives these replies.
+    /// Starts a host with these replies.
     #[must_use]
     pub fn start(replies: impl IntoIterator<Item = Value>) -> FakeModel {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -43,14 +43,14 @@ impl FakeModel {
         FakeModel { url, requests }
     }
 
-    /// The bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     #[must_use]
     pub fn requests(&self) -> Vec<Value> {
         self.requests.lock().unwrap().clone()
     }
 }
 
-/// Reads a request and answers it; returns its body.
+/// Reads a request and responds to it; returns its body.
 fn exchange(mut stream: TcpStream, reply: &Value) -> Value {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut length = 0;

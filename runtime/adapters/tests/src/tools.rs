@@ -1,23 +1,23 @@
-//! A toolbox of tools that succeed, fail, are forbidden, are large, and take long.
+//! A toolbox with tools that succeed, fail, are forbidden, return large results, or take long.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use toolgen_runtime::layers::policy::PolicyRules;
-use toolgen_runtime::{Content, Principal, Toolbox, Registry, Service, ToolContext, ToolError, ToolResult};
+use toolgen_runtime::{Content, Principal, Registry, Service, ToolContext, ToolError, ToolResult, Toolbox};
 use toolgen_runtime::{tool, toolset};
 
-/// A picture of one white dot, as base64.
+/// An image of one white dot, in Base64.
 pub const PICTURE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-/// How many calls of `wait` are running.
+/// Number of running calls of `wait`.
 #[derive(Debug, Default)]
 pub struct Waiting(AtomicUsize);
 
 impl Waiting {
-    /// Returns once so many calls are running; fails after ten seconds.
+    /// Returns when this number of calls is running; fails after ten seconds.
     pub async fn reaches(&self, number: usize) {
         let reached = async {
             while self.0.load(Ordering::SeqCst) != number {
@@ -54,7 +54,7 @@ fn log() -> String {
     "line\n".repeat(20_000)
 }
 
-/// Breaks.
+/// Fails.
 #[tool(read_only)]
 fn fail() -> Result<String, ToolError> {
     Err(ToolError::failed_with("OUT_OF_PAPER", "There is no paper.").with_operator_detail("tray 2"))
@@ -66,13 +66,13 @@ fn delete_all() -> String {
     "gone".to_owned()
 }
 
-/// Says for whom it is called.
+/// Returns the principal of its call.
 #[tool(read_only)]
 fn whoami(ctx: &ToolContext) -> String {
     ctx.principal().map_or("nobody", |principal| principal.id.as_str()).to_owned()
 }
 
-/// Waits for ever.
+/// Waits forever.
 #[tool(read_only)]
 async fn wait(running: Service<Waiting>) -> String {
     struct Running(Arc<Waiting>);
@@ -87,7 +87,7 @@ async fn wait(running: Service<Waiting>) -> String {
     String::new()
 }
 
-/// Returns a toolbox of all these tools whose rules forbid `delete_all`, and the number of calls that wait.
+/// Returns a toolbox with all these tools, whose rules forbid `delete_all`, and the number of waiting calls.
 #[must_use]
 pub fn toolbox() -> (Toolbox, Arc<Waiting>) {
     let registry = Registry::new(toolset![add, picture, log, fail, delete_all, whoami, wait]).unwrap();
@@ -97,7 +97,7 @@ pub fn toolbox() -> (Toolbox, Arc<Waiting>) {
     (Toolbox::builder(&registry).context(context).rules(rules).build().unwrap(), waiting)
 }
 
-/// A context of calls for a principal of this name.
+/// Returns a context of calls for a principal with this name.
 #[must_use]
 pub fn turn_of(name: &str) -> ToolContext {
     ToolContext::new("turn", "").with_principal(Principal::new(name.to_owned()).with_scopes(["read"]))

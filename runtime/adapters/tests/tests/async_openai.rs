@@ -42,7 +42,7 @@ fn read(reply: Value) -> CreateChatCompletionResponse {
     serde_json::from_value(reply).unwrap()
 }
 
-/// The texts of answers to calls.
+/// Returns the text of each tool result.
 fn told(messages: &[ChatCompletionRequestMessage]) -> Vec<String> {
     messages[1..].iter().map(|message| json!(message)["content"].as_str().unwrap().to_owned()).collect()
 }

@@ -1,11 +1,11 @@
-//! The Rust of the pages about adapters is that of their crates' documentation, which is compiled.
+//! The Rust code on the pages about adapters matches the documentation of their crates, which is compiled.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the documentation of the crates shows, without the lines that it hides.
+/// Returns the code in the documentation of the crates, without hidden lines.
 fn compiled(adapters: &Path) -> String {
     let lines = |name: &str| -> String {
         let text = fs::read_to_string(adapters.join(name).join("src/lib.rs")).unwrap();

@@ -48,7 +48,7 @@ fn gpt_calls(calls: &[(&str, Value)], finish_reason: &str) -> Value {
     gpt(json!({ "role": "assistant", "content": null, "tool_calls": calls }), finish_reason)
 }
 
-/// Asks a model as a program does, until it makes no more calls.
+/// Calls a model as a program does, until it makes no more calls.
 async fn ask(client: &Client, conversation: &Conversation) -> Option<String> {
     let mut request = ChatRequest::from_user("17 + 25?");
     loop {
@@ -119,7 +119,7 @@ async fn gpt_calls_tools_through_the_toolbox() {
     assert_eq!(contents, ["42", "Error: There is no paper."]);
 }
 
-/// Has genai read a reply.
+/// Parses a reply with genai.
 async fn read(reply: Value) -> ChatResponse {
     let model = FakeModel::start([reply]);
     client(&model, AdapterKind::OpenAI).exec_chat("model", ChatRequest::from_user("?"), None).await.unwrap()

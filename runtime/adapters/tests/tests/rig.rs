@@ -35,7 +35,7 @@ fn agent(model: &FakeModel, tools: Vec<DynamicTool>) -> Agent {
     AgentBuilder::new(model).dynamic_tools(tools).build()
 }
 
-/// As the pages show it.
+/// The code that the pages show.
 #[tokio::test]
 async fn model_corrects_an_invalid_call() {
     let model = FakeModel::start([

@@ -1,4 +1,4 @@
-//! What a loop needs from a language model.
+//! The language model of a loop.
 
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::future::BoxFuture;
@@ -10,23 +10,23 @@ use super::{ModelTurn, Transcript};
 
 /// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`](super::run_loop).
 pub trait Model: Send {
-    /// The reason why the model could not answer.
+    /// Reason why a request to the model failed.
     type Error: Send;
 
     /// Returns the model's next turn for a transcript.
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
 
-    /// Returns what is known of the model, for spans and metrics; nothing by default.
+    /// Returns information about the model for spans and metrics. Default: none.
     fn about(&self) -> ModelInfo {
         ModelInfo::default()
     }
 
-    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect in which it is shown
-    /// them, if it is known; by default nothing happens, because the program does it.
+    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect of the tools, if
+    /// it is known. The default does nothing, because the program passes the tools itself.
     ///
     /// # Errors
     ///
-    /// All tools that the model cannot be shown, with all reasons.
+    /// Returns all tools that cannot be expressed for the model, with all reasons.
     fn offer(&mut self, _: &Toolbox) -> Result<Option<&'static Dialect>, RefusedTools> {
         Ok(None)
     }
@@ -45,22 +45,23 @@ where
     }
 }
 
-/// What is known of a model, for spans and metrics. Empty fields are unknown.
+/// Information about a model for spans and metrics. Empty fields are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelInfo {
-    /// The provider, by the names of OpenTelemetry's conventions: `openai`, `anthropic`, `gcp.gemini`, `aws.bedrock`.
+    /// The vendor, as named in the OpenTelemetry semantic conventions: `openai`, `anthropic`, `gcp.gemini`,
+    /// `aws.bedrock`.
     pub provider: &'static str,
-    /// The operation, by the names of these conventions: `chat`, `generate_content`; empty means `chat`.
+    /// The operation, as named in these conventions: `chat`, `generate_content`; empty means `chat`.
     pub operation: &'static str,
-    /// The name of the model that is asked.
+    /// The name of the requested model.
     pub model: Text,
     /// Whether replies are streamed.
     pub streamed: bool,
 }
 
 impl ModelInfo {
-    /// Creates the information from the names of the provider and of the model.
+    /// Creates the information from the names of the vendor and the model.
     #[must_use]
     pub fn new(provider: &'static str, model: impl Into<Text>) -> ModelInfo {
         ModelInfo { provider, model: model.into(), ..ModelInfo::default() }

@@ -1,4 +1,4 @@
-//! A transcript as the messages of a provider.
+//! Renders a transcript in the message format of a vendor.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,27 +13,27 @@ use toolgen_wire::{ToolResultOptions, WireFormat};
 
 use super::{Entry, ModelTurn, Transcript};
 
-/// A transcript as the messages of a provider, and the parts of it that they cannot carry.
+/// A transcript in the message format of a vendor, and the content that the format cannot express.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RenderedTranscript {
     /// The messages or items of a request, oldest first.
     pub messages: Vec<Value>,
-    /// What the messages lack.
+    /// The content that is missing in the messages.
     pub lost: Vec<LostContent>,
 }
 
 discreet_debug!(RenderedTranscript: lost; messages);
 
-/// A part of a transcript's entry that messages of another format cannot carry.
+/// A part of a transcript entry that another message format cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostContent {
-    /// The number of the entry, from zero.
+    /// Index of the entry, from zero.
     pub entry: usize,
-    /// What it is, such as `thinking` or `thoughtSignature`.
+    /// The kind of content, such as `thinking` or `thoughtSignature`.
     pub what: Text,
-    /// The name of the format that can carry it. Empty if none can.
+    /// The name of the format that can express it. Empty if none can.
     pub only_in: Text,
 }
 
@@ -47,9 +47,9 @@ impl fmt::Display for LostContent {
 impl Transcript {
     /// Renders the transcript as the messages of a request.
     ///
-    /// A turn that came from the same format goes back as it came, byte by byte: with its reasoning and signatures, in
-    /// their order. A turn from another format goes as its text and its calls, whose IDs become nine letters and
-    /// digits, which every provider takes; what else it had is reported in [`lost`](Rendered::lost).
+    /// A turn from the same format is rendered verbatim, with its reasoning and signatures in their order. A turn
+    /// from another format is rendered as its text and its calls. Their IDs become nine letters and digits, which
+    /// every vendor accepts. Other content of such a turn is reported in [`lost`](Rendered::lost).
     ///
     /// ```
     /// use serde_json::json;
@@ -77,12 +77,12 @@ impl Transcript {
         self.messages_with(format, &ToolResultOptions::default())
     }
 
-    /// As [`messages`](Self::messages), with options for the answers to calls.
+    /// Like [`messages`](Self::messages), with options for tool results.
     #[must_use]
     pub fn messages_with(&self, format: WireFormat, options: &ToolResultOptions<'_>) -> RenderedTranscript {
         let mut conversation = Conversation::new(format);
         let mut lost = Vec::new();
-        // Whether the last turn of the model goes back as it came, so that answers keep the IDs of its calls.
+        // Whether the last turn of the model is rendered verbatim, so that results keep the IDs of its calls.
         let mut is_own = false;
         for (entry, reply) in self.iter().enumerate() {
             let mut lose = |what: Text, only_in: Text| lost.push(LostContent { entry, what, only_in });
@@ -116,7 +116,7 @@ impl Transcript {
     }
 }
 
-/// Returns the calls of a turn with IDs that every provider takes.
+/// Returns the calls of a turn with IDs that every vendor accepts.
 fn calls(turn: &ModelTurn) -> Vec<ToolCall> {
     let mut calls = turn.calls.clone();
     calls.iter_mut().for_each(|call| call.id = portable(&call.id));
@@ -129,7 +129,7 @@ fn renamed(response: &ToolResponse) -> ToolResponse {
     renamed
 }
 
-/// Returns an ID of nine letters and digits, always the same for the same one. Mistral takes no other length.
+/// Derives a deterministic ID of nine letters and digits. Mistral accepts no other length.
 fn portable(id: &str) -> Text {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let digest = Sha256::digest(id);

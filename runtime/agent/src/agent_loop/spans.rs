@@ -1,4 +1,4 @@
-//! The OpenTelemetry spans of an agent and of its model.
+//! OpenTelemetry spans of an agent and its model requests.
 
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
@@ -14,15 +14,15 @@ use toolgen_kernel::layers::otel::{Attached, Otel, Signals, agent_attributes};
 use toolgen_kernel::toolbox::Toolbox;
 use toolgen_wire::{StopReason, Usage};
 
-/// The name of a kind of provider or a code that the conventions have no word for.
+/// Fallback for a vendor or an error code without a name in the semantic conventions.
 const OTHER: &str = "_OTHER";
 
-/// The span of a run of an agent, if its toolbox makes spans. If it is dropped, the run was abandoned.
+/// The span of an agent run, if its toolbox creates spans. If it is dropped, the run was abandoned.
 pub(super) struct AgentSpan(Option<ActiveSpan>);
 
 struct ActiveSpan {
     signals: Arc<Signals>,
-    /// `None` if no spans are made.
+    /// `None` if no spans are created.
     context: Option<Context>,
     since: Instant,
     agent: Option<KeyValue>,
@@ -31,7 +31,7 @@ struct ActiveSpan {
     ended: bool,
 }
 
-/// What a run has used so far.
+/// The usage of a run so far.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     used: Usage,
@@ -40,7 +40,7 @@ struct Sums {
 }
 
 impl AgentSpan {
-    /// Begins the span of a run, and makes it that of its turns.
+    /// Starts the span of a run as the parent of its turns.
     pub(super) fn begin(toolbox: &Toolbox, turn: &mut ToolContext, info: &ModelInfo) -> AgentSpan {
         let Some(otel) = toolbox.layer::<Otel>() else { return AgentSpan(None) };
         let agent_id = turn.agent_id().or(toolbox.context().agent_id.as_deref()).map(str::to_owned);
@@ -60,7 +60,7 @@ impl AgentSpan {
         AgentSpan(Some(ActiveSpan { signals, context, since, agent, conversation, sums, ended: false }))
     }
 
-    /// Runs a future with the span as the current one.
+    /// Runs a future within the span.
     pub(super) async fn instrument<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
         Attached::new(run, self.0.as_ref().and_then(|open| open.context.as_ref())).await
     }
@@ -105,7 +105,7 @@ impl Drop for ActiveSpan {
     }
 }
 
-/// A turn that a model is asked for. If it is dropped, no caller is waiting for it any longer.
+/// The span of a request to a model. If it is dropped, the request was abandoned.
 struct ModelRequestSpan {
     signals: Arc<Signals>,
     context: Option<Context>,
@@ -143,7 +143,7 @@ impl Drop for ModelRequestSpan {
     }
 }
 
-/// Asks a model for its next turn, in a span of its own.
+/// Requests the next turn from a model, in its own span.
 pub(super) async fn request_turn<M: Model + ?Sized>(
     model_of: &mut M,
     info: &ModelInfo,
@@ -210,7 +210,7 @@ fn model(info: &ModelInfo) -> Option<KeyValue> {
     (!model.is_empty()).then(|| KeyValue::new("gen_ai.request.model", model.to_owned()))
 }
 
-/// The tokens as attributes, as far as they are known.
+/// The known token counts as attributes.
 fn tokens(used: Usage) -> impl Iterator<Item = KeyValue> {
     let counts = [
         ("gen_ai.usage.input_tokens", used.input),
@@ -222,7 +222,7 @@ fn tokens(used: Usage) -> impl Iterator<Item = KeyValue> {
     known.map(|(name, count)| KeyValue::new(name, i64::try_from(count).unwrap_or(i64::MAX)))
 }
 
-/// Why the model stopped, in the words that most providers share.
+/// The stop reason, in the terms that most vendors share.
 fn reason(turn: &ModelTurn) -> Option<&'static str> {
     Some(match turn.stop {
         StopReason::EndTurn => "stop",

@@ -16,7 +16,8 @@ use toolgen_wire::{RawTurn, StopReason, Turn, Usage};
 
 /// A conversation with a model, in order. Clones share their entries until one of them changes.
 ///
-/// Every call of the model has exactly one [`Entry::Answer`] after the turn that made it, in the order of the calls.
+/// Every call of the model has exactly one [`Entry::Answer`] after the turn that contains it, in the order of the
+/// calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript(Arc<Vec<Entry>>);
 
@@ -28,7 +29,7 @@ pub enum Entry {
     User(String),
     /// A turn of the model.
     Model(ModelTurn),
-    /// The answer to a call of the model.
+    /// The result of a call of the model.
     Answer(Box<ToolResponse>),
 }
 
@@ -59,7 +60,7 @@ impl Transcript {
         transcript
     }
 
-    /// Returns what all turns of the model cost together.
+    /// Returns the total usage of all turns of the model.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.turns().fold(Usage::default(), |sum, turn| sum.plus(turn.usage))
@@ -78,8 +79,8 @@ impl Transcript {
         Arc::make_mut(&mut self.0).push(entry);
     }
 
-    /// Replaces the last answer to the call with the same id, such as when a waiting call was resumed. Returns whether
-    /// there was one.
+    /// Replaces the last result of the call with the same ID, such as after a waiting call was resumed. Returns
+    /// whether there was one.
     pub fn replace_result(&mut self, response: ToolResponse) -> bool {
         let same = |entry: &&mut Entry| matches!(entry, Entry::Answer(old) if old.id == response.id);
         match Arc::make_mut(&mut self.0).iter_mut().rev().find(same) {
@@ -91,7 +92,7 @@ impl Transcript {
         }
     }
 
-    /// Returns the answers to the calls of the model's last turn with calls.
+    /// Returns the results of the model's last turn with calls.
     pub fn last_results(&self) -> impl Iterator<Item = &ToolResponse> {
         let calls = |entry: &Entry| matches!(entry, Entry::Model(turn) if !turn.calls.is_empty());
         let since = self.0.iter().rposition(calls).map_or(self.0.len(), |at| at + 1);
@@ -116,7 +117,7 @@ impl From<String> for Transcript {
     }
 }
 
-/// Serialises as a list of entries.
+/// Serializes as an array of entries.
 impl Serialize for Transcript {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
@@ -129,7 +130,7 @@ impl<'de> Deserialize<'de> for Transcript {
     }
 }
 
-/// Serialises as `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
+/// Serializes as `{"user": text}`, `{"model": turn}` or `{"answer": response}`.
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match self {
@@ -166,22 +167,22 @@ impl Deref for Transcript {
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTurn {
-    /// The text; may be empty.
+    /// The text, which may be empty.
     pub text: String,
-    /// The calls it made, in order.
+    /// The tool calls, in order.
     pub calls: Vec<ToolCall>,
     /// The cost of the turn in tokens, input and output. Zero if it is unknown.
     pub tokens: u64,
-    /// The cost of the turn, in detail.
+    /// The detailed usage of the turn.
     pub usage: Usage,
     /// Why the model stopped.
     pub stop: StopReason,
-    /// The turn as its provider wrote it: as such it goes back to the same provider. If empty, it goes back as text
-    /// and calls.
+    /// The turn in the vendor's format, which is sent back verbatim to the same vendor. If it is empty, the turn is
+    /// sent as text and calls.
     pub raw: RawTurn,
 }
 
-/// The part that goes back to the provider as it came is left out if not all of its calls can be answered.
+/// The verbatim part is omitted if some of its calls cannot be answered.
 impl From<Turn> for ModelTurn {
     fn from(turn: Turn) -> ModelTurn {
         let kept = if turn.calls.problems.is_empty() { turn.raw } else { RawTurn::default() };
@@ -197,7 +198,7 @@ impl From<Turn> for ModelTurn {
 }
 
 impl ModelTurn {
-    /// Creates a turn with a text and no calls.
+    /// Creates a turn with text and no calls.
     pub fn text(text: impl Into<String>) -> ModelTurn {
         ModelTurn { text: text.into(), ..ModelTurn::default() }
     }
@@ -221,7 +222,8 @@ impl ModelTurn {
         self
     }
 
-    /// Marks the turn as cut off, so that its last call may be incomplete: it is answered without being run.
+    /// Marks the turn as truncated, so that its last call may be incomplete: this call gets an error without being
+    /// run.
     #[must_use]
     pub fn truncated(mut self) -> ModelTurn {
         if let Some(last) = self.calls.last_mut() {
@@ -231,8 +233,8 @@ impl ModelTurn {
     }
 }
 
-/// A queue of messages for a model that is working. Clones share the queue: one is given to the loop in
-/// [`LoopOptions::messages`](super::LoopOptions::messages), the other is kept by the sender.
+/// A queue of user messages for a running loop. Clones share the queue: pass one to the loop in
+/// [`LoopOptions::messages`](super::LoopOptions::messages), and keep the other to send messages.
 #[derive(Clone, Default)]
 pub struct SteeringMessages(Arc<Mutex<VecDeque<String>>>);
 

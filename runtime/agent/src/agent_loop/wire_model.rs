@@ -1,4 +1,4 @@
-//! Models behind a function that sends JSON, and loops over them.
+//! Models that are called through a function that sends JSON, and loops that use them.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ use toolgen_wire::{
 
 use super::{LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop};
 
-/// Sends a request and reads the turn that comes back.
+/// Sends a request and parses the turn in the reply.
 type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;
 
-/// A model that is reached by a function which sends JSON and knows nothing about conversations.
+/// A model that is called through a function that sends JSON.
 ///
-/// It builds whole requests from a [`Transcript`] and reads the replies, so it can be given to
-/// [`run_loop`](super::run_loop) and to sub-agents, which offer it their tools unless it has others. A [`Loop`]
-/// combines one with a toolbox.
+/// It builds complete requests from a [`Transcript`] and parses the replies. Pass it to [`run_loop`](super::run_loop)
+/// or to sub-agents, which offer it their tools unless it has its own. A [`Loop`] combines a `WireModel` with a
+/// toolbox.
 pub struct WireModel<'a, E> {
     format: WireFormat,
     tools: Value,
@@ -33,19 +33,19 @@ pub struct WireModel<'a, E> {
     ask: Ask<'a, E>,
 }
 
-/// The reason why a model behind a function gave no turn.
+/// Reason why a request to the model returned no turn.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelError<E> {
-    /// The format has no requests to a model.
+    /// The format cannot express model requests.
     Request(WireError),
-    /// The function failed; contains its error.
+    /// The function failed, with its error.
     Send(E),
-    /// What came back is not a reply, or is the error that the provider sent in place of one.
+    /// The reply is invalid, or is an error of the vendor.
     Reply(WireError),
-    /// What was streamed back is not a reply, or is the error that the provider sent in place of one.
+    /// The streamed reply is invalid, or is an error of the vendor.
     Stream(StreamError),
-    /// The turn has no calls but ones that cannot be answered.
+    /// All calls of the turn are unanswerable.
     Unanswerable(Vec<WireError>),
 }
 
@@ -95,8 +95,8 @@ impl<E> fmt::Debug for WireModel<'_, E> {
 }
 
 impl<'a, E: Send + 'a> WireModel<'a, E> {
-    /// Creates a model from a function that sends a request and returns the reply. An answer that is not a reply, such
-    /// as an error in JSON, may be returned as well: it is reported in the provider's words.
+    /// Creates a model from a function that sends a request and returns the reply. The function may also return other
+    /// JSON, such as an error: it is reported with the vendor's message.
     pub fn new<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
     where
         F: FnMut(Value) -> Reply + Send + 'a,
@@ -110,8 +110,8 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         })
     }
 
-    /// Creates a model from a function that sends a request and adds what is streamed back to a [`Stream`], which also
-    /// tells it what is new.
+    /// Creates a model from a function that sends a request and adds the streamed data to a [`Stream`], which also
+    /// returns the new parts of the reply.
     pub fn streaming<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
     where
         F: FnMut(Value, Stream) -> Reply + Send + 'a,
@@ -135,29 +135,29 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         WireModel { format, tools, system, model, options, streamed, ask: Box::new(ask) }
     }
 
-    /// Sets the name of the model. If it is part of the URL, as for Gemini and Bedrock, it is not written.
+    /// Sets the name of the model. It is not part of the request if it is part of the URL, as for Gemini and Bedrock.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();
         self
     }
 
-    /// Sets the instructions to the model.
+    /// Sets the system prompt of the model.
     #[must_use]
     pub fn with_system(mut self, system: impl Into<String>) -> Self {
         self.system = system.into();
         self
     }
 
-    /// Sets further members of each request, such as `{"max_tokens": 1000}`. Objects are merged, everything else replaces
-    /// what the request has.
+    /// Sets additional members of each request, such as `{"max_tokens": 1000}`. Objects are merged; other values
+    /// replace those of the request.
     #[must_use]
     pub fn with_options(mut self, options: Value) -> Self {
         self.options = options;
         self
     }
 
-    /// Sets the tools, as [`WireFormat::tools`] gives them.
+    /// Sets the tools, as returned by [`WireFormat::tools`].
     #[must_use]
     pub fn with_tools(mut self, tools: Value) -> Self {
         self.tools = tools;
@@ -168,17 +168,17 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
     ///
     /// # Errors
     ///
-    /// All tools that the dialect of the format cannot express, with all reasons.
+    /// Returns all tools that the dialect of the format cannot express, with all reasons.
     pub fn offering<'s>(self, specs: impl IntoIterator<Item = &'s ToolSpec>) -> Result<Self, RefusedTools> {
         let tools = self.format.tools(specs)?;
         Ok(self.with_tools(tools))
     }
 
-    /// Returns the request that asks for the next turn of a transcript.
+    /// Returns the request for the next turn of a transcript.
     ///
     /// # Errors
     ///
-    /// If the format has no requests to a model.
+    /// Returns an error if the format cannot express model requests.
     pub fn request(&self, transcript: &Transcript) -> Result<Value, WireError> {
         let request = Request::new(transcript.messages(self.format).messages)
             .with_model(&self.model)
@@ -226,7 +226,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
     }
 }
 
-/// An agent: tools, a model behind a function that sends JSON, and how often they may take turns.
+/// An agent: tools, a model behind a function that sends JSON, and the limits of the loop.
 ///
 /// ```
 /// # use serde_json::{Value, json};
@@ -243,7 +243,7 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let toolbox = Registry::new(toolset![add])?.toolbox(Default::default());
-/// // Stands for a request over HTTP to `/v1/messages`.
+/// // Simulates an HTTP request to `/v1/messages`.
 /// let send = |request: Value| async move {
 ///     let answer = &request["messages"][2]["content"][0]["content"];
 ///     Ok::<_, String>(match answer.as_str() {
@@ -261,7 +261,7 @@ pub struct AgentLoop<'a, E> {
     toolbox: &'a Toolbox,
     model: WireModel<'a, E>,
     context: ToolContext,
-    /// The dialects of the tools, if they were planned.
+    /// The dialects of the tools, if the tools were planned.
     planned: Option<Dialects>,
     limits: LoopOptions,
 }
@@ -272,7 +272,7 @@ impl<'a, E: Send + 'a> AgentLoop<'a, E> {
     ///
     /// # Errors
     ///
-    /// All tools that the dialect of the format cannot express, with all reasons.
+    /// Returns all tools that the dialect of the format cannot express, with all reasons.
     pub fn new<F, Reply>(
         toolbox: &'a Toolbox,
         format: WireFormat,
@@ -289,7 +289,7 @@ impl<'a, E: Send + 'a> AgentLoop<'a, E> {
     ///
     /// # Errors
     ///
-    /// All tools that the dialect of the format cannot express, with all reasons.
+    /// Returns all tools that the dialect of the format cannot express, with all reasons.
     pub fn streaming<F, Reply>(
         toolbox: &'a Toolbox,
         format: WireFormat,
@@ -315,44 +315,44 @@ impl<'a, E: Send + 'a> AgentLoop<'a, E> {
         self
     }
 
-    /// Sets the instructions to the model.
+    /// Sets the system prompt of the model.
     #[must_use]
     pub fn with_system(mut self, system: impl Into<String>) -> Self {
         self.model = self.model.with_system(system);
         self
     }
 
-    /// Sets further members of each request, see [`WireModel::with_options`].
+    /// Sets additional members of each request, see [`WireModel::with_options`].
     #[must_use]
     pub fn with_options(mut self, options: Value) -> Self {
         self.model = self.model.with_options(options);
         self
     }
 
-    /// Sets the tools of each request, as [`WireFormat::tools_in`] gives them: those of the toolbox in the dialect of the
-    /// format by default. The context must have the same dialect.
+    /// Sets the tools of each request, as returned by [`WireFormat::tools_in`]. Default: those of the toolbox in the
+    /// dialect of the format. The context must have the same dialect.
     #[must_use]
     pub fn with_tools(mut self, tools: Value) -> Self {
         self.model = self.model.with_tools(tools);
         self
     }
 
-    /// Shows the tools in a dialect such as [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT), as far as it
-    /// takes them and the limits of a request allow, and the others in the lax dialect of the same provider, see
-    /// [`WireFormat::plan`]. Calls are read in the dialects in which their tools are shown, whatever the context says.
+    /// Renders the tools in a dialect such as [`OPENAI_STRICT`](toolgen_kernel::schema::dialect::OPENAI_STRICT), if
+    /// the dialect and the limits of a request allow it, and the others in the vendor's lax dialect, see
+    /// [`WireFormat::plan`]. Calls are decoded in the dialect of their tool, regardless of the context's dialect.
     ///
     /// # Errors
     ///
-    /// All tools that neither dialect can express, or that there are too many tools.
+    /// Returns all tools that neither dialect can express, or an error if there are too many tools.
     pub fn with_plan(mut self, dialect: &'static Dialect) -> Result<Self, PlanError> {
         let plan = self.model.format.plan(dialect, self.toolbox.specs())?;
         self.planned = Some(plan.dialects());
         Ok(self.with_tools(plan.into_tools()))
     }
 
-    /// Sets the context of the calls: its token ends the loop, and its principal, services and session are those of the
-    /// calls. If it names a dialect, see [`ToolContext::with_dialect`], that must be the one of the tools; it need not
-    /// name one.
+    /// Sets the context of the calls: its token ends the loop, and its principal, services and session apply to the
+    /// calls. A dialect of the context, see [`ToolContext::with_dialect`], must be the one of the tools; it is
+    /// optional.
     #[must_use]
     pub fn with_context(mut self, context: ToolContext) -> Self {
         self.context = match context.turn().dialects {
@@ -362,15 +362,14 @@ impl<'a, E: Send + 'a> AgentLoop<'a, E> {
         self
     }
 
-    /// Sets how often the model is asked and what ends the loop.
+    /// Sets the limits of the loop, and what ends it.
     #[must_use]
     pub fn with_limits(mut self, limits: LoopOptions) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Runs until the model is done, see [`run_loop`](super::run_loop), starting from a message of the user or from a
-    /// transcript.
+    /// Runs until the model is done, see [`run_loop`](super::run_loop), starting from a user message or a transcript.
     pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<ModelError<E>> {
         let context = self.context.clone();
         let context = match &self.planned {

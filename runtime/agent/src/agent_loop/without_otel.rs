@@ -1,4 +1,4 @@
-//! Stands for `spans` in a program without the feature `otel`.
+//! Replaces `spans` in builds without the feature `otel`.
 
 use std::pin::Pin;
 

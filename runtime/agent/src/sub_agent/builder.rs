@@ -42,8 +42,8 @@ impl SubAgentBuilder {
         }
     }
 
-    /// Sets the description, which says when to delegate to it. The default is
-    /// `Delegate a task to the '{name}' sub-agent`.
+    /// Sets the description, which tells the model when to delegate. Default: `Delegate a task to the '{name}'
+    /// sub-agent`.
     pub fn description(mut self, description: impl Into<Text>) -> SubAgentBuilder {
         self.description = Some(description.into());
         self
@@ -55,43 +55,43 @@ impl SubAgentBuilder {
         self
     }
 
-    /// Sets which model it uses and how to set it up, in a form that only the runner understands.
+    /// Sets the model and its settings, in a format that the runner defines.
     pub fn model_config(mut self, config: Value) -> SubAgentBuilder {
         self.model_config = config;
         self
     }
 
-    /// Sets how hard its model should think, in a form that only the runner understands.
+    /// Sets the thinking level of its model, in a format that the runner defines.
     pub fn thinking_level(mut self, level: impl Into<Text>) -> SubAgentBuilder {
         self.thinking_level = level.into();
         self
     }
 
-    /// Adds tools to those it has. None of them may be a sub-agent.
+    /// Adds tools. None of them can be a sub-agent.
     pub fn tools(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> SubAgentBuilder {
         self.tools.extend(tools.into_iter().map(IntoTool::into_tool));
         self
     }
 
-    /// Sets the maximum number of turns: 10 by default.
+    /// Sets the maximum number of turns. Default: 10.
     pub fn max_turns(mut self, turns: u32) -> SubAgentBuilder {
         self.limits.max_turns = turns;
         self
     }
 
-    /// Sets the maximum cost in tokens: 1,000,000 by default.
+    /// Sets the maximum cost in tokens. Default: 1,000,000.
     pub fn max_tokens(mut self, tokens: u64) -> SubAgentBuilder {
         self.limits.max_tokens = tokens;
         self
     }
 
-    /// Sets the maximum time: 300 seconds by default.
+    /// Sets the maximum run time. Default: 300 seconds.
     pub fn max_time(mut self, time: Duration) -> SubAgentBuilder {
         self.limits.max_time = time;
         self
     }
 
-    /// Sets its effects, for policies. They are undeclared by default.
+    /// Sets the declared effects, for policies. Default: undeclared.
     pub fn effects(mut self, effects: Effects) -> SubAgentBuilder {
         self.effects = effects;
         self
@@ -101,7 +101,7 @@ impl SubAgentBuilder {
     ///
     /// # Errors
     ///
-    /// An invalid tool name, tools that are sub-agents, or tools that cannot form a registry.
+    /// Returns an error if the tool name is invalid, if tools are sub-agents, or if the tools cannot form a registry.
     pub fn build(self) -> Result<SubAgentTool, SubAgentError> {
         let name = ToolName::parse(self.name.clone()).map_err(SubAgentError::Name)?;
         let nested = self.tools.iter().map(|tool| tool.spec()).filter(|spec| spec.sub_agent);
@@ -113,7 +113,7 @@ impl SubAgentBuilder {
         let described = || format!("Delegate a task to the '{name}' sub-agent").into();
         let spec = ToolSpec {
             description: self.description.unwrap_or_else(described),
-            returns: Text::Static("What the sub-agent says when it is done."),
+            returns: Text::Static("The final text of the sub-agent."),
             input: Schema::text(
                 r#"{"type":"object","properties":{"task":{"type":"string","description":"The task, with everything the sub-agent must know: it sees nothing else."}},"required":["task"]}"#,
             ),
@@ -142,13 +142,13 @@ impl fmt::Debug for SubAgentBuilder {
     }
 }
 
-/// The reason why a sub-agent could not be built.
+/// Reason why a sub-agent could not be built.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubAgentError {
     /// The name is not a valid tool name.
     Name(NameError),
-    /// Some of its tools are sub-agents: `a sub-agent may not have sub-agents: {names}`
+    /// Some of its tools are sub-agents: `a sub-agent cannot have sub-agents: {names}`
     Nested(Vec<Text>),
     /// Its tools cannot form a registry.
     Tools(RegistryError),
@@ -160,7 +160,7 @@ impl fmt::Display for SubAgentError {
             SubAgentError::Name(error) => error.fmt(f),
             SubAgentError::Nested(names) => {
                 let names: Vec<&str> = names.iter().map(Text::as_str).collect();
-                write!(f, "a sub-agent may not have sub-agents: {}", names.join(", "))
+                write!(f, "a sub-agent cannot have sub-agents: {}", names.join(", "))
             }
             SubAgentError::Tools(error) => error.fmt(f),
         }

@@ -1,4 +1,4 @@
-//! Runs compiled tools that are agents.
+//! Engine for compiled tools that are agents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use toolgen_kernel::spec::{Timeout, ToolSpec};
 
 use super::{AgentRunner, SubAgentBuilder};
 
-/// Runs compiled tools that are agents: a runner carries out their tasks.
+/// Runs compiled tools that are agents with a runner.
 ///
-/// An agent gets its tools by name from the list it is compiled with, and from those given to this engine.
+/// An agent finds its tools by name in its compiled list, and among the tools of this engine.
 #[derive(Clone)]
 pub struct AgentEngine {
     runner: Arc<dyn AgentRunner>,
@@ -30,14 +30,14 @@ impl AgentEngine {
         AgentEngine { runner: Arc::new(runner), tools: Vec::new() }
     }
 
-    /// Adds tools that agents may name although they are not compiled with them, such as functions with `#[tool]`.
+    /// Adds tools that agents may name in addition to their compiled list, such as functions with `#[tool]`.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> AgentEngine {
         self.tools.extend(tools.into_iter().map(IntoTool::into_tool));
         self
     }
 
-    /// Finds the tools of an agent.
+    /// Resolves the tools of an agent.
     fn tools_of(
         &self,
         plan: &AgentPlan,
@@ -62,7 +62,7 @@ impl AgentEngine {
         }
         let unknown = unknown.join(", ");
         Err(FactoryError::new(format!(
-            "the agent has no tool {unknown}: it may name tools of its list that are not agents, and those given by \
+            "the agent has no tool {unknown}: it may name tools of its list that are not agents, and tools added with \
              `AgentEngine::tools`"
         )))
     }

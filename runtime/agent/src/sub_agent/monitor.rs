@@ -1,4 +1,4 @@
-//! The monitor of a working sub-agent: progress reports and limits.
+//! The monitor of a running sub-agent: progress reports and limits.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,13 +10,13 @@ use toolgen_kernel::call::result::ToolResult;
 
 use super::{AgentFailure, AgentLimits};
 
-/// The maximum number of bytes of text that are held back until more arrives.
+/// Maximum number of bytes of text that are held back until more arrives.
 const MAX_HELD_BYTES: usize = 64 << 10;
 
-/// Receives the reports of a sub-agent while it works. Clones share the same state.
+/// Receives the reports of a sub-agent while it runs. Clones share their state.
 ///
-/// It forwards the agent's output to the observers of the call, and enforces the agent's limits: when one is reached,
-/// the token of the agent fires, and the call fails whatever the agent says.
+/// It forwards the agent's output to the observers of the call, and enforces the agent's limits: when a limit is
+/// reached, the token of the agent fires, and the call fails regardless of the agent's result.
 #[derive(Clone, Debug)]
 pub struct AgentMonitor(Arc<Inner>);
 
@@ -28,7 +28,7 @@ struct Inner {
     turns: AtomicU32,
     tokens: AtomicU64,
     model_output: AtomicU64,
-    /// The end of the text so far, which may be the beginning of a secret.
+    /// The end of the text so far, which may be the start of a secret.
     held: Mutex<String>,
     exceeded: OnceLock<AgentFailure>,
 }
@@ -47,11 +47,11 @@ impl AgentMonitor {
         }))
     }
 
-    /// Reports that the model is about to be asked.
+    /// Reports that a request to the model is about to be sent.
     ///
     /// # Errors
     ///
-    /// [`AgentFailure::MaxTurns`], if the model has been asked as often as allowed.
+    /// Returns [`AgentFailure::MaxTurns`] if the turn limit is reached.
     pub fn begin_turn(&self) -> Result<(), AgentFailure> {
         self.flush();
         let max = self.0.limits.max_turns;
@@ -66,7 +66,7 @@ impl AgentMonitor {
     ///
     /// # Errors
     ///
-    /// [`AgentFailure::MaxTokens`], if all turns together cost more than allowed.
+    /// Returns [`AgentFailure::MaxTokens`] if the total cost exceeds the limit.
     pub fn add_tokens(&self, tokens: u64) -> Result<(), AgentFailure> {
         let max = self.0.limits.max_tokens;
         let spent = |before: u64| Some(before.saturating_add(tokens));
@@ -77,8 +77,8 @@ impl AgentMonitor {
         Err(self.exceed(AgentFailure::MaxTokens(max)))
     }
 
-    /// Reports a piece of the model's text, which observers of the call see immediately. An end that may be the
-    /// beginning of a secret of the call waits for the next piece or the end of the turn.
+    /// Reports a piece of the model's text, which observers of the call see immediately. If the end of the text may
+    /// be the start of a secret of the call, it is held back until the next piece or the end of the turn.
     pub fn text(&self, delta: &str) {
         self.0.model_output.fetch_add(1, Ordering::Relaxed);
         let mut held = unpoisoned(self.0.held.lock());
@@ -109,24 +109,24 @@ impl AgentMonitor {
         self.0.ctx.update(ToolResult::text(format!("[sub-agent calling tool: {tool}]")));
     }
 
-    /// Returns how many turns the model has taken.
+    /// Returns the number of turns of the model so far.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.0.turns.load(Ordering::Relaxed)
     }
 
-    /// Returns how many tokens the agent has cost.
+    /// Returns the token cost of the agent so far.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.0.tokens.load(Ordering::Relaxed)
     }
 
-    /// Returns how many pieces of text were reported.
+    /// Returns the number of reported pieces of text.
     pub(super) fn text_count(&self) -> u64 {
         self.0.model_output.load(Ordering::Relaxed)
     }
 
-    /// Returns the limit that was reached, if any.
+    /// Returns the limit that was exceeded, if any.
     pub(super) fn exceeded(&self) -> Option<AgentFailure> {
         self.0.exceeded.get().cloned()
     }

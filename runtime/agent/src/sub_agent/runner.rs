@@ -1,4 +1,4 @@
-//! A runner of sub-agents based on the agent loop.
+//! Runner of sub-agents based on the agent loop.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,18 +15,19 @@ use crate::agent_loop::{
 /// Creates the toolbox of a sub-agent.
 type MakeToolbox = dyn Fn(&AgentTask) -> Result<Toolbox, ToolboxError> + Send + Sync;
 
-/// Runs sub-agents with [`run_loop`]. The function it is created with returns the model for a task: it reads the
-/// system prompt and the model configuration from the task, and may report pieces of text to the monitor as they
-/// arrive. If it reports none during a turn, the text of the turn is reported as a whole.
+/// Runs sub-agents with [`run_loop`]. The function that you pass to [`new`](Self::new) returns the model for a task:
+/// it reads the system prompt and the model settings from the task, and may report pieces of text to the monitor as
+/// they arrive. If it reports none during a turn, the text of the turn is reported as a whole.
 ///
 /// The calls of the sub-agent pass the same layers as the call that started it: policy, middleware, approvals, hooks,
-/// events, records. Limits, rules and the allow-list apply to its tools, too. [`with_provider`](Self::with_provider) adds
+/// events, audit. Limits, rules and the allow-list also apply to its tools. [`with_toolbox`](Self::with_toolbox) adds
 /// and replaces layers. See [`SubAgentTool`](super::SubAgentTool) for an example.
 ///
-/// When a call waits for an approval or for input, the sub-agent ends with an error that names the call: nothing can
-/// resume the sub-agent later. Set an [`Approver`](toolgen_kernel::layers::middleware::Approver) or an
-/// [`InputHandler`](toolgen_kernel::layers::control::InputHandler), which decide while it runs.
-/// [`continue_when_waiting`](Self::continue_when_waiting) lets its model read that the call waits, and go on without it.
+/// If a call waits for an approval or for input, the sub-agent ends with an error that names the call, because a
+/// sub-agent cannot be resumed. Set an [`Approver`](toolgen_kernel::layers::middleware::Approver) or an
+/// [`InputHandler`](toolgen_kernel::layers::control::InputHandler), which decide while it runs. With
+/// [`continue_when_waiting`](Self::continue_when_waiting), its model reads that the call waits, and continues without
+/// it.
 #[derive(Clone)]
 pub struct LoopRunner<F> {
     model: F,
@@ -46,15 +47,16 @@ impl<F> LoopRunner<F> {
         LoopRunner { model, options: LoopOptions::new(), stops_when_waiting: true, toolbox: None }
     }
 
-    /// Sets the options of the loops. The number of iterations is the turn limit of the sub-agent, and whether it stops
-    /// when a call waits is up to [`continue_when_waiting`](Self::continue_when_waiting).
+    /// Sets the options of the loops. The number of iterations is replaced by the turn limit of the sub-agent, and
+    /// [`continue_when_waiting`](Self::continue_when_waiting) decides whether it stops when a call waits.
     #[must_use]
     pub fn with_options(mut self, options: LoopOptions) -> LoopRunner<F> {
         self.options = options;
         self
     }
 
-    /// Lets the model of the sub-agent read that a call waits, and go on. Otherwise the sub-agent ends with an error.
+    /// Lets the model of the sub-agent read that a call waits, and continue. Otherwise the sub-agent ends with an
+    /// error.
     #[must_use]
     pub fn continue_when_waiting(mut self) -> LoopRunner<F> {
         self.stops_when_waiting = false;
@@ -62,7 +64,7 @@ impl<F> LoopRunner<F> {
     }
 
     /// Sets how to create the toolbox for the calls of the sub-agent, from
-    /// [`AgentTask::toolbox_builder`](super::AgentTask::provider_builder).
+    /// [`AgentTask::toolbox_builder`](super::AgentTask::toolbox_builder).
     #[must_use]
     pub fn with_toolbox(
         mut self,
@@ -124,7 +126,7 @@ impl<F> fmt::Debug for LoopRunner<F> {
     }
 }
 
-/// Returns the failure of an agent whose calls wait: which of them, and for what.
+/// Returns the failure of an agent with waiting calls: which calls, and why they wait.
 fn waiting(transcript: &Transcript) -> AgentFailure {
     let mut for_input = true;
     let waits = transcript.last_results().filter_map(|response| match &response.outcome {
@@ -138,7 +140,7 @@ fn waiting(transcript: &Transcript) -> AgentFailure {
     if for_input { AgentFailure::InputRequired(waits) } else { AgentFailure::ApprovalRequired(waits) }
 }
 
-/// Returns the text of an agent that ended with a completion tool: its last text, or otherwise what the tool returned.
+/// Returns the text of an agent that ended with a completion tool: its last text, or else the result of the tool.
 fn final_text(transcript: &Transcript, completed: &str) -> String {
     let texts = transcript.iter().rev().filter_map(|entry| match entry {
         Entry::Model(turn) if !turn.text.trim().is_empty() => Some(turn.text.clone()),

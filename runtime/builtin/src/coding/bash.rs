@@ -12,14 +12,14 @@ use toolgen_macros::tool;
 use crate::grep::invalid;
 use crate::shell_line::Line;
 
-/// The longest time limit, which is also the default, in milliseconds: 10 minutes.
+/// Maximum and default timeout, in milliseconds: 10 minutes.
 const MAX_TIMEOUT: u64 = 600_000;
-/// The most output that is shown, in bytes.
+/// Maximum size of the returned output, in bytes.
 const MAX_OUTPUT: usize = 30_000;
 
-/// Executes a bash command. Each call has a shell of its own: variables and directories do not stay. Programs that
-/// fetch from a network, such as curl and wget, are banned; if one is refused, explain it to the user. To search and to
-/// read files, use GrepTool, GlobTool, LS and View. Output beyond 30000 bytes is cut.
+/// Executes a bash command. Each call has its own shell: variables and the current directory are not kept. Programs
+/// that access the network, such as curl and wget, are banned; if a command is rejected, explain it to the user. To
+/// search and read files, use GrepTool, GlobTool, LS and View. Output over 30000 bytes is truncated.
 #[tool(
     name = "Bash",
     destructive,
@@ -33,7 +33,7 @@ pub(super) async fn bash(
     /// The command to execute.
     #[arg(non_empty)]
     command: String,
-    /// The time limit in milliseconds, at most 600000 (10 minutes), which is the default.
+    /// The timeout in milliseconds, at most 600000 (10 minutes). Default: 600000.
     #[arg(default = 600_000, range = 1..)]
     timeout: u64,
     executor: Service<dyn Executor>,
@@ -47,7 +47,7 @@ pub(super) async fn bash(
         return Err(ExecError::Banned { program: program.to_owned() }.into());
     }
     let options = ExecOptions::default().timeout(Duration::from_millis(timeout)).max_output(MAX_OUTPUT);
-    // Errors go where output goes, in the order in which they are written. The command is an argument.
+    // Standard error is merged into standard output in order. The command is passed as an argument.
     let argv = ["bash", "-c", "exec bash -c -- \"$0\" 2>&1", &command].map(String::from);
     let output = executor.run(&argv, &options, ctx.cancel()).await.map_err(|error| match error {
         ExecError::Timeout { .. } => ToolError::failed_with("TIMEOUT", error.to_string()),

@@ -16,23 +16,23 @@ use crate::grep::{Line, PartialFiles, matcher, search};
 use crate::walk::{Walk, WalkedFile, names, walk};
 use crate::work_dir::{WorkDir, permissions};
 
-/// The most names of a list.
+/// Maximum number of listed names.
 const MAX_LISTED: usize = 1_000;
-/// The most files of which the newest are chosen.
+/// Maximum number of files that are sorted by time.
 const MAX_FILES: usize = 10_000;
-/// The most lines that a search finds.
+/// Maximum number of matching lines of a search.
 const MAX_MATCHES: usize = 1_000;
 /// The directories of version control.
 const VCS: &[&str] = &[".git", ".svn", ".hg"];
 
-/// Lists the files and directories in a directory, without hidden ones. Prefer GlobTool and GrepTool if you know which
+/// Lists the files and directories in a directory, except hidden ones. Prefer GlobTool and GrepTool if you know which
 /// directories to search.
 #[tool(name = "LS", read_only, open_world = false, spawns = false, blocking, timeout = "10s", reads("file:"))]
 pub(super) fn ls(
     /// The absolute path to the directory to list.
     #[arg(non_empty, len = ..=4096)]
     path: String,
-    /// A glob of names to leave out.
+    /// A glob for names to omit.
     #[arg(non_empty, len = ..=1000)]
     ignore_pattern: Option<String>,
     ctx: &ToolContext,
@@ -48,7 +48,7 @@ pub(super) fn ls(
             continue;
         }
         if directories.len() + files.len() == MAX_LISTED || ctx.is_cancelled() {
-            more = format!("... (showing {MAX_LISTED} names of more)\n");
+            more = format!("... (showing the first {MAX_LISTED} names)\n");
             break;
         }
         if is_dir { directories.push(name) } else { files.push(name) }
@@ -70,7 +70,7 @@ pub(super) fn ls(
     Ok(text + &more)
 }
 
-/// Finds files whose paths match a glob, the newest first, with size, time and permissions. Without hidden ones.
+/// Finds files whose paths match a glob, newest first, with size, time and permissions. Omits hidden files.
 #[tool(
     name = "GlobTool",
     read_only,
@@ -81,16 +81,16 @@ pub(super) fn ls(
     reads("file:")
 )]
 pub(super) fn glob_tool(
-    /// The glob that paths from the directory match, such as `**/*.js` or `src/**/*.ts`.
+    /// The glob for paths relative to the directory, such as `**/*.js` or `src/**/*.ts`.
     #[arg(non_empty, len = ..=1000)]
     pattern: String,
     /// The directory to search in. Default: the working directory.
     #[arg(default = ".", non_empty, len = ..=4096)]
     path: String,
-    /// A glob of paths to leave out.
+    /// A glob for paths to omit.
     #[arg(non_empty, len = ..=1000)]
     exclude: Option<String>,
-    /// The most files to return.
+    /// Maximum number of files to return.
     #[arg(default = 1000, range = 1..=1000)]
     limit: usize,
     /// Whether to return absolute paths.
@@ -107,7 +107,7 @@ pub(super) fn glob_tool(
     let how = Walk { depth: usize::MAX, ..Walk::default() };
     let visited = walk(&place, &path, how, ctx, &mut |found| {
         let below = Path::new(found.path).strip_prefix(&start).unwrap_or(Path::new(found.path));
-        // What excludes a directory excludes all below it.
+        // A pattern that excludes a directory excludes everything in it.
         let is_excluded = excluded.as_ref().is_some_and(|excluded| {
             below.ancestors().any(|path| excluded.matched(path, path != below).is_whitelist())
         });
@@ -120,21 +120,21 @@ pub(super) fn glob_tool(
     if files.is_empty() && whole {
         return Ok(format!("No files matched pattern: {pattern}"));
     }
-    // The newest first, and of one time in the order of paths.
+    // Newest first; files with the same time are sorted by path.
     files.sort_by(|(left, _), (right, _)| right.cmp(left));
     files.truncate(limit);
     let lines: String = files.iter().map(|(_, line)| format!("{line}\n")).collect();
-    let end = if whole { "" } else { "... (not all files were looked at: give a narrower path)\n" };
+    let end = if whole { "" } else { "... (not all files were checked: use a narrower path)\n" };
     Ok(format!("Found {} files matching pattern: {pattern}\n\n{lines}{end}", files.len()))
 }
 
-/// Compiles a glob for paths from the directory of a search.
+/// Compiles a glob for paths relative to the directory of a search.
 fn anchored(pattern: &str, pointer: &str) -> Result<Override, ToolError> {
     let pattern = pattern.replace('\\', "/");
     globs(Some(&format!("/{}", pattern.trim_start_matches("./").trim_start_matches('/'))), pointer)
 }
 
-/// The time of a file, and a line about it.
+/// Returns the time of a file, and a line that describes it.
 fn described(place: &WorkDir, found: &WalkedFile<'_>, absolute: bool) -> Option<(SystemTime, String)> {
     let metadata = found.stat().ok()?;
     let time = metadata.modified().ok()?.into_std();
@@ -145,7 +145,7 @@ fn described(place: &WorkDir, found: &WalkedFile<'_>, absolute: bool) -> Option<
     Some((time, format!("{path} ({size}, modified {modified}, {rights})")))
 }
 
-/// Searches file contents by a regular expression. Returns the lines that match, of the newest files first. Ignores
+/// Searches file contents with a regular expression. Returns the matching lines, of the newest files first. Omits
 /// binary files and hidden directories.
 #[tool(
     name = "GrepTool",
@@ -160,19 +160,19 @@ pub(super) fn grep_tool(
     /// The regular expression to search for.
     #[arg(non_empty, len = ..=1000)]
     pattern: String,
-    /// A glob of the files to search, such as `*.js` or `*.{ts,tsx}`.
+    /// A glob for the files to search, such as `*.js` or `*.{ts,tsx}`.
     #[arg(non_empty, len = ..=1000)]
     include: Option<String>,
     /// The directory to search in. Default: the working directory.
     #[arg(default = ".", non_empty, len = ..=4096)]
     path: String,
-    /// How many lines to show before and after a match.
+    /// Number of lines to show before and after a match.
     #[arg(default = 0, range = 0..=50)]
     context: usize,
-    /// Whether capital letters are the same as small ones.
+    /// Whether to ignore case.
     #[arg(default = false)]
     ignore_case: bool,
-    /// Whether to search the directories of version control, too.
+    /// Whether to also search the directories of version control.
     #[arg(default = false)]
     no_ignore_vcs: bool,
     ctx: &ToolContext,
@@ -204,7 +204,7 @@ pub(super) fn grep_tool(
     }
     files.sort_by(|(left, _), (right, _)| right.cmp(left));
     let found: String = files.iter().map(|(_, text)| text.as_str()).collect();
-    let end = if whole { "" } else { "... (not all files were searched: give a narrower pattern or path)\n" };
+    let end = if whole { "" } else { "... (not all files were searched: use a narrower pattern or path)\n" };
     let (count, unread) = (files.len(), unread.note());
     Ok(format!(
         "Found matches in {count} files for pattern: {pattern}\n\n{found}{end}{}",
@@ -212,7 +212,7 @@ pub(super) fn grep_tool(
     ))
 }
 
-/// Lines with their numbers, marked where they match, with a mark between those that do not follow each other.
+/// Formats lines with numbers and a mark on matching lines; gaps are marked as well.
 fn blocks(lines: &[Line]) -> String {
     let mut text = String::new();
     for (index, line) in lines.iter().enumerate() {

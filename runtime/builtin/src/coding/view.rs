@@ -11,18 +11,18 @@ use crate::files::{image, numbered};
 use crate::text::{Excerpt, Range, excerpt, head, image_type, is_binary};
 use crate::work_dir::{Metadata, WorkDir, permissions};
 
-/// The largest image, in bytes: 20 MiB.
+/// Maximum size of an image, in bytes: 20 MiB.
 const MAX_IMAGE: u64 = 20 << 20;
-/// The longest line, in bytes; more is not shown.
+/// Maximum length of a line, in bytes; the rest is omitted.
 const MAX_LINE_BYTES: usize = 2_000;
-/// The most text that is shown, in bytes: 1 MiB.
+/// Maximum size of the returned text, in bytes: 1 MiB.
 const MAX_SHOWN: usize = 1 << 20;
-/// The bytes of a binary file that are dumped.
+/// Number of bytes of a binary file that are dumped.
 const HEX_DUMP_BYTES: usize = 1024;
-/// The lines before and after the one that holds the text of a section.
+/// Number of lines shown before and after a line that matches find_section.
 const CONTEXT_LINES: (u64, u64) = (5, 15);
 
-/// Reads a file: text by lines, images as images, and of other binary files what they are. For large files use offset
+/// Reads a file: text by lines, images as images, and a description of other binary files. For large files use offset
 /// and limit, or find_section.
 #[tool(name = "View", read_only, open_world = false, spawns = false, blocking, reads("file:{file_path}"))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments of the tool")]
@@ -30,22 +30,22 @@ pub(super) fn view(
     /// The absolute path to the file to read.
     #[arg(non_empty, len = ..=4096)]
     file_path: String,
-    /// The line to start at, counted from 0.
+    /// The first line to read, counted from 0.
     #[arg(default = 0)]
     offset: u64,
-    /// The most lines to read.
+    /// Maximum number of lines to read.
     #[arg(default = 2000, range = 1..)]
     limit: u64,
-    /// Whether to show the numbers of lines.
+    /// Whether to show line numbers.
     #[arg(default = false)]
     show_line_numbers: bool,
-    /// Whether to show size, permissions and time.
+    /// Whether to show size, permissions and modification time.
     #[arg(default = false)]
     include_metadata: bool,
-    /// Whether to show the start of a binary file in hexadecimal digits.
+    /// Whether to show the start of a binary file in hexadecimal.
     #[arg(default = false)]
     include_hex_dump: bool,
-    /// Shows the section of a text under the heading that holds this, or the lines around the first that does.
+    /// Shows the section whose heading contains this text, or else the lines around the first occurrence.
     #[arg(non_empty, len = ..=1000)]
     find_section: Option<String>,
     ctx: &ToolContext,
@@ -89,7 +89,7 @@ pub(super) fn view(
     Ok(ToolResult::text(format!("{about}File: {file_path}\n{section}\n{text}")))
 }
 
-/// What is known about a file.
+/// Describes the metadata of a file.
 fn about(path: &str, metadata: &Metadata) -> String {
     let modified = metadata.modified().map(|time| rfc3339(time.into_std())).unwrap_or_default();
     let (size, rights) = (size(metadata.len()), permissions(metadata));
@@ -107,7 +107,7 @@ fn binary(about: &str, path: &str, length: u64, start: &[u8], dump: bool) -> Str
     format!("{about}Type: Binary file\nMIME type: application/octet-stream\n\n{rest}")
 }
 
-/// Bytes as hexadecimal digits and as text, 16 a line.
+/// Formats bytes in hexadecimal and as text, 16 per line.
 fn hex(bytes: &[u8]) -> String {
     let lines = bytes.chunks(16).enumerate().map(|(row, bytes)| {
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -120,7 +120,7 @@ fn hex(bytes: &[u8]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where a section is: its first line, counted from 1, and how many there are.
+/// Locates a section: its first line, counted from 1, and its number of lines.
 fn find(lines: &[String], wanted: &str) -> Option<(u64, u64)> {
     let wanted = wanted.to_lowercase();
     let level = |line: &str| line.trim_start().bytes().take_while(|byte| *byte == b'#').count();

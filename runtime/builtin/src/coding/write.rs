@@ -12,9 +12,10 @@ use crate::edit::{Mismatch, replaced};
 use crate::text::is_binary;
 use crate::work_dir::{MAX_WHOLE, Missing, WorkDir, refused};
 
-/// Edits a file: replaces ONE occurrence of old_string, which must be there only once and match exactly, with its white
-/// space. Give three to five lines around the change. For several changes call it several times; to replace a whole file
-/// use Replace, to move one use Bash. With an empty old_string it creates a file that holds new_string.
+/// Edits a file: replaces ONE occurrence of old_string. It must occur only once and match exactly, including white
+/// space. Include three to five lines around the change. For several changes, call it several times; to replace a
+/// whole file, use Replace; to move a file, use Bash. With an empty old_string it creates a file that contains
+/// new_string.
 #[tool(
     name = "Edit",
     destructive,

@@ -1,12 +1,12 @@
-//! Splits a line of shell into commands and words.
+//! Splits shell commands into commands and words.
 
 use std::collections::BTreeMap;
 use std::mem::take;
 
-/// The longest value of a variable that is followed, in bytes. Values of values could double with every word.
+/// Maximum length of a variable's value, in bytes. Nested values could double in length with every word.
 const MAX_VALUE_BYTES: usize = 100;
 
-/// A line that is being split.
+/// State of splitting a script.
 pub(super) struct Lexer<'v> {
     text: Vec<char>,
     at: usize,
@@ -14,15 +14,15 @@ pub(super) struct Lexer<'v> {
     /// The current word; `None` between words.
     word: Option<String>,
     words: Vec<String>,
-    /// Whether the next word is a file and no argument.
+    /// Whether the next word is the file of a redirection, not an argument.
     redirected: bool,
-    /// The ends of the documents that start after this line.
+    /// The end markers of the here-documents that start after this line.
     documents: Vec<String>,
-    /// The commands, which have one word at least.
+    /// The commands, each with at least one word.
     pub(super) commands: Vec<Vec<String>>,
-    /// The texts of substitutions, which are lines themselves.
+    /// The contents of substitutions, which are scripts themselves.
     pub(super) inner: Vec<String>,
-    /// Everything that is not quoted, without white space.
+    /// All unquoted text, without white space.
     pub(super) bare: String,
 }
 
@@ -42,7 +42,7 @@ impl<'v> Lexer<'v> {
         }
     }
 
-    /// Splits the whole text.
+    /// Splits the complete text.
     pub(super) fn run(&mut self) {
         while let Some(c) = self.next() {
             match c {
@@ -173,7 +173,7 @@ impl<'v> Lexer<'v> {
         self.word.get_or_insert_default().push_str(&value);
     }
 
-    /// Goes to the end of a substitution whose parenthesis is open.
+    /// Skips to the end of a substitution whose parenthesis is open.
     fn parentheses(&mut self) {
         let (start, mut open, mut quote) = (self.at, 1, None);
         while let Some(c) = self.next() {
@@ -192,7 +192,7 @@ impl<'v> Lexer<'v> {
         self.substitution(start);
     }
 
-    /// Keeps the text from here to the character that was just read.
+    /// Keeps the text from `start` to the last character.
     fn substitution(&mut self, start: usize) {
         self.word.get_or_insert_default();
         let end = self.at.saturating_sub(1).clamp(start, self.text.len());
@@ -201,7 +201,7 @@ impl<'v> Lexer<'v> {
     }
 
     fn redirection(&mut self, c: char) {
-        // What stands before it is the number of a stream.
+        // The digits before it are a file descriptor.
         if self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
             self.word = None;
         }
@@ -222,7 +222,7 @@ impl<'v> Lexer<'v> {
         self.redirected = true;
     }
 
-    /// Reads the word that ends a document.
+    /// Reads the end marker of a here-document.
     fn document(&mut self) {
         while self.peek().is_some_and(|c| c == '-' || c == ' ') {
             self.at += 1;
@@ -235,7 +235,7 @@ impl<'v> Lexer<'v> {
         self.documents.push(end);
     }
 
-    /// Skips the documents that start here: they are the input of a program.
+    /// Skips the here-documents that start here: they are the input of a program.
     fn skip_documents(&mut self) {
         for end in take(&mut self.documents) {
             while self.at < self.text.len() {

@@ -1,4 +1,4 @@
-//! Decides when a server that failed is tried again.
+//! Circuit breaker of a server's connections: decides when a failed server is tried again.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -6,31 +6,31 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many failures within the window open the circuit.
+/// Number of failures within the window that open the circuit.
 const FAILURE_THRESHOLD: usize = 5;
 /// How long a failure counts.
 const WINDOW: Duration = Duration::from_secs(120);
-/// How long an open circuit refuses all calls.
+/// How long an open circuit rejects all calls.
 const RESET: Duration = Duration::from_secs(60);
-/// The average time until the second attempt; it doubles with each further one.
+/// Average delay before the second attempt; doubles with each further attempt.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(100);
-/// The longest time between two attempts.
+/// Maximum delay between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
-/// The failures of a server: connections that were not made, and those that broke.
+/// The recent failures of a server: connections that could not be established, and lost connections.
 #[derive(Default)]
 pub(super) struct Breaker {
     failures: VecDeque<Instant>,
-    /// Until when all calls are refused; then one connection is tried.
+    /// End of the time in which all calls are rejected; then one connection is tried.
     open: Option<Instant>,
 }
 
 impl Breaker {
-    /// Returns how long to wait before the next attempt.
+    /// Returns the delay before the next attempt.
     ///
     /// # Errors
     ///
-    /// How much longer the circuit is open.
+    /// Returns the remaining time if the circuit is open.
     pub(super) fn attempt(&mut self, now: Instant) -> Result<Duration, Duration> {
         if let Some(open) = self.open.filter(|open| *open > now) {
             return Err(open - now);
@@ -39,12 +39,12 @@ impl Breaker {
         let Some(doublings) = self.failures.len().checked_sub(1) else { return Ok(Duration::ZERO) };
         let doublings = u32::try_from(doublings.min(16)).unwrap_or(16);
         let delay = INITIAL_BACKOFF.saturating_mul(1 << doublings).min(MAX_BACKOFF);
-        // Servers that failed together are not started together. Each `RandomState` has keys of its own.
+        // Jitter: servers that failed together are not restarted together. Each `RandomState` has its own keys.
         let jitter = RandomState::new().hash_one(0) % 1000;
         Ok(delay / 2 + delay * u32::try_from(jitter).unwrap_or_default() / 1000)
     }
 
-    /// Notes that a connection was not made, or broke.
+    /// Records that a connection could not be established, or was lost.
     pub(super) fn failed(&mut self, now: Instant) {
         self.forget(now);
         self.failures.push_back(now);
@@ -53,7 +53,7 @@ impl Breaker {
         }
     }
 
-    /// Notes that a connection was made. Its circuit is closed, but failures still count.
+    /// Records a successful connection. This closes the circuit, but earlier failures still count.
     pub(super) fn connected(&mut self) {
         if self.open.take().is_some() {
             self.failures.clear();
@@ -85,12 +85,12 @@ mod tests {
         assert!(longest >= Duration::from_millis(400), "{longest:?}");
         breaker.failed(start);
         assert_eq!(breaker.attempt(start), Err(RESET));
-        // One attempt, which fails: open again.
+        // An attempt that fails opens the circuit again.
         let later = start + RESET;
         assert!(breaker.attempt(later).is_ok());
         breaker.failed(later);
         assert_eq!(breaker.attempt(later), Err(RESET));
-        // One that succeeds: closed, and nothing counts any more.
+        // An attempt that succeeds closes the circuit and resets the count.
         let later = later + RESET;
         assert!(breaker.attempt(later).is_ok());
         breaker.connected();

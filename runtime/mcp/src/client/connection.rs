@@ -1,4 +1,7 @@
-//! Requests to a server, each with its own answer and its own time, over whatever transport carries messages to it.
+//! Sends requests over a connection to an MCP server and awaits each response under the request's own timeouts.
+//!
+//! Requests run concurrently; no lock is held while one is in flight. A request that is dropped is cancelled at the
+//! server (`notifications/cancelled`).
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -12,59 +15,59 @@ use toolgen_kernel::base::future::BoxFuture;
 
 use super::inbox::{Inbox, OnNotice, Reply, Ticket};
 
-/// How long a transport may take to say what became of a message, once the connection is gone.
+/// How long to wait after a disconnect for the transport to report whether a message was written.
 const WRITE_STATUS_TIMEOUT: Duration = Duration::from_secs(3);
-/// A duration that is never reached.
+/// A timeout that never elapses.
 const NO_TIMEOUT: Duration = Duration::from_secs(365 * 86_400);
 
-/// Carries messages to a server, and puts those from there into the [`Inbox`] that it was
-/// started with, for as long as it lives; dropping it ends everything it started, at once.
+/// Carries messages to a server, and puts its messages into the [`Inbox`]. Dropping a transport stops everything that
+/// it has started.
 pub(super) trait Transport: Send + Sync {
-    /// Sends a message. Several may be in flight at the same time, in the order in which they were given.
+    /// Sends a message. Several may be in flight concurrently; their order is preserved.
     ///
-    /// An answer goes to the inbox, possibly before this future is done. The future may be dropped; the message is
-    /// then sent or not, as a whole.
+    /// A response is put into the inbox, possibly before this future completes. The future may be dropped: the
+    /// message is then sent completely or not at all.
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>>;
 
-    /// Notifies the server, without waiting, that no caller is waiting for the answer to this request any longer.
+    /// Notifies the server, without waiting, that a request was cancelled.
     fn cancel(&self, id: u64);
 
-    /// Whether the connection ends when a message cannot be sent; the inbox then gets the reason.
+    /// Whether the connection ends when a message cannot be sent; the inbox then receives the reason.
     fn breaks(&self) -> bool {
         false
     }
 
-    /// Notes that both sides have agreed on a revision of the protocol, such as `2025-11-25`.
+    /// Records the negotiated protocol version, such as `2025-11-25`.
     fn agreed(&self, revision: &str) {
         let _ = revision;
     }
 
-    /// Whether arguments are repeated in headers.
+    /// Whether arguments are also sent as headers.
     fn repeats(&self) -> bool {
         false
     }
 
-    /// Returns the headers that repeat arguments, if the input schema of the tool asks for them.
+    /// Returns the headers that repeat arguments, if the tool's input schema requires them.
     ///
     /// # Errors
     ///
-    /// Why the schema cannot ask for them. Such a tool is not offered.
+    /// Returns the reason if the schema's header annotations are invalid. Such a tool is not offered.
     fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
         let _ = (schema, arguments);
         Ok(Vec::new())
     }
 
-    /// Whether the server can be heard when it says something of its own accord.
+    /// Whether server-initiated messages can be received.
     fn hears(&self) -> bool {
         true
     }
 
-    /// Returns what the server wrote that was no message, as the end of a sentence; empty if it did not.
+    /// Describes invalid output of the server, as the end of a sentence; empty if there was none.
     fn wrote(&self) -> String {
         String::new()
     }
 
-    /// Ends the connection in an orderly way, within a few seconds.
+    /// Closes the connection gracefully, within a few seconds.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
@@ -74,27 +77,26 @@ pub(super) trait Transport: Send + Sync {
 pub(super) struct Message {
     /// The message: one JSON object, without a line break.
     pub(super) text: String,
-    /// The ID, if the message is a request.
+    /// The ID of a request.
     pub(super) id: Option<u64>,
-    /// The method. Empty for an answer to a request of the server.
+    /// The method. Empty for a response to a server request.
     pub(super) method: &'static str,
-    /// What is asked for: the name of the tool that is called.
+    /// The name of the called tool.
     pub(super) name: Option<String>,
-    /// Headers that repeat arguments, if the schema of the tool asks for them; for HTTP.
+    /// Headers that repeat arguments, if the tool's schema requires them; for HTTP.
     pub(super) headers: Vec<(String, String)>,
 }
 
-/// Why a message was not sent.
+/// Failure to send a message.
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
-    /// Whether the server may have received the message, or a part of it.
+    /// Whether the server may have received the message, or part of it.
     pub(super) written: bool,
     /// What went wrong.
     pub(super) why: String,
 }
 
-/// A connection to a server. Any number of requests can be in flight at the same time, and no lock is held during
-/// one.
+/// A connection to a server. Requests run concurrently, and no lock is held during a request.
 #[derive(Clone)]
 pub(super) struct Connection {
     pub(super) transport: Arc<dyn Transport>,
@@ -105,22 +107,22 @@ pub(super) struct Connection {
 pub(super) struct Request {
     pub(super) method: &'static str,
     pub(super) params: Map<String, Value>,
-    /// What `Mcp-Name` says: the name of a tool.
+    /// Value of the header `Mcp-Name`: the name of a tool.
     pub(super) name: Option<String>,
     /// See [`Message::headers`].
     pub(super) headers: Vec<(String, String)>,
-    /// How long it may take.
+    /// Timeouts of the request.
     pub(super) timeouts: RequestTimeouts,
-    /// The callback for its progress.
+    /// Callback for progress.
     pub(super) on_progress: Option<OnNotice>,
 }
 
-/// How long a request may take.
+/// Timeouts of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestTimeouts {
-    /// How long it may be silent: without an answer and without progress.
+    /// Idle timeout: maximum time without a response and without progress.
     pub(super) idle: Duration,
-    /// How long it may take in total.
+    /// Maximum total time.
     pub(super) total: Duration,
 }
 
@@ -128,33 +130,33 @@ impl RequestTimeouts {
     /// No limits.
     pub(super) const ENDLESS: RequestTimeouts = RequestTimeouts { idle: NO_TIMEOUT, total: NO_TIMEOUT };
 
-    /// This long in total, and as long without a sign of life.
+    /// Uses `total` as both the total and the idle timeout.
     pub(super) fn of(total: Duration) -> RequestTimeouts {
         RequestTimeouts { idle: total, total }
     }
 }
 
-/// Why a request gave no result.
+/// Failure of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
-    /// The server refuses it.
+    /// The server rejected the request.
     Refused {
-        /// The code of the error.
+        /// The error code.
         code: i64,
-        /// What the server says.
+        /// The server's message.
         message: String,
-        /// What it says to machines.
+        /// The server's additional data.
         data: Value,
     },
-    /// It was never sent, for this reason.
+    /// The request was not sent, for this reason.
     NotSent(String),
-    /// It was sent, or a part of it was, and there will be no answer, for this reason.
+    /// The request was sent, completely or in part, and there will be no response, for this reason.
     ConnectionLost(String),
-    /// Its answer cannot be read, for this reason.
+    /// The response cannot be parsed, for this reason.
     Unread(String),
-    /// The server was silent for this long. What came instead of an answer, if anything did.
+    /// The idle timeout elapsed. Holds the timeout and what arrived instead of a response, if anything.
     Silent(Duration, String),
-    /// It took longer than this limit. What came instead of an answer, if anything did.
+    /// The total timeout elapsed. Holds the timeout and what arrived instead of a response, if anything.
     Late(Duration, String),
 }
 
@@ -171,7 +173,7 @@ impl Request {
         }
     }
 
-    /// Writes the request with its ID.
+    /// Serializes the request with its ID.
     pub(super) fn message(mut self, id: u64) -> Message {
         if self.on_progress.is_some() {
             let meta = self.params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
@@ -180,7 +182,7 @@ impl Request {
             }
         }
         let mut message = json!({ "jsonrpc": "2.0", "id": id, "method": self.method });
-        // No parameters are left out: some servers refuse an empty object where they expect none.
+        // Empty parameters are omitted: some servers reject an empty object.
         if !self.params.is_empty() {
             message["params"] = Value::Object(self.params);
         }
@@ -195,27 +197,27 @@ impl Request {
 }
 
 impl Connection {
-    /// Makes a request. If the future is dropped before the answer is there, the server is notified that no caller is
-    /// waiting for it any longer.
+    /// Sends a request and awaits its response. If the future is dropped before the response arrives, the request is
+    /// cancelled at the server.
     ///
     /// # Errors
     ///
-    /// Why there is no result.
+    /// Returns the reason if there is no result.
     pub(super) async fn request(&self, request: Request) -> Result<Value, Failure> {
         let patience = request.timeouts;
         let ticket = self.inbox.expect(request.on_progress.clone()).map_err(Failure::NotSent)?;
-        // A handshake cannot be cancelled.
+        // These requests cannot be cancelled.
         let cancels = !matches!(request.method, "initialize" | "server/discover");
         let sending = self.transport.send(request.message(ticket.id));
         let waiting = PendingRequest { ticket, transport: &self.transport, cancels };
         await_response(waiting, sending, patience).await
     }
 
-    /// Sends a notice, or an answer to a request of the server.
+    /// Sends a notification, or a response to a server request.
     ///
     /// # Errors
     ///
-    /// Why it was not sent.
+    /// Returns the reason if the message was not sent.
     pub(super) async fn notify(&self, method: &'static str, mut message: Value) -> Result<(), Broken> {
         message["jsonrpc"] = Value::from("2.0");
         let text = message.to_string();
@@ -223,7 +225,7 @@ impl Connection {
     }
 }
 
-/// A request that was made, and is cancelled if this is dropped without an answer.
+/// A pending request, which is cancelled if this is dropped without a response.
 struct PendingRequest<'t> {
     ticket: Ticket,
     transport: &'t Arc<dyn Transport>,
@@ -238,7 +240,7 @@ impl Drop for PendingRequest<'_> {
     }
 }
 
-/// Waits for the answer while the request is sent, as long as there is patience.
+/// Awaits the response while the request is sent, until a timeout elapses.
 async fn await_response(
     mut waiting: PendingRequest<'_>,
     sending: impl Future<Output = Result<(), Broken>>,
@@ -247,7 +249,7 @@ async fn await_response(
     let mut sending = pin!(sending);
     let started = Instant::now();
     let mut sleep = pin!(sleep_until(started + patience.idle.min(patience.total)));
-    // Whether the message was written, why there is no answer, and whether that is all there is to know.
+    // Whether the message was written, why there is no response, and whether both are final.
     let (mut written, mut cause, mut known) = (None, None, false);
     let failed = |written, cause| {
         Poll::Ready(Err(if written { Failure::ConnectionLost(cause) } else { Failure::NotSent(cause) }))

@@ -1,4 +1,4 @@
-//! Turns the answer of a server into the result of a tool.
+//! Converts the response to `tools/call` into a tool result.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,14 +13,14 @@ use toolgen_kernel::spec::ToolSpec;
 
 use super::reading::{self, Written};
 
-/// How many problems of such a result are reported.
+/// Maximum number of reported schema violations of a result.
 const MAX_PROBLEMS_SHOWN: usize = 5;
 
-/// Returns the result of a tool.
+/// Converts a response into the result of a tool.
 ///
 /// # Errors
 ///
-/// What is wrong with the result, if it is not what the tool declares.
+/// Returns an error with the violations if the result does not match the tool's output schema.
 pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult, ToolError> {
     let written = Written::take(&mut response);
     let visible = written.part("content");
@@ -39,7 +39,7 @@ pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult,
     if is_error(&response["isError"]) {
         if result.content.is_empty() {
             let message = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
-            let message = message.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
+            let message = message.unwrap_or_else(|| "the tool failed without a reason".to_owned());
             result.content.push(Content::Text(message));
         }
         result.structured = Structured::Missing("the tool failed".into());
@@ -50,32 +50,32 @@ pub(super) fn result(spec: &ToolSpec, mut response: Value) -> Result<ToolResult,
             result.structured = Structured::Missing("the tool declares none".into());
             return Ok(result);
         };
-        // What the texts say already is not said again.
+        // The structured value is not repeated if the text already contains it.
         if !says(&result, &value, text.as_deref()) {
             result.content.push(Content::Text(text.clone().unwrap_or_else(|| value.to_string())));
         }
         return Ok(with_value(result, value, text));
     };
     let Some((value, written)) = given.or_else(|| reading::value(&result.to_text())) else {
-        let text = "the tool ran, but its result lacks the structured content that it declares";
+        let text = "the tool ran, but its result lacks the structured content of its output schema";
         return Err(invalid(text.to_owned(), &result));
     };
     let problems = result_problems(&value, declared, &spec.defs);
     if !problems.is_empty() {
-        let mut text = "the tool ran, but its result is not what it declares:".to_owned();
+        let mut text = "the tool ran, but its result does not match its output schema:".to_owned();
         for problem in problems.iter().take(MAX_PROBLEMS_SHOWN) {
             text.push_str(&format!("\n{}", problem.of_result()));
         }
         return Err(invalid(text, &result));
     }
-    // The protocol has the texts repeat the value.
+    // The protocol requires that text content repeats the structured value.
     result.content.retain(|content| !matches!(content, Content::Text(_)));
     result.content.insert(0, Content::Text(written.clone().unwrap_or_else(|| value.to_string())));
     Ok(with_value(result, value, written))
 }
 
-/// The result with a structured value, which may say that something failed without the tool having failed, and its
-/// text, if reading has changed its numbers.
+/// Adds the structured value to a result. The value may report a failure although the tool did not fail. `text` is
+/// the value as written, if parsing has changed its numbers.
 fn with_value(mut result: ToolResult, value: Value, text: Option<String>) -> ToolResult {
     result.details = value;
     let text = if result.is_error() {
@@ -95,7 +95,7 @@ fn invalid(text: String, result: &ToolResult) -> ToolError {
     ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
 }
 
-/// Whether the only text of a result is this value, in the same digits.
+/// Whether the only text of a result is this value, with the same digits.
 fn says(result: &ToolResult, value: &Value, written: Option<&str>) -> bool {
     let mut texts = result.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(text),
@@ -106,7 +106,7 @@ fn says(result: &ToolResult, value: &Value, written: Option<&str>) -> bool {
             let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|message| message == *value);
             written.map_or_else(is_same, |written| reading::compact(text) == written)
                 || value.as_str() == Some(text)
-                // An object around the only thing there is to say, as some libraries make it.
+                // An object around a single text, as some libraries produce it.
                 || matches!(value, Value::Object(fields) if only_text(fields) == Some(text))
         }
         _ => false,
@@ -117,7 +117,7 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
 }
 
-/// Whether a result is one of a failure. A server that says anything else than no does not say that all is well.
+/// Whether a result reports a failure. Any value of `isError` other than false counts as a failure.
 fn is_error(text: &Value) -> bool {
     match text {
         Value::String(text) => {
@@ -128,9 +128,9 @@ fn is_error(text: &Value) -> bool {
     }
 }
 
-/// A piece of content, and how it was written. A piece of an unknown kind, or one that is malformed, is kept as JSON,
-/// and so is a link, about which a server says more than there is room for. Of bytes that no toolbox would take,
-/// which would refuse the whole conversation, only the length is kept.
+/// Converts a content block. `written` is the block as it was written. Blocks of unknown types, malformed blocks and
+/// resource links are kept as JSON. Data that vendors would reject, and the whole conversation with it, is replaced
+/// by its length.
 fn piece(block: &Value, written: Written) -> Content {
     let mut read = block.clone();
     let without_type = read["mimeType"].as_str().is_none_or(|named| named.trim().is_empty());
@@ -159,7 +159,7 @@ fn piece(block: &Value, written: Written) -> Content {
     })
 }
 
-/// Replaces the bytes in a piece of content by their length. Returns whether there are any.
+/// Replaces the data of a content block by its length. Returns whether there is any.
 fn shorten(block: &mut Value) -> bool {
     let mut any = false;
     for key in ["data", "blob"] {
@@ -171,8 +171,8 @@ fn shorten(block: &mut Value) -> bool {
     any
 }
 
-/// Returns bytes in the Base64 that providers take, also of a server that writes it in lines, in the alphabet of URLs,
-/// without its end, or as a `data:` URL. `None` if there are none, or they are something else.
+/// Normalizes Base64 to the form that vendors accept: servers may send it with line breaks, in the URL-safe alphabet,
+/// without padding, or as a `data:` URL. Returns `None` if the data is empty or is not Base64.
 fn base64(data: &str) -> Option<String> {
     let digits = match data.trim_start().strip_prefix("data:") {
         Some(url) => url.split_once(";base64,")?.1,
@@ -189,7 +189,7 @@ fn base64(data: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Returns the media type of an image or a sound, by the first bytes of its Base64.
+/// Detects the media type of an image or audio from the first bytes of its Base64.
 fn media_type(kind: &str, base64: &str) -> Option<&'static str> {
     let head = STANDARD.decode(base64.get(..16).unwrap_or(base64)).ok()?;
     of_content(&head).filter(|found| found.split('/').next() == Some(kind))
@@ -264,20 +264,20 @@ mod tests {
         let given = json!({"content": [text, picture], "structuredContent": {"n": 1}});
         let got = result(&spec, given).unwrap();
         assert_eq!((got.to_text().as_str(), got.content.len()), ("{\"n\":1}", 2));
-        // An older server says it as a text only.
+        // Older servers send structured content only as text.
         let got = result(&spec, json!({"content": [{"type": "text", "text": "{\"n\": 2}"}]})).unwrap();
         assert_eq!(got.details, json!({"n": 2}));
         for (response, cause) in [
             (json!({"content": [text]}), "lacks the structured content"),
             (json!({"structuredContent": {"n": "x"}}), "/n: "),
-            (json!({"structuredContent": {}}), "not what it declares"),
+            (json!({"structuredContent": {}}), "does not match its output schema"),
         ] {
             let error = result(&spec, response).unwrap_err();
             assert_eq!(error.code(), INVALID_OUTPUT);
-            assert!(error.operator_text().contains(cause), "an operator reads the reason, too");
+            assert!(error.operator_text().contains(cause), "an operator reads the reason as well");
             assert!(error.to_string().contains(cause), "{error}");
         }
-        // A failure need not be as declared.
+        // A failure need not match the output schema.
         for is_error in [json!(true), json!("true"), json!(1), json!({})] {
             let failed = result(&spec, json!({"content": [text], "isError": is_error})).unwrap();
             assert!(failed.is_error() && failed.to_text() == "n is one", "{is_error}");

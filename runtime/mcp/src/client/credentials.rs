@@ -1,4 +1,4 @@
-//! Secrets that only one server may see: the values of variables, and the tokens of its requests.
+//! Secrets of one server, which no other server may receive: values of environment variables, and tokens of requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::call::secrets::Secrets;
 
-/// How many tokens are remembered: a server may repeat an earlier one, too.
+/// Maximum number of remembered tokens: a server may also repeat an earlier one.
 const MAX_TOKENS: usize = 4;
 
 /// The credentials of a server. Clones share them.
@@ -21,7 +21,7 @@ struct SecretValues {
 }
 
 impl Credentials {
-    /// Creates those of a server that is given these.
+    /// Creates the credentials of a server that receives these variables.
     pub(super) fn new(variables: Secrets) -> Credentials {
         Credentials(Arc::new(Mutex::new(SecretValues {
             all: variables.clone(),
@@ -30,8 +30,8 @@ impl Credentials {
         })))
     }
 
-    /// Notes a token that the server is sent.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "programs are given no tokens"))]
+    /// Records a token that was sent to the server.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "child processes receive no tokens"))]
     pub(super) fn sends(&self, token: &str) {
         let SecretValues { variables, tokens, all } = &mut *unpoisoned(self.0.lock());
         if tokens.iter().any(|known| known == token) {
@@ -45,14 +45,14 @@ impl Credentials {
         tokens.iter().for_each(|token| all.collect(&Value::from(token.as_str()), 1));
     }
 
-    /// Returns all that are known by now.
+    /// Returns all secrets that are known so far.
     pub(super) fn now(&self) -> Secrets {
         unpoisoned(self.0.lock()).all.clone()
     }
 }
 
-/// Hides credentials in the texts of a descriptor, so that a lock of it holds none. Names stay as they are: otherwise
-/// the tool would be a different one.
+/// Redacts credentials in the strings of a tool descriptor, so that a lock contains none. Names are not changed: a
+/// tool with another name would be another tool.
 pub(super) fn hide_in_descriptor(secrets: &Secrets, descriptor: &mut Value) {
     let Value::Object(members) = descriptor else { return };
     members.iter_mut().filter(|(key, _)| *key != "name").for_each(|(_, value)| hide(secrets, value));

@@ -1,4 +1,4 @@
-//! The texts that a model and an engineer read when a server or a call to it fails.
+//! Errors for models and operators: a server, or a call to it, failed.
 
 use std::time::Duration;
 
@@ -8,85 +8,87 @@ use toolgen_kernel::spec::plan::{McpPlan, McpServer};
 
 use super::connection::Failure;
 
-/// The code of a call whose server cannot be reached.
+/// The code of a call whose server is unreachable.
 const UNREACHABLE: &str = "MCP_UNREACHABLE";
-/// The code of a call whose server went away.
+/// The code of a call whose connection was lost.
 const LOST: &str = "MCP_LOST";
-/// The code of a call that its server refuses.
+/// The code of a call that the server rejects.
 const REFUSED: &str = "MCP_REFUSED";
 /// The code of a tool that differs from its lock.
 pub(super) const CHANGED: &str = "TOOL_CHANGED";
-/// What is said of a server's status, before it.
+/// Start of a message about an HTTP status; `about_credential` matches it.
 pub(super) const ANSWERED: &str = "the server answered with status ";
-/// What is said of a variable without a credential, after its name.
+/// Part of a message about a variable that is not set; `about_credential` matches it.
 pub(super) const UNSET: &str = " is not set; it holds ";
 /// The method that lists tools.
 const LISTING: &str = "tools/list";
-/// The code of a server that takes too long.
+/// The code of a call that timed out.
 const TIMEOUT: &str = "TIMEOUT";
-/// The error of JSON-RPC for arguments that are wrong.
+/// The JSON-RPC code of invalid arguments.
 const INVALID_PARAMS: i64 = -32602;
 
-/// The server cannot be reached.
+/// Returns the error for a server that is unreachable.
 pub(super) fn unreachable(server: &McpServer, reason: &str) -> ToolError {
     let message =
         format!("the MCP server `{}` cannot be used: {}", server.alias, reason.trim_end_matches('.'));
-    let text = format!("{message}. The call was not made; calling again will not help");
+    let text = format!("{message}. The call was not sent. Do not retry");
     ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
         .with_operator_detail(message)
 }
 
-/// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
+/// Returns the code of a failure that concerns a credential, detected by this crate's own messages.
 fn about_credential(reason: &str) -> Option<&'static str> {
     let refused = ["401", "403"].iter().any(|status| reason.contains(&format!("{ANSWERED}{status}")));
     if refused { Some("CREDENTIAL_REFUSED") } else { reason.contains(UNSET).then_some("MISSING_CREDENTIAL") }
 }
 
-/// The server has failed too often.
+/// Returns the error for a server whose circuit is open.
 pub(super) fn open(server: &McpServer, reason: &str, remaining: Duration) -> ToolError {
     let text = format!(
-        "the MCP server `{}` failed too often, last because {reason}. The call was not made; do not try again within the \
-         next {} seconds",
+        "the MCP server `{}` failed repeatedly; the last failure: {reason}. The call was not sent. Retry after {} \
+         seconds",
         server.alias,
         remaining.as_secs() + 1
     );
     ToolError::failed_with(about_credential(reason).unwrap_or(UNREACHABLE), text)
 }
 
-/// A tool cannot be compared with its lock.
+/// Returns the error for a tool that cannot be compared with its lock.
 pub(super) fn unverified(plan: &McpPlan, reason: Failure) -> ToolError {
     let error = failure(&plan.server, LISTING, reason);
     let text = format!(
-        "the tool `{}` is locked, and whether it is still the same cannot be told: {error}. The call was not made",
+        "the tool `{}` could not be verified against its lock: {error}. The call was not sent",
         plan.tool
     );
     ToolError::failed_with("TOOL_UNVERIFIED", text)
 }
 
-/// A request gave no result.
+/// Returns the error for a request without a result.
 pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolError {
     let alias = &server.alias;
     match reason {
         Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
         Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
             about_credential(&message).unwrap_or(REFUSED),
-            format!("the MCP server `{alias}` gave no result for `{what}`: {message}"),
+            format!("the MCP server `{alias}` returned no result for `{what}`: {message}"),
         ),
         Failure::Refused { code, message, data } => {
-            let text = format!("the MCP server `{alias}` refuses `{what}`: {message} ({code})");
+            let text = format!("the MCP server `{alias}` rejects `{what}`: {message} ({code})");
             let detail = if data.is_null() { String::new() } else { format!("{text}\n{data}") };
             ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
         }
         Failure::NotSent(reason) => unreachable(server, &reason),
         Failure::ConnectionLost(reason) => {
-            let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {reason}");
-            // A request of the protocol itself changes nothing.
-            let doubt = "\nWhether it was carried out is not known; look before you call it again";
+            let text =
+                format!("the connection to the MCP server `{alias}` was lost during `{what}`: {reason}");
+            // Listing tools has no effect.
+            let doubt = "\nThe call may have taken effect. Check its effect before you retry";
             ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
         }
         Failure::Unread(reason) => {
-            let text = format!("the answer of the MCP server `{alias}` to `{what}` cannot be read: {reason}");
-            let made = "\nThe call was made; look at what it has changed before you make it again";
+            let text =
+                format!("the response of the MCP server `{alias}` to `{what}` cannot be parsed: {reason}");
+            let made = "\nThe call was sent and may have taken effect. Check its effect before you retry";
             match what {
                 LISTING => ToolError::failed_with(REFUSED, text),
                 _ => ToolError::failed_with(INVALID_OUTPUT, format!("{text}{made}")),
@@ -95,8 +97,8 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         Failure::Silent(idle, meanwhile) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` said nothing for {:?} while it worked on `{what}`, neither a result nor \
-                 progress{meanwhile}. It was told to stop",
+                "the MCP server `{alias}` sent neither a result nor progress for {:?} during `{what}`{meanwhile}. The \
+                 call was cancelled",
                 rounded(idle)
             ),
         ),
@@ -104,14 +106,14 @@ pub(super) fn failure(server: &McpServer, what: &str, reason: Failure) -> ToolEr
         Failure::Late(duration, meanwhile) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` gave no result for `{what}` within {:?}{meanwhile}",
+                "the MCP server `{alias}` returned no result for `{what}` within {:?}{meanwhile}",
                 rounded(duration)
             ),
         ),
     }
 }
 
-/// Returns a duration that people read: whole seconds, if there are any.
+/// Rounds a duration for messages: to whole seconds, if it has any.
 pub(super) fn rounded(duration: Duration) -> Duration {
     match duration.as_secs_f64().round() {
         0.0 => duration,

@@ -1,10 +1,10 @@
-//! Streamable HTTP: every message is a request of its own, and its answer a JSON object or a stream of events.
+//! Streamable HTTP: every message is an HTTP request, and its response a JSON object or an event stream.
 //!
-//! Since revision 2026-07-28 requests stand alone: their headers say what is asked for, and closing the stream of an
-//! answer cancels the request. In earlier ones, the handshake may open a session that every later request names, one
-//! more stream carries what the server says of its own accord, and a stream that broke off is resumed where it ended.
+//! Since protocol version 2026-07-28, requests are self-contained: their headers name the method and the tool, and
+//! closing the response stream cancels the request. In earlier versions, the handshake may open a session that every
+//! later request names, another stream carries server-initiated messages, and an interrupted stream is resumed.
 //!
-//! Requests are sent by the client of the [HTTP engine](toolgen_http), under its guard.
+//! Requests are sent by the client of the [HTTP engine](toolgen_http), under its SSRF guard.
 
 mod auth;
 mod channel;
@@ -39,14 +39,14 @@ use toolgen_kernel::base::future::BoxFuture;
 use toolgen_kernel::base::sync::unpoisoned;
 use toolgen_kernel::spec::plan::McpServer;
 
-/// How long a notice, an answer to a request of the server or the end of a session may take.
+/// Timeout of a notification, of a response to a server request, and of ending a session.
 const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a client of servers over HTTP needs: the settings of its requests, and the sources of tokens.
+/// Settings of a client for servers over HTTP: request options and token sources.
 #[derive(Clone, Debug)]
 pub(super) struct HttpOptions {
     pub(super) engine: HttpEngineBuilder,
-    /// The aliases of servers, and where their tokens come from.
+    /// Token sources by server alias.
     pub(super) tokens: Vec<(Text, Arc<dyn TokenSource>)>,
 }
 
@@ -56,9 +56,9 @@ impl Default for HttpOptions {
     }
 }
 
-/// Says how a program opens a private host.
+/// Help for a blocked private host.
 fn by_the_options(host: &str) -> String {
-    format!("The program can open it with `McpOptions::private_host({host:?})`.")
+    format!("The program can allow it with `McpOptions::private_host({host:?})`.")
 }
 
 /// Returns the host and the port of a URL.
@@ -67,17 +67,17 @@ pub(super) fn place(url: &str) -> (Option<String>, Option<u16>) {
     (url.host_str().map(str::to_owned), url.port_or_known_default())
 }
 
-/// Carries messages over HTTP.
+/// Transport of messages over HTTP.
 struct Http {
     channel: Arc<Channel>,
     tasks: Mutex<Tasks>,
 }
 
-/// The running tasks, which all end when this is dropped.
+/// The running tasks; all of them end when this is dropped.
 #[derive(Default)]
 struct Tasks {
     all: JoinSet<()>,
-    /// The requests whose answers are awaited.
+    /// The pending requests.
     requests: BTreeMap<u64, AbortHandle>,
 }
 
@@ -89,11 +89,11 @@ impl Tasks {
     }
 }
 
-/// Returns the transport to a server. Nothing is sent yet.
+/// Creates the transport to a server. Nothing is sent yet.
 ///
 /// # Errors
 ///
-/// Why no request can be sent: a variable that is not set, a header that cannot be sent, unusable TLS.
+/// Returns the reason if no request can be sent: a variable is not set, a header is invalid, or TLS is unusable.
 pub(super) fn start(
     server: &McpServer,
     options: &HttpOptions,
@@ -107,7 +107,7 @@ pub(super) fn start(
 }
 
 impl Http {
-    /// Sends a message in a task of its own, so that it is sent as a whole, whoever waits for it.
+    /// Sends a message in its own task, so that it is sent completely even if the caller is dropped.
     fn deliver(&self, message: Message) -> oneshot::Receiver<Result<(), Broken>> {
         let (sent, outcome) = oneshot::channel();
         let channel = Arc::clone(&self.channel);
@@ -127,11 +127,13 @@ impl Http {
                     let delivered = timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await;
                     let late = || Broken {
                         written: true,
-                        why: format!("the server took no notice within {NOTIFICATION_TIMEOUT:?}"),
+                        why: format!(
+                            "the server did not accept the notification within {NOTIFICATION_TIMEOUT:?}"
+                        ),
                     };
                     let described = delivered.unwrap_or_else(|_| Err(late()));
                     let accepted = described.is_ok();
-                    // Who has given up hears nothing.
+                    // A caller that was dropped needs no result.
                     drop(sent.send(described));
                     if listens && accepted {
                         response_stream::listen(&channel).await;
@@ -147,7 +149,7 @@ impl Transport for Http {
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>> {
         let outcome = self.deliver(message);
         Box::pin(async move {
-            let given_up = |_| Err(Broken { written: true, why: "the request was given up".to_owned() });
+            let given_up = |_| Err(Broken { written: true, why: "the request was cancelled".to_owned() });
             outcome.await.unwrap_or_else(given_up)
         })
     }
@@ -155,26 +157,26 @@ impl Transport for Http {
     fn cancel(&self, id: u64) {
         let mut tasks = unpoisoned(self.tasks.lock());
         if let Some(request) = tasks.requests.remove(&id) {
-            // The connection closes with the stream of the answer.
+            // This closes the connection of the response stream.
             request.abort();
         }
         if self.channel.is_modern() {
             return;
         }
-        let params = json!({ "requestId": id, "reason": "nobody waits for the answer any more" });
+        let params = json!({ "requestId": id, "reason": "the request was cancelled" });
         let text =
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string();
         let method = "notifications/cancelled";
         let message = Message { text, id: None, method, name: None, headers: Vec::new() };
         let channel = Arc::clone(&self.channel);
         tasks.spawn(async move {
-            // A server that cannot be told finds out itself.
+            // If the notification fails, the server detects the cancellation itself.
             drop(timeout(NOTIFICATION_TIMEOUT, channel.notify(&message)).await);
         });
     }
 
     fn agreed(&self, revision: &str) {
-        // A question that the other revisions ask is answered by nobody now.
+        // A probe for the other protocol versions is no longer awaited.
         let requests = std::mem::take(&mut unpoisoned(self.tasks.lock()).requests);
         requests.values().for_each(AbortHandle::abort);
         self.channel.agreed(revision);
@@ -198,7 +200,7 @@ impl Transport for Http {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             unpoisoned(self.tasks.lock()).all.abort_all();
-            // A server that does not hear of it ends the session in its own time.
+            // If the request fails, the server ends the session after its own timeout.
             drop(timeout(NOTIFICATION_TIMEOUT / 4, self.channel.end_session()).await);
         })
     }

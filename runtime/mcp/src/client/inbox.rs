@@ -1,4 +1,8 @@
-//! Where the messages of a server arrive, and who gets them.
+//! Dispatches incoming messages of an MCP server: responses and progress to the pending request, requests and
+//! cancellations to a bounded queue, list changes to their watchers.
+//!
+//! Late, duplicate and unsolicited responses are counted and dropped. So are requests of the server while the queue
+//! is full, because they must not delay responses.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +17,7 @@ use toolgen_kernel::base::truncate::cut;
 
 use super::reading;
 
-/// How many requests and notices of a server may wait to be handled.
+/// Maximum number of queued requests and notifications of a server.
 const MAX_QUEUED_MESSAGES: usize = 64;
 
 /// The outcome of a request of the client.
@@ -21,63 +25,63 @@ const MAX_QUEUED_MESSAGES: usize = 64;
 pub(super) enum Reply {
     /// The result.
     Result(Value),
-    /// The server refuses the request.
+    /// An error response of the server.
     Error {
-        /// The code, as JSON-RPC and MCP define them.
+        /// The error code, as defined by JSON-RPC or MCP.
         code: i64,
-        /// The text.
+        /// The error message.
         message: String,
-        /// More, for machines.
+        /// Additional data.
         data: Value,
     },
-    /// There will be no answer, for this reason.
+    /// There will be no response, for this reason.
     Lost(String),
-    /// There was an answer that cannot be read, for this reason.
+    /// The response cannot be parsed, for this reason.
     Unread(String),
 }
 
-/// What a server says of its own accord.
+/// An unsolicited message of the server: a request or a cancellation.
 #[derive(Debug)]
 pub(super) enum ServerMessage {
-    /// A request, which needs an answer.
+    /// A request, which needs a response.
     Request {
-        /// The ID, which the answer repeats.
+        /// The ID, which the response repeats.
         id: Value,
         /// The method.
         method: String,
         /// The parameters.
         params: Value,
     },
-    /// The server gave up a request of its own.
+    /// Cancellation of an earlier request of the server.
     Cancelled(Value),
 }
 
-/// Called with the parameters of each notice of progress.
+/// Callback for the parameters of each progress notification.
 pub(super) type OnNotice = Arc<dyn Fn(&Value) + Send + Sync>;
 
-/// A request that waits for its answer.
+/// A pending request.
 struct Pending {
     reply: oneshot::Sender<Reply>,
-    /// When the server last said something about it.
+    /// Time of the server's last activity on this request.
     last_activity: Arc<Mutex<Instant>>,
     on_progress: Option<OnNotice>,
     strays: Arc<Mutex<Strays>>,
 }
 
-/// The answers that came while a request waited, and that are to no request of the client.
+/// Responses with unknown IDs that arrived while a request was pending.
 #[derive(Default)]
 struct Strays {
     count: u64,
-    /// What the first of them is.
+    /// Summary of the first one.
     first: String,
 }
 
-/// How many characters of such an answer are shown.
+/// Maximum length of a shown response, in characters.
 const SHOWN: usize = 200;
-/// How many characters of an error are told.
+/// Maximum length of an error message, in characters.
 const LONGEST_ERROR: usize = 10_000;
 
-/// Where a transport puts what comes from the server. Clones share it.
+/// Receives the messages of a transport. Clones share it.
 #[derive(Clone)]
 pub(super) struct Inbox(Arc<Shared>);
 
@@ -87,17 +91,17 @@ struct Shared {
     server_messages: mpsc::Sender<ServerMessage>,
     changes: watch::Sender<u64>,
     ignored: AtomicU64,
-    /// How many requests of the server are being answered.
+    /// Number of server requests that are being handled.
     active_server_requests: AtomicU64,
-    /// When one was answered last.
+    /// Time when the last of them was answered.
     answered: Mutex<Option<Instant>>,
-    /// The listener that gets each message as it came.
+    /// The listener for raw messages.
     listener: OnceLock<OnMessage>,
 }
 
 type OnMessage = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// A request of the server that is being answered: meanwhile the server's silence does not count.
+/// A request of the server that is being handled. Meanwhile the idle timeout does not run.
 pub(super) struct ServerRequestGuard(Inbox);
 
 impl Drop for ServerRequestGuard {
@@ -110,13 +114,13 @@ impl Drop for ServerRequestGuard {
 #[derive(Default)]
 struct PendingRequests {
     pending: HashMap<u64, Pending>,
-    /// Why the connection ended, once it has.
+    /// Why the connection ended, if it did.
     closed: Option<String>,
 }
 
-/// A request whose answer is awaited until this is dropped.
+/// A pending request; it is forgotten when this is dropped.
 pub(super) struct Ticket {
-    /// The ID of the request, which is its progress token, too.
+    /// The ID of the request, also used as its progress token.
     pub(super) id: u64,
     pub(super) reply: oneshot::Receiver<Reply>,
     last_activity: Arc<Mutex<Instant>>,
@@ -125,7 +129,7 @@ pub(super) struct Ticket {
 }
 
 impl Inbox {
-    /// Creates an inbox, and the receiver of what the server says of its own accord.
+    /// Creates an inbox and the receiver of server-initiated messages.
     pub(super) fn new() -> (Inbox, mpsc::Receiver<ServerMessage>) {
         let (text, received) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let shared = Shared {
@@ -141,27 +145,27 @@ impl Inbox {
         (Inbox(Arc::new(shared)), received)
     }
 
-    /// Takes a message as it came: a JSON object, or an array of them.
+    /// Accepts a raw message: a JSON object, or an array of objects.
     ///
     /// # Errors
     ///
-    /// Why it is not one.
+    /// Returns the reason if the bytes are not a message.
     pub(super) fn text(&self, text: &[u8]) -> Result<(), String> {
         match reading::read(text)? {
             message @ (Value::Object(_) | Value::Array(_)) => {
                 self.message(message);
                 Ok(())
             }
-            _ => Err("it is neither an object nor a list".to_owned()),
+            _ => Err("it is neither an object nor an array".to_owned()),
         }
     }
 
-    /// Sets the listener that gets each message as it came. The first one set counts.
+    /// Sets the listener for raw messages. Only the first call has an effect.
     pub(super) fn listen(&self, listener: impl Fn(&Value) + Send + Sync + 'static) {
         let _ = self.0.listener.set(Box::new(listener));
     }
 
-    /// Takes a message, or an array of them.
+    /// Accepts a message, or an array of messages.
     pub(super) fn message(&self, message: Value) {
         match message {
             Value::Array(messages) => messages.into_iter().for_each(|message| self.handle_message(message)),
@@ -169,18 +173,18 @@ impl Inbox {
         }
     }
 
-    /// Notes that the answer to this request will not come, while the connection goes on: its stream ended.
+    /// Records that the response to this request will not arrive, although the connection is alive: its stream ended.
     #[cfg(feature = "http")]
     pub(super) fn lost(&self, id: u64, reason: impl Into<String>) {
         self.complete(id, Reply::Lost(reason.into()));
     }
 
-    /// Notes that the answer to this request came and cannot be read.
+    /// Records that the response to this request arrived, but cannot be parsed.
     pub(super) fn unread(&self, id: u64, reason: impl Into<String>) {
         self.complete(id, Reply::Unread(reason.into()));
     }
 
-    /// Notes that the connection has ended, so that no further request will be answered. The first reason counts.
+    /// Records that the connection has ended and pending requests fail. Only the first reason is kept.
     pub(super) fn closed(&self, reason: &str) {
         let lost = {
             let mut book = unpoisoned(self.0.pending.lock());
@@ -190,29 +194,29 @@ impl Inbox {
         let mut lost: Vec<_> = lost.into_iter().collect();
         lost.sort_unstable_by_key(|(id, _)| *id);
         for (_, pending) in lost {
-            // Who has given up hears nothing.
+            // A caller that was dropped needs no result.
             drop(pending.reply.send(Reply::Lost(reason.to_owned())));
         }
         self.0.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Why the connection ended, if it has.
+    /// Returns why the connection ended, if it did.
     pub(super) fn ended(&self) -> Option<String> {
         unpoisoned(self.0.pending.lock()).closed.clone()
     }
 
-    /// Whether somebody waits for the answer to this request.
+    /// Whether this request is pending.
     pub(super) fn awaits(&self, id: u64) -> bool {
         unpoisoned(self.0.pending.lock()).pending.contains_key(&id)
     }
 
-    /// Notes that a request of the server is being answered.
+    /// Records that a request of the server is being handled.
     pub(super) fn begin_server_request(&self) -> ServerRequestGuard {
         self.0.active_server_requests.fetch_add(1, Ordering::AcqRel);
         ServerRequestGuard(self.clone())
     }
 
-    /// How often the server said that its list of tools has changed.
+    /// Returns how many times the server reported a change of its tool list.
     pub(super) fn changes(&self) -> u64 {
         *self.0.changes.borrow()
     }
@@ -221,21 +225,21 @@ impl Inbox {
     pub(super) async fn changed(&self) {
         let mut changes = self.0.changes.subscribe();
         if self.ended().is_none() {
-            // The other end is here.
+            // This inbox owns the sender.
             let _ = changes.changed().await;
         }
     }
 
-    /// How many messages fitted nothing: answers that came late, twice or unasked.
+    /// Returns the number of dropped messages: late, duplicate or unsolicited responses.
     pub(super) fn ignored(&self) -> u64 {
         self.0.ignored.load(Ordering::Relaxed)
     }
 
-    /// Notes a request that is about to be sent.
+    /// Registers a request that is about to be sent.
     ///
     /// # Errors
     ///
-    /// Why the connection has ended, if it has.
+    /// Returns the reason if the connection has ended.
     pub(super) fn expect(&self, on_progress: Option<OnNotice>) -> Result<Ticket, String> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
@@ -304,12 +308,12 @@ impl Inbox {
                     self.enqueue(ServerMessage::Cancelled(id));
                 }
             }
-            // Log messages and the like: nobody here asked for them.
+            // Log messages and other notifications that this client does not use.
             _ => {}
         }
     }
 
-    /// Passes on what the server says of its own accord. Messages beyond what can be handled are dropped.
+    /// Queues a server-initiated message, or drops it if the queue is full.
     fn enqueue(&self, text: ServerMessage) {
         if self.0.server_messages.try_send(text).is_err() {
             self.ignore();
@@ -324,7 +328,7 @@ impl Inbox {
         }
     }
 
-    /// Notes an answer to no request for those that wait: one of them may be theirs.
+    /// Records a response with an unknown ID for the pending requests: it may belong to one of them.
     fn stray(&self, id: &Value, message: Value) {
         self.ignore();
         let book = unpoisoned(self.0.pending.lock());
@@ -333,7 +337,7 @@ impl Inbox {
         }
         let mut first = format!("`{id}`");
         if let Reply::Error { message, .. } = reply(message) {
-            first.push_str(&format!(" and says: {message}"));
+            first.push_str(&format!(" (error: {message})"));
         }
         let first = cut(&visible(&first).replace('\n', " "), SHOWN);
         book.pending.values().for_each(|pending| {
@@ -345,13 +349,13 @@ impl Inbox {
         });
     }
 
-    /// Counts a message that fits nothing.
+    /// Counts a dropped message.
     pub(super) fn ignore(&self) {
         self.0.ignored.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Returns the ID that this client gave a request, also from a server that repeats it as `"1"` or `1.0`.
+/// Returns the client's own ID in a response. Some servers send it back as `"1"` or `1.0`.
 fn own_id(id: &Value) -> Option<u64> {
     match id {
         Value::String(id) => id.trim().parse().ok(),
@@ -362,12 +366,12 @@ fn own_id(id: &Value) -> Option<u64> {
     }
 }
 
-/// Reads the answer in a message.
+/// Parses the response in a message.
 fn reply(mut message: Value) -> Reply {
     if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
         let text = match &error {
             Value::String(text) => text.clone(),
-            Value::Object(members) if members.is_empty() => "it does not say why".to_owned(),
+            Value::Object(members) if members.is_empty() => "no reason given".to_owned(),
             Value::Object(members) => match members.get("message") {
                 Some(Value::String(text)) => text.clone(),
                 _ => error.to_string(),
@@ -383,15 +387,15 @@ fn reply(mut message: Value) -> Reply {
     match message.get_mut("result") {
         Some(result) => Reply::Result(result.take()),
         None => {
-            let message = "its answer has neither `result` nor `error`".to_owned();
+            let message = "its response has neither `result` nor `error`".to_owned();
             Reply::Error { code: 0, message, data: Value::Null }
         }
     }
 }
 
 impl Ticket {
-    /// When the server last said something about the request, or when it was made; now, while the server itself waits
-    /// for an answer.
+    /// Returns the time of the server's last activity on the request, or when it was sent. While the server itself
+    /// waits for a response, this is the current time.
     pub(super) fn last_activity(&self) -> Instant {
         let shared = &self.inbox.0;
         if shared.active_server_requests.load(Ordering::Acquire) > 0 {
@@ -401,20 +405,18 @@ impl Ticket {
         unpoisoned(shared.answered.lock()).map_or(heard, |answered| heard.max(answered))
     }
 
-    /// Says which answers came meanwhile that are to no request; empty if there were none.
+    /// Describes the responses with unknown IDs that arrived in the meantime; empty if there were none.
     pub(super) fn strays(&self) -> String {
         let strays = unpoisoned(self.strays.lock());
         let Strays { count, first } = &*strays;
         match count {
             0 => String::new(),
-            1 => format!("; meanwhile an answer came whose ID is that of no request: {first}"),
-            _ => format!(
-                "; meanwhile {count} answers came whose IDs are those of no request, the first with {first}"
-            ),
+            1 => format!("; meanwhile, a response with an unknown ID arrived: {first}"),
+            _ => format!("; meanwhile, {count} responses with unknown IDs arrived, the first with {first}"),
         }
     }
 
-    /// Whether the answer is not there yet.
+    /// Whether the response is still pending.
     pub(super) fn is_open(&self) -> bool {
         self.inbox.awaits(self.id)
     }

@@ -1,4 +1,4 @@
-//! A client of one server: it starts the server when it is needed, and again when it has ended.
+//! The client of one server: starts it on demand, and restarts it after it has ended.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -22,17 +22,17 @@ use super::error;
 use super::options::McpOptions;
 use super::session::{CallOptions, Session};
 
-/// How often a call is repeated because the server was gone before it was sent.
+/// Maximum number of attempts, the first included, if the server exits before a call is sent.
 const MAX_ATTEMPTS: usize = 3;
-/// How long an orderly end may take in total.
+/// Maximum total time of a graceful close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client of an MCP server, which all its tools share. Clones are the same client; when the last one is dropped, a
-/// server that is a program ends, with everything that it has started.
+/// Client of an MCP server, shared by all its tools. Clones are the same client. When the last clone is dropped, a
+/// server that is a child process is killed with everything that it has started.
 ///
-/// The server is started by the first call, and again by the next call after it has ended. A server that fails often is
-/// left alone for a minute. A call in flight is not repeated unless it was not sent yet, or its tool is declared to be
-/// idempotent.
+/// The server is started by the first call, and restarted by the next call after it has ended. If a server fails
+/// repeatedly, calls are rejected for one minute. A call in flight is retried only if it was not sent yet, or if its
+/// tool is declared idempotent.
 #[derive(Clone)]
 pub struct McpClient(pub(super) Arc<Client>);
 
@@ -40,7 +40,7 @@ pub(super) struct Client {
     pub(super) server: Frozen<McpServer>,
     pub(super) options: Arc<McpOptions>,
     pub(super) timeouts: RequestTimeouts,
-    /// The values of the variables that are credentials by their names, and the tokens that were sent.
+    /// Values of the variables whose names suggest credentials, and the tokens that were sent.
     pub(super) credentials: Credentials,
     permits: Arc<Semaphore>,
     state: Mutex<State>,
@@ -50,18 +50,18 @@ pub(super) struct Client {
 struct State {
     attempt: Option<Attempt>,
     breaker: Breaker,
-    /// The revision that the server spoke last.
+    /// The protocol version of the last connection.
     revision: String,
     closed: bool,
 }
 
 type Outcome = Option<Result<Arc<Session>, String>>;
 
-/// A connection, or an attempt to make one, which all calls wait for and which is abandoned when dropped.
+/// A connection, or an attempt to connect that all calls wait for. It is abandoned when dropped.
 struct Attempt {
     outcome: watch::Receiver<Outcome>,
     task: AbortHandle,
-    /// Whether its failure or its end has been counted.
+    /// Whether its failure or end has been counted.
     counted: bool,
 }
 
@@ -71,15 +71,15 @@ impl Drop for Attempt {
     }
 }
 
-/// How the calls of a tool are made.
+/// How calls of a tool are sent.
 pub(super) struct CallPolicy {
     pub(super) how: CallOptions,
-    /// Whether a call whose answer was lost may be made again.
+    /// Whether a call whose response was lost may be retried.
     pub(super) idempotent: bool,
     pub(super) place: PermitSlot,
 }
 
-/// The place of a call among those made at the same time. A call that waits for input gives it up.
+/// The concurrency permit of a call. A call that waits for input releases it.
 pub(super) type PermitSlot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 impl fmt::Debug for McpClient {
@@ -89,7 +89,7 @@ impl fmt::Debug for McpClient {
 }
 
 impl McpClient {
-    /// Creates a client that connects when it is first used.
+    /// Creates a client that connects on first use.
     #[must_use]
     pub fn new(server: impl Into<Frozen<McpServer>>, options: McpOptions) -> McpClient {
         let server = server.into();
@@ -115,7 +115,7 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// Why there is no connection, and what to do about it.
+    /// Returns the reason if the connection fails, and what to do.
     pub async fn connect(
         server: impl Into<Frozen<McpServer>>,
         options: McpOptions,
@@ -125,43 +125,43 @@ impl McpClient {
         Ok(client)
     }
 
-    /// Returns the descriptors of the tools, as the server gives them and in its order. Credentials of the server in
-    /// them are hidden.
+    /// Returns the tool descriptors, as the server sends them and in its order, with credentials of the server
+    /// redacted.
     ///
     /// # Errors
     ///
-    /// Why there is no list.
+    /// Returns an error if the list cannot be fetched.
     pub async fn list_tools(&self) -> Result<Vec<Value>, ToolError> {
         Ok(self.0.listed().await.map_err(|error| self.0.redacted(error))?.tools.clone())
     }
 
-    /// Returns the tools that [`tools`](McpClient::tools) leaves out, each with the reason.
+    /// Returns the tools that [`tools`](McpClient::tools) omits, each with the reason.
     ///
     /// # Errors
     ///
-    /// Why there is no list.
+    /// Returns an error if the list cannot be fetched.
     pub async fn left_out(&self) -> Result<Vec<mcp::RejectedDescriptor>, ToolError> {
         let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
         let refused = mcp::tools(&self.0.server, &listed.tools, false).into_iter().filter_map(Result::err);
         Ok(listed.left_out.iter().cloned().chain(refused).collect())
     }
 
-    /// Returns what is odd about the list of tools itself, in words.
+    /// Returns remarks about irregularities of the tool list itself.
     ///
     /// # Errors
     ///
-    /// Why there is no list.
+    /// Returns an error if the list cannot be fetched.
     pub async fn remarks(&self) -> Result<Vec<String>, ToolError> {
         Ok(self.0.listed().await.map_err(|error| self.0.redacted(error))?.remarks.clone())
     }
 
-    /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. The arguments
-    /// are not checked, and questions are not answered. If numbers in it are not as the server wrote them, such as
-    /// `1.10`, its member `io.toolgen/written` is its text.
+    /// Calls a tool by its name at the server, and returns the raw result. Arguments are not validated, and
+    /// elicitations are not answered. If parsing changes numbers of the result, such as `1.10`, the member
+    /// `io.toolgen/written` holds the result as it was written.
     ///
     /// # Errors
     ///
-    /// Why there is no result. A tool that fails gives a result whose `isError` is true.
+    /// Returns an error if there is no result. A tool that fails returns a result whose `isError` is true.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolError> {
         let plan = McpPlan {
             server: self.0.server.clone(),
@@ -173,51 +173,50 @@ impl McpClient {
         self.0.call(&plan, &arguments, &manner).await.map_err(|error| self.0.redacted(error))
     }
 
-    /// Waits until the server says that its list of tools has changed, or the connection has ended: then the list has
-    /// to be requested again. Locked tools do not need this.
+    /// Waits until the server reports a change of its tool list, or the connection has ended: then fetch the list
+    /// again. Locked tools do not need this.
     ///
     /// # Errors
     ///
-    /// Why there is no connection.
+    /// Returns an error if there is no connection.
     pub async fn changed(&self) -> Result<(), ToolError> {
         self.0.session().await.map_err(|error| self.0.redacted(error))?.changed().await;
         Ok(())
     }
 
-    /// Returns the revision of the protocol that both sides speak, such as `2025-11-25`; `None` if there is no
-    /// connection.
+    /// Returns the negotiated protocol version, such as `2025-11-25`; `None` without a connection.
     #[must_use]
     pub fn revision(&self) -> Option<String> {
         self.0.current().map(|session| session.agreement.revision.clone())
     }
 
-    /// Returns the name and the version of the server, as it gives them: not to be trusted. `None` if there is no
+    /// Returns the name and version of the server, as reported by the server and thus untrusted. `None` without a
     /// connection.
     #[must_use]
     pub fn server_info(&self) -> Option<Value> {
         Some(self.redact(&self.0.current()?.agreement.info))
     }
 
-    /// Returns what the server can do, as it says; `None` if there is no connection.
+    /// Returns the capabilities that the server reports; `None` without a connection.
     #[must_use]
     pub fn capabilities(&self) -> Option<Value> {
         Some(self.redact(&self.0.current()?.agreement.capabilities))
     }
 
-    /// Returns what a server said, without the credentials that it was given.
+    /// Redacts the server's credentials in a value from the server.
     fn redact(&self, text: &Value) -> Value {
         let mut text = text.clone();
         self.0.credentials.now().hide_in_value(&mut text);
         text
     }
 
-    /// Returns how many messages of the connection fitted nothing: answers that came late, twice or unasked.
+    /// Returns the number of dropped messages of the connection: late, duplicate or unsolicited responses.
     #[must_use]
     pub fn ignored(&self) -> u64 {
         self.0.current().map_or(0, |session| session.ignored())
     }
 
-    /// Ends the connection in an orderly way, for good: later calls fail.
+    /// Closes the connection gracefully and permanently: later calls fail.
     pub async fn close(&self) {
         let session = self.0.current();
         let attempt = {
@@ -227,21 +226,21 @@ impl McpClient {
         };
         drop(attempt);
         if let Some(session) = session {
-            // A program that does not end is killed with the last handle of the session.
+            // A process that does not exit is killed with the last handle of the session.
             let _ = timeout(CLOSE_TIMEOUT, session.close()).await;
         }
     }
 }
 
 impl Client {
-    /// The connection, if there is one.
+    /// Returns the connection, if there is one.
     fn current(&self) -> Option<Arc<Session>> {
         let state = unpoisoned(self.state.lock());
         let outcome = state.attempt.as_ref()?.outcome.borrow().clone();
         outcome?.ok().filter(|session| session.is_alive())
     }
 
-    /// The connection, made if there is none.
+    /// Returns the connection, and connects if there is none.
     async fn session(&self) -> Result<Arc<Session>, ToolError> {
         let mut outcome = self.attempt()?;
         let made = match outcome.wait_for(Option::is_some).await {
@@ -251,11 +250,12 @@ impl Client {
         match made {
             Some(Ok(session)) => Ok(session),
             Some(Err(reason)) => Err(error::unreachable(&self.server, &reason)),
-            None => Err(error::unreachable(&self.server, "the attempt to connect was given up")),
+            None => Err(error::unreachable(&self.server, "the attempt to connect was abandoned")),
         }
     }
 
-    /// Returns the connection or the attempt to make one: a new attempt if the last one failed or its connection ended.
+    /// Returns the connection or the running attempt. Starts a new attempt if the last one failed or its connection
+    /// ended.
     fn attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
         let mut state = unpoisoned(self.state.lock());
         let State { attempt, breaker, revision, closed } = &mut *state;
@@ -276,8 +276,8 @@ impl Client {
                 }
                 Some(Ok(session)) => Some(session.ended()),
                 Some(Err(reason)) => Some(reason.clone()),
-                // Its task is gone with the runtime that it ran on.
-                None if attempt.task.is_finished() => Some("the attempt to connect was given up".to_owned()),
+                // The task ended with the Tokio runtime that it ran on.
+                None if attempt.task.is_finished() => Some("the attempt to connect was abandoned".to_owned()),
                 None => None,
             };
             match failed {
@@ -288,7 +288,7 @@ impl Client {
         }
         let delay = breaker.attempt(now).map_err(|remaining| {
             *attempt = None;
-            error::open(&self.server, last.as_deref().unwrap_or("it failed too often"), remaining)
+            error::open(&self.server, last.as_deref().unwrap_or("it failed repeatedly"), remaining)
         })?;
         let runtime =
             Handle::try_current().map_err(|reason| error::unreachable(&self.server, &reason.to_string()))?;
@@ -299,20 +299,20 @@ impl Client {
         let task = runtime.spawn(async move {
             sleep(delay).await;
             let session = Session::connect(&server, &options, &credentials, &known).await;
-            // If nobody waits any more, the session is dropped and with it the server.
+            // If no call is waiting anymore, the session is dropped, and the server with it.
             drop(tell.send(Some(session.map(Arc::new))));
         });
         *attempt = Some(Attempt { outcome: outcome.clone(), task: task.abort_handle(), counted: false });
         Ok(outcome)
     }
 
-    /// The tools of the server.
+    /// Returns the tools of the server.
     pub(super) async fn listed(&self) -> Result<Arc<super::session::Listed>, ToolError> {
         let session = self.session().await?;
         session.tools().await.map_err(|reason| error::failure(&self.server, "tools/list", reason))
     }
 
-    /// Hides the credentials of the server in an error: its last words, on standard error too, may hold them.
+    /// Redacts the server's credentials in an error, which may include the end of its standard error.
     pub(super) fn hide_in_error(&self, error: &mut ToolError) {
         let credentials = self.credentials.now();
         match error {
@@ -339,13 +339,13 @@ impl Client {
     ) -> Result<Value, ToolError> {
         let total = self.timeouts.total;
         let whole = async {
-            // Its holders are done within their time.
+            // Each permit is released within its holder's timeout.
             *unpoisoned(manner.place.lock()) = Arc::clone(&self.permits).acquire_owned().await.ok();
             let outcome = self.call_now(plan, arguments, manner).await;
             drop(unpoisoned(manner.place.lock()).take());
             outcome
         };
-        // A call is made again a few times at most, each within its time; and it may have to wait for others.
+        // Bounds the total time: each of the few attempts has its own timeout, and may wait for a permit.
         let limit = total.saturating_mul(2);
         timeout(limit, whole).await.unwrap_or(Err(ToolError::Timeout { duration: limit }))
     }

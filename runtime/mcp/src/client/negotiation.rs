@@ -1,7 +1,7 @@
-//! The revisions of the protocol, and how a client and a server agree on one.
+//! Negotiation of the MCP protocol version.
 //!
-//! Since revision 2026-07-28 there is no handshake: a server is asked what it can do, and every request says how to
-//! read it. In earlier ones, both sides agree on a revision first.
+//! Version 2026-07-28 has no handshake: the client asks for the server's capabilities, and every request carries its
+//! own metadata. Earlier versions start with an `initialize` handshake. The newest version is tried first.
 
 use std::time::Duration;
 
@@ -14,40 +14,40 @@ use toolgen_kernel::base::truncate::cut;
 use super::connection::{Connection, Failure, Request, RequestTimeouts};
 use super::error::rounded;
 
-/// The revisions without a handshake.
+/// The protocol versions without a handshake.
 const MODERN: [&str; 1] = ["2026-07-28"];
-/// The revisions with a handshake, the newest first.
+/// The protocol versions with a handshake, newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// How many characters of another revision are shown.
+/// Maximum length of a reported unknown version, in characters.
 const SHOWN: usize = 60;
 
-/// The error of a server that does not support a revision; it names those that it does.
+/// The error code for an unsupported version; the error lists the supported versions.
 const UNSUPPORTED: i64 = -32022;
 
-/// The capability of a client that accepts tasks as answers.
+/// The capability of clients that accept tasks as responses.
 const TASKS: &str = "tasks";
 
-/// What a client and a server have agreed on.
+/// The result of a negotiation.
 #[derive(Clone, Debug)]
 pub(super) struct Negotiated {
-    /// The revision, such as `2025-11-25`.
+    /// The protocol version, such as `2025-11-25`.
     pub(super) revision: String,
-    /// The name and the version of the server, as it gives them. Not to be trusted.
+    /// The name and version of the server, as reported by the server. Untrusted.
     pub(super) info: Value,
-    /// What the server can do.
+    /// The capabilities of the server.
     pub(super) capabilities: Value,
-    /// What every request says about the client, in revisions without a handshake.
+    /// The metadata about the client in every request, in versions without a handshake.
     meta: Option<Map<String, Value>>,
 }
 
 impl Negotiated {
-    /// Whether there was no handshake.
+    /// Whether the version has no handshake.
     pub(super) fn is_modern(&self) -> bool {
         self.meta.is_some()
     }
 
-    /// Adds to a request what its revision requires.
+    /// Adds the metadata that the protocol version requires to a request.
     pub(super) fn add_metadata(&self, request: &mut Request) {
         if let Some(meta) = &self.meta {
             request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
@@ -55,10 +55,10 @@ impl Negotiated {
     }
 }
 
-/// Why a client and a server have not agreed on a revision.
+/// Failure of a negotiation.
 pub(super) struct NegotiationError {
     pub(super) message: String,
-    /// Whether the server went away when it was asked for the newest revisions, as an older one may.
+    /// Whether the connection ended when the client asked for the newest version, as older servers may do.
     pub(super) at_probe: bool,
 }
 
@@ -68,11 +68,12 @@ impl From<String> for NegotiationError {
     }
 }
 
-/// Agrees with a server on a revision. `known` is the one that it is known to support, or empty.
+/// Negotiates the protocol version with a server. `known` is the version that the server is known to support, or
+/// empty.
 ///
 /// # Errors
 ///
-/// Why they cannot agree.
+/// Returns the reason if the negotiation fails.
 pub(super) async fn negotiate(
     link: &Connection,
     known: &str,
@@ -83,13 +84,14 @@ pub(super) async fn negotiate(
     let remaining = || ends.saturating_duration_since(Instant::now());
     let mut refused = None;
     if !LEGACY.contains(&known) {
-        // One that is known to speak it gets more time, but leaves some for the others.
+        // A server that is known to support it gets more time, but some is left for the older versions.
         let patience = if MODERN.contains(&known) { remaining() / 2 } else { probe.min(remaining() / 2) };
         let mut discovered = discover(link, capabilities, patience).await;
         if let Err(Failure::Refused { code: UNSUPPORTED, data, .. }) = &discovered
             && data["supported"].as_array().is_some_and(|all| all.iter().any(|one| one == MODERN[0]))
         {
-            // It refuses what it says it speaks: once more, before a handshake that it does not know.
+            // The server rejects the version that it lists: try once more before the handshake, which it may not
+            // support.
             discovered = discover(link, capabilities, remaining()).await;
         }
         match discovered {
@@ -104,7 +106,7 @@ pub(super) async fn negotiate(
         Ok(agreement) => return Ok(agreement),
         Err(error) => error,
     };
-    // A server without a handshake that was slow to start, or spoke an older revision before.
+    // A server without a handshake that started slowly, or that used an older version before.
     if !matches!(refused, Some(Failure::Refused { .. }))
         && matches!(first, Failure::Refused { .. })
         && let Ok(agreement) = discover(link, capabilities, remaining()).await
@@ -113,22 +115,22 @@ pub(super) async fn negotiate(
     }
     let reason = match first {
         Failure::Refused { code, message, .. } => {
-            // A refusal of HTTP has no code.
+            // An HTTP rejection has no JSON-RPC code.
             let code = if code == 0 { String::new() } else { format!(" ({code})") };
-            format!("it refuses the handshake of revision {}: {message}{code}", LEGACY[0])
+            format!("it rejects the handshake of protocol version {}: {message}{code}", LEGACY[0])
         }
         Failure::Silent(_, meanwhile) | Failure::Late(_, meanwhile) => {
             let wrote = link.transport.wrote();
             format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
         }
-        Failure::Unread(reason) => format!("its answer to the handshake cannot be read: {reason}"),
+        Failure::Unread(reason) => format!("its response to the handshake cannot be parsed: {reason}"),
         Failure::NotSent(reason) | Failure::ConnectionLost(reason) => reason,
     };
     Err(reason.into())
 }
 
-/// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`:
-/// those are an extension of the newest revisions, and something else in older ones.
+/// The capabilities of this client, by names such as `elicitation`. `tasks` is an extension of the newest protocol
+/// versions, and has another meaning in older ones.
 fn client_capabilities(capabilities: &List<Text>, modern: bool) -> Value {
     let asked = capabilities.iter().filter(|name| ***name != *TASKS);
     let mut offered: Map<String, Value> = asked.map(|name| (name.to_string(), json!({}))).collect();
@@ -138,7 +140,7 @@ fn client_capabilities(capabilities: &List<Text>, modern: bool) -> Value {
     Value::Object(offered)
 }
 
-/// The name and version of the client.
+/// The name and version of this client.
 fn client() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }
@@ -161,7 +163,7 @@ async fn discover(
     let mut result = link.request(request).await?;
     let versions = result["supportedVersions"].as_array().map_or(&[][..], Vec::as_slice);
     if !versions.iter().any(|version| version == revision) {
-        let message = format!("it does not speak revision {revision}");
+        let message = format!("it does not support protocol version {revision}");
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     let meta_info = result.get_mut("_meta").and_then(|meta| meta.get_mut(key("serverInfo")));
@@ -193,10 +195,10 @@ async fn initialize(
     if !LEGACY.contains(&revision.as_str()) {
         let known = LEGACY.join(", ");
         let text = match revision.as_str() {
-            "" => "it does not say which revision it speaks".to_owned(),
-            text => format!("it speaks revision `{}`", cut(&visible(text), SHOWN)),
+            "" => "it does not state its protocol version".to_owned(),
+            text => format!("it uses protocol version `{}`", cut(&visible(text), SHOWN)),
         };
-        let message = format!("{text}, and this client speaks {known} and {}", MODERN[0]);
+        let message = format!("{text}, but this client supports {known} and {}", MODERN[0]);
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     link.transport.agreed(&revision);

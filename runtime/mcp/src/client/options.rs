@@ -1,4 +1,4 @@
-//! How a client of MCP servers behaves.
+//! Options of MCP clients.
 
 use std::fmt;
 use std::future::Future;
@@ -12,11 +12,11 @@ use toolgen_kernel::base::redacted_debug::discreet_debug;
 use toolgen_kernel::call::error::ToolError;
 use toolgen_kernel::engine::interceptor::Interceptor;
 
-/// Answers a request of a server.
+/// Handles a request of a server.
 pub(super) type Answerer =
     Arc<dyn Fn(McpServerRequest) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
-/// A request that a server makes of its client, such as `elicitation/create`.
+/// A request of a server to its client, such as `elicitation/create`.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct McpServerRequest {
@@ -30,29 +30,30 @@ pub struct McpServerRequest {
 
 discreet_debug!(McpServerRequest: server, method; params);
 
-/// How a client of MCP servers behaves, whatever the server says about itself.
+/// Options of an MCP client. A server cannot override them.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct McpOptions {
-    /// The most calls of a server at the same time, unless the server has its own number: 8.
+    /// Maximum number of concurrent calls per server, unless the server declares its own. Default: 8.
     pub concurrency: usize,
-    /// How long a call may be silent, without an answer and without progress: 60 s.
+    /// Idle timeout of a call: maximum time without a response and without progress. Default: 60 s.
     pub idle_timeout: Duration,
-    /// How long a call may take in total: 10 minutes.
+    /// Maximum total time of a call. Default: 10 minutes.
     pub call_timeout: Duration,
-    /// How long it may take to start a server and to agree on a revision of the protocol with it: 30 s.
+    /// Maximum time for starting a server and negotiating the protocol version. Default: 30 s.
     pub connect_timeout: Duration,
-    /// How long a server may take to say whether it speaks the newest revisions, before the older ones are tried: 5 s.
+    /// Maximum time to wait for the server's reply about the newest protocol version, before older versions are
+    /// tried. Default: 5 s.
     pub probe_timeout: Duration,
-    /// The most bytes of a message of a server: 16 MiB. A longer answer fails its call.
+    /// Maximum size of a message of a server, in bytes. Default: 16 MiB. A larger response fails its call.
     pub max_message: usize,
-    /// The most pages of a list of tools: 256.
+    /// Maximum number of pages of a tool list. Default: 256.
     pub max_pages: usize,
     pub(super) sampling: Option<Answerer>,
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
     pub(super) tape: Option<Interceptor>,
-    /// Whether calls pass the trace on.
+    /// Whether calls propagate the trace context.
     pub(super) passes_on: bool,
     pub(super) also_passed: Vec<String>,
     pub(super) http: super::http::HttpOptions,
@@ -96,49 +97,49 @@ impl fmt::Debug for McpOptions {
 }
 
 impl McpOptions {
-    /// Returns the defaults.
+    /// Returns the default options.
     #[must_use]
     pub fn new() -> McpOptions {
         McpOptions::default()
     }
 
-    /// Sets how long a call may be silent, without an answer and without progress.
+    /// Sets the idle timeout of a call: the maximum time without a response and without progress.
     #[must_use]
     pub fn idle_timeout(mut self, idle: Duration) -> McpOptions {
         self.idle_timeout = idle;
         self
     }
 
-    /// Sets how long a call may take in total.
+    /// Sets the maximum total time of a call.
     #[must_use]
     pub fn call_timeout(mut self, total: Duration) -> McpOptions {
         self.call_timeout = total;
         self
     }
 
-    /// Sets how long it may take to start a server and to agree on a revision with it.
+    /// Sets the maximum time for starting a server and negotiating the protocol version.
     #[must_use]
     pub fn connect_timeout(mut self, connect: Duration) -> McpOptions {
         self.connect_timeout = connect;
         self
     }
 
-    /// Sets how long a server may take to say whether it speaks the newest revisions.
+    /// Sets the maximum time to wait for the server's reply about the newest protocol version.
     #[must_use]
     pub fn probe_timeout(mut self, probe: Duration) -> McpOptions {
         self.probe_timeout = probe;
         self
     }
 
-    /// Sets the most calls of a server at the same time. 0 counts as 1.
+    /// Sets the maximum number of concurrent calls per server. 0 counts as 1.
     #[must_use]
     pub fn concurrency(mut self, calls: usize) -> McpOptions {
         self.concurrency = calls;
         self
     }
 
-    /// Sets whether calls name their trace in `_meta`, as `traceparent` and `tracestate`, by the propagator that the
-    /// program sets for OpenTelemetry; the default is yes. Its other members are sent only if
+    /// Sets whether calls propagate the trace context in `_meta`, as `traceparent` and `tracestate`, with the global
+    /// OpenTelemetry propagator. Default: yes. Other fields of the propagator are sent only if
     /// [`pass_on_also`](Self::pass_on_also) names them.
     #[must_use]
     pub fn propagate_trace(mut self, passed_on: bool) -> McpOptions {
@@ -146,16 +147,15 @@ impl McpOptions {
         self
     }
 
-    /// Also sends this member of the propagator where calls name their trace: such as `baggage`, which shows every
-    /// server what the program notes there.
+    /// Also propagates this field of the propagator, such as `baggage`, which reveals its contents to every server.
     #[must_use]
     pub fn propagate_meta(mut self, member: impl Into<String>) -> McpOptions {
         self.also_passed.push(member.into());
         self
     }
 
-    /// Sets the function that answers `sampling/createMessage`, with a completion by a model of the program in the
-    /// form that MCP gives it: `{"role", "content", "model"}`. Without it, servers are refused.
+    /// Sets the handler of `sampling/createMessage`. It returns a completion in the format of MCP: `{"role",
+    /// "content", "model"}`. Without it, these requests are rejected.
     #[must_use]
     pub fn sampling<F>(
         mut self,
@@ -168,10 +168,9 @@ impl McpOptions {
         self
     }
 
-    /// Sets the function that answers `elicitation/create`, in the form that MCP gives the answer:
-    /// `{"action": "accept", "content"}`, `{"action": "decline"}` or `{"action": "cancel"}`. Without it, the question
-    /// becomes an input request of the call that it belongs to, see [`Control::NeedInput`](toolgen_kernel::Control::NeedInput),
-    /// or is declined.
+    /// Sets the handler of `elicitation/create`. It returns a response in the format of MCP: `{"action": "accept",
+    /// "content"}`, `{"action": "decline"}` or `{"action": "cancel"}`. Without it, an elicitation becomes an input
+    /// request of its call, see [`Control::NeedInput`](toolgen_kernel::Control::NeedInput), or is declined.
     #[must_use]
     pub fn elicitation<F>(
         mut self,
@@ -184,7 +183,7 @@ impl McpOptions {
         self
     }
 
-    /// Sets the function that answers `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, there are none.
+    /// Sets the handler of `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, the list is empty.
     #[must_use]
     pub fn roots<F>(mut self, response: impl Fn(McpServerRequest) -> F + Send + Sync + 'static) -> McpOptions
     where
@@ -194,8 +193,8 @@ impl McpOptions {
         self
     }
 
-    /// Records all messages on a `layers::cassette::Cassette`, or plays back what servers say from
-    /// it, without starting or reaching any.
+    /// Records all messages on a `layers::cassette::Cassette`, or replays the servers' messages from it without
+    /// starting or connecting to any server.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Interceptor>) -> McpOptions {
         self.tape = Some(cassette.into());
@@ -205,15 +204,15 @@ impl McpOptions {
 
 #[cfg(feature = "http")]
 impl McpOptions {
-    /// Sets the client of servers over HTTP: the private hosts it may reach, its resolver, certificates and proxy. Neither
-    /// the headers nor the credentials of HTTP tools are sent.
+    /// Sets the HTTP client for servers over HTTP: allowed private hosts, resolver, certificates and proxy. Headers
+    /// and credentials of HTTP tools are not sent.
     #[must_use]
     pub fn http(mut self, client: toolgen_http::HttpEngineBuilder) -> McpOptions {
         self.http.engine = client;
         self
     }
 
-    /// Lets servers have private addresses at this host, see
+    /// Allows private addresses of servers on this host, see
     /// [`HttpEngineBuilder::private_host`](toolgen_http::HttpEngineBuilder::private_host).
     #[must_use]
     pub fn private_host(mut self, host: impl Into<String>) -> McpOptions {
@@ -221,7 +220,7 @@ impl McpOptions {
         self
     }
 
-    /// Sets where the tokens of a server come from, in place of an environment variable.
+    /// Sets the source of a server's tokens, instead of an environment variable.
     #[must_use]
     pub fn tokens(
         mut self,

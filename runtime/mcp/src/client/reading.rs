@@ -1,4 +1,5 @@
-//! Reads the messages of a server. A tool that cannot be read costs itself, and numbers keep their digits.
+//! Lenient parser for messages of a server. An unparsable tool descriptor affects only its tool, and numbers keep
+//! their digits.
 
 use std::borrow::Cow;
 
@@ -9,29 +10,29 @@ use toolgen_kernel::base::printable::visible;
 use toolgen_kernel::base::truncate::cut;
 use toolgen_kernel::spec::mcp::{MAX_LEVELS, UNREADABLE};
 
-/// The mark of UTF-8 with which some servers begin.
+/// The UTF-8 byte order mark that some servers send.
 const BOM: &[u8] = b"\xef\xbb\xbf";
-/// The member of a result that is its text, if numbers in it are not as they were written once they are read.
+/// The member of a result that holds its original text, if parsing changes its numbers.
 const WRITTEN: &str = "io.toolgen/written";
-/// The maximum nesting of a message: what is deeper cannot be read.
+/// Maximum nesting depth of a message that can be parsed.
 const READ_LEVELS: usize = 127;
-/// How far down a mistake is looked for.
+/// Maximum depth to which an error is located.
 const SEARCHED: usize = 24;
-/// How many characters of a mistake are shown, and of what is around one.
+/// Maximum length of a quoted error and of its surroundings, in characters.
 const SHOWN: usize = 40;
 
-/// Reads a message. Of a list of tools, one that cannot be read is replaced by its name and the reason. In other
-/// messages, half a character becomes `U+FFFD`, and a number that is too large the largest; its digits are
-/// [kept](Written).
+/// Parses a message. In a list of tools, an unparsable descriptor is replaced by its name and the reason. In other
+/// messages, unpaired surrogates become `U+FFFD`, and numbers that are too large become the largest number; their
+/// digits are [kept](Written).
 ///
 /// # Errors
 ///
-/// Where it is not JSON that can be read.
+/// Returns the location of the error if the message is not valid JSON.
 pub(super) fn read(text: &[u8]) -> Result<Value, String> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     match serde_json::from_slice(text) {
         Ok(message) => Ok(with_digits(message, text)),
-        // A line of a log.
+        // A log line.
         Err(error)
             if !text.trim_ascii_start().starts_with(b"{") && !text.trim_ascii_start().starts_with(b"[") =>
         {
@@ -47,8 +48,7 @@ pub(super) fn read(text: &[u8]) -> Result<Value, String> {
     }
 }
 
-/// Reads a JSON text that stands in a result, and returns its compact text, too, if numbers in the value are not as
-/// they were written.
+/// Parses a JSON text within a result. Also returns its compact form if parsing changes its numbers.
 pub(super) fn value(text: &str) -> Option<(Value, Option<String>)> {
     let value =
         serde_json::from_str(text).or_else(|_| serde_json::from_slice(&mended(text.as_bytes(), true)));
@@ -56,16 +56,16 @@ pub(super) fn value(text: &str) -> Option<(Value, Option<String>)> {
     Some((value.ok()?, written))
 }
 
-/// Returns a JSON text without the blanks between its tokens.
+/// Returns a JSON text without whitespace between tokens.
 pub(super) fn compact(text: &str) -> String {
     String::from_utf8_lossy(&mended(text.as_bytes(), false)).into_owned()
 }
 
-/// A result as it was written, if numbers in it were not kept.
+/// The original text of a result, if parsing changes its numbers.
 pub(super) struct Written(Option<String>);
 
 impl Written {
-    /// Takes it out of a result.
+    /// Removes it from a result.
     pub(super) fn take(result: &mut Value) -> Written {
         match result.as_object_mut().and_then(|members| members.shift_remove(WRITTEN)) {
             Some(Value::String(text)) => Written(Some(text)),
@@ -73,14 +73,14 @@ impl Written {
         }
     }
 
-    /// Puts it into a result.
+    /// Adds it to a result.
     pub(super) fn put(self, result: &mut Value) {
         if let (Some(text), Value::Object(members)) = (self.0, result) {
             members.insert(WRITTEN.to_owned(), text.into());
         }
     }
 
-    /// Returns a member or an item of it.
+    /// Returns the original text of a member or an item.
     pub(super) fn part(&self, key: &str) -> Written {
         let found = self.0.as_deref().and_then(|text| part(text.as_bytes(), key));
         Written(found.map(|part| String::from_utf8_lossy(part).into_owned()))
@@ -91,13 +91,13 @@ impl Written {
         self.0
     }
 
-    /// Returns the text of a value.
+    /// Returns the original text of a value, or else its JSON.
     pub(super) fn text_of(self, value: &Value) -> String {
         self.0.unwrap_or_else(|| value.to_string())
     }
 }
 
-/// Notes in the results of a message how they were written, if reading has changed numbers.
+/// Adds the original text to the results of a message, if parsing changes their numbers.
 fn with_digits(mut message: Value, text: &[u8]) -> Value {
     let rewritten = is_rewritten(text);
     match &mut message {
@@ -115,7 +115,7 @@ fn with_digits(mut message: Value, text: &[u8]) -> Value {
 
 fn note_digits(message: &mut Value, text: Option<&[u8]>) {
     let Some(result) = message.get_mut("result") else { return };
-    // Not what a server says it wrote.
+    // The server must not set this member itself.
     drop(Written::take(result));
     let is_list = result.get("tools").is_some_and(Value::is_array);
     let written = text.filter(|_| !is_list).and_then(|text| part(text, "result"));
@@ -123,7 +123,7 @@ fn note_digits(message: &mut Value, text: Option<&[u8]>) {
     Written(written.map(|text| String::from_utf8_lossy(&text).into_owned())).put(result);
 }
 
-/// Reads an answer with a list of tools, each of them by itself. `None` if it is not one.
+/// Parses a list of tools, each descriptor separately. `None` if it is not such a list.
 fn list_in_parts(text: &[u8]) -> Option<Value> {
     let list = |text| {
         let mut result = Map::new();
@@ -147,18 +147,18 @@ fn list_in_parts(text: &[u8]) -> Option<Value> {
     message.contains_key("result").then_some(Value::Object(message))
 }
 
-/// What stands in the list for a tool that cannot be read.
+/// The list entry that replaces an unparsable descriptor.
 fn unreadable(tool: &[u8]) -> Value {
     let name = part(tool, "name").filter(|name| name.starts_with(b"\""));
     let name = name.and_then(|name| serde_json::from_str::<Value>(&literal(name)).ok());
     let reason = match levels(tool) > READ_LEVELS {
         true => format!("the descriptor is nested deeper than {MAX_LEVELS} levels"),
-        false => format!("the descriptor cannot be read: {}", fault(tool)),
+        false => format!("the descriptor cannot be parsed: {}", fault(tool)),
     };
     json!({ "name": name, UNREADABLE: reason })
 }
 
-/// Says what in a text cannot be read, and where.
+/// Describes what in a text cannot be parsed, and where.
 fn fault(text: &[u8]) -> String {
     if levels(text) > READ_LEVELS {
         return format!("it is nested too deeply: more than {READ_LEVELS} levels");
@@ -181,10 +181,10 @@ fn fault(text: &[u8]) -> String {
     let short = reason.split(" at line ").next().unwrap_or_default();
     let displayed = |text: &[u8]| cut(&visible(&String::from_utf8_lossy(text)), SHOWN);
     match text.trim_ascii_start().first() {
-        Some(b'"') => format!("the text {}{at} is not Unicode: {short}", displayed(text)),
+        Some(b'"') => format!("the string {}{at} is not Unicode: {short}", displayed(text)),
         Some(b'{' | b'[') => {
             let near = text.get(column.saturating_sub(SHOWN / 2)..).unwrap_or_default();
-            let what = if location.is_empty() { "it".to_owned() } else { format!("what stands{at}") };
+            let what = if location.is_empty() { "it".to_owned() } else { format!("the value{at}") };
             format!("{what} is not JSON: {short}, near `{}`", displayed(near))
         }
         _ if is_number(text) => format!("the number `{}`{at} is too large", displayed(text)),
@@ -192,7 +192,7 @@ fn fault(text: &[u8]) -> String {
     }
 }
 
-/// Returns how deeply a text is nested.
+/// Returns the nesting depth of a text.
 fn levels(text: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for token in Tokens(text) {
@@ -206,12 +206,12 @@ fn levels(text: &[u8]) -> usize {
     deepest
 }
 
-/// Returns a member of an object, or an item of a list, as it is written. Of several members the last counts.
+/// Returns the original text of a member or an item. Of duplicate members, the last one counts.
 fn part<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
     parts(text)?.into_iter().rfind(|(name, _)| name == key).map(|(_, part)| part)
 }
 
-/// Returns the members of an object by their names, or the items of a list by their numbers, as they are written.
+/// Returns the original text of all members by name, or of all items by index.
 fn parts(text: &[u8]) -> Option<Vec<(String, &[u8])>> {
     let (mut tokens, mut found) = (Tokens(text), Vec::new());
     let closing: &[u8] = match tokens.next()? {
@@ -248,8 +248,8 @@ fn parts(text: &[u8]) -> Option<Vec<(String, &[u8])>> {
     }
 }
 
-/// Returns a text without blanks whose strings are Unicode. If it is `bounded`, numbers that are too large become the
-/// largest.
+/// Returns a text without whitespace between tokens and with valid Unicode strings. If `bounded`, numbers that are
+/// too large become the largest number.
 fn mended(text: &[u8], bounded: bool) -> Vec<u8> {
     let (mut out, mut after_word) = (Vec::with_capacity(text.len()), false);
     for token in Tokens(text) {
@@ -271,7 +271,7 @@ fn mended(text: &[u8], bounded: bool) -> Vec<u8> {
     out
 }
 
-/// Whether a number of a text is written in other digits once it is read.
+/// Whether parsing changes the digits of a number in the text.
 fn is_rewritten(text: &[u8]) -> bool {
     Tokens(text).any(|token| {
         let is_short = token.len() < 19 && token.iter().all(u8::is_ascii_digit);
@@ -280,7 +280,7 @@ fn is_rewritten(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a word is a number by its letters.
+/// Whether a token has the letters of a number.
 fn is_number(word: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
     word.first().is_some_and(|first| *first == b'-' || first.is_ascii_digit())
@@ -288,7 +288,7 @@ fn is_number(word: &[u8]) -> bool {
         && word.iter().all(is_part)
 }
 
-/// Returns a string as JSON writes it: half a character, and what is not UTF-8, is `U+FFFD` there.
+/// Returns a string as valid JSON: unpaired surrogates and invalid UTF-8 become `U+FFFD`.
 fn literal(token: &[u8]) -> String {
     if let Ok(text) = serde_json::from_slice::<String>(token) {
         return Value::from(text).to_string();
@@ -324,7 +324,7 @@ fn literal(token: &[u8]) -> String {
     serde_json::from_str::<String>(&out).map_or(out, |text| Value::from(text).to_string())
 }
 
-/// The tokens of a JSON text: strings, words such as numbers, and single characters.
+/// The tokens of a JSON text: strings, words such as numbers, and punctuation.
 struct Tokens<'t>(&'t [u8]);
 
 impl<'t> Iterator for Tokens<'t> {
@@ -346,7 +346,7 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// Returns where the string ends that a text begins with.
+/// Returns the end of the string at the start of a text.
 fn string_end(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
@@ -402,7 +402,7 @@ mod tests {
             (r#"{"maximum":1e400}"#, "the number `1e400` at `/inputSchema/maximum` is too large"),
             (
                 r#"{"description":"\ud800 x"}"#,
-                "the text \"\\ud800 x\" at `/inputSchema/description` is not Unicode",
+                "the string \"\\ud800 x\" at `/inputSchema/description` is not Unicode",
             ),
             (r#"{"description":"\udc00"}"#, "`/inputSchema/description`"),
             ("{\"description\":\"a\tb\"}", "`/inputSchema/description`"),
@@ -429,7 +429,7 @@ mod tests {
                 r#"{"structuredContent":{"rows":[1,{"a/b":NaN}]}}"#.to_owned(),
                 "`NaN` at `/result/structuredContent/rows/1/a~1b`",
             ),
-            (r#"{"content":[],}"#.to_owned(), "what stands at `/result` is not JSON: trailing comma, near"),
+            (r#"{"content":[],}"#.to_owned(), "the value at `/result` is not JSON: trailing comma, near"),
             (r#"{"content":['a']}"#.to_owned(), "`'a'` at `/result/content/0`"),
             (r#"{"content":["#.to_owned(), "it is not JSON: expected value, near"),
         ] {

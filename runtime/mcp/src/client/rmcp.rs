@@ -1,4 +1,4 @@
-//! For programs that have a client of the `rmcp` crate: the tools of its server as tools of this crate.
+//! For programs with an `rmcp` client: the tools of its server as tools of this crate.
 
 mod progress;
 
@@ -28,19 +28,19 @@ use toolgen_kernel::spec::plan::{ExecutionPlan, McpServer};
 
 pub use progress::Progress;
 
-/// The most pages of a list.
+/// Maximum number of pages of a list.
 const MAX_PAGES: usize = 100;
 
-/// How long listing may take.
+/// Timeout of listing tools.
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Lists the tools of a server and returns them as `alias__tool`, as [`McpClient::tools`](super::McpClient::tools)
-/// does: without a lock, so the worst is assumed of each, and without those that cannot be offered to a model. The
-/// client must stay connected as long as they are called.
+/// Lists the tools of a server and returns them as `alias__tool`, like [`McpClient::tools`](super::McpClient::tools):
+/// without a lock, so each tool is assumed to be destructive, and without tools that cannot be offered to a model.
+/// The client must stay connected as long as they are called.
 ///
-/// A call that is given up is cancelled at the server. What the server reports goes to the handler of the client, which
-/// passes it on to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer what a server asks
-/// within a session; a server that answers a call with a question, or with a task, gets no answer, and the call fails.
+/// A cancelled call is cancelled at the server. Notifications of the server go to the client's handler, which
+/// forwards progress to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer requests of
+/// the server within a session. If the server responds to a call with an input request or a task, the call fails.
 ///
 /// ```no_run
 /// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
@@ -56,12 +56,12 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 ///
-/// If the list does not arrive within a minute, or does not end.
+/// Returns an error if the list does not arrive within a minute, or does not end.
 pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
     reporting(alias, peer, &Progress::new()).await
 }
 
-/// As [`tools`], whose calls report what the handler of the client passes on to `progress`.
+/// Like [`tools`], but the calls report the progress that the client's handler forwards to `progress`.
 ///
 /// ```no_run
 /// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
@@ -77,7 +77,7 @@ pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn A
 ///
 /// # Errors
 ///
-/// As [`tools`].
+/// As for [`tools`].
 pub async fn reporting(
     alias: &str,
     peer: &Peer<RoleClient>,
@@ -116,29 +116,29 @@ fn refused(alias: &str, reason: &dyn Display) -> ToolError {
     ToolError::failed_with("MCP_REFUSED", format!("the MCP server `{alias}`: {reason}"))
 }
 
-/// A tool of a server that a client of `rmcp` is connected to.
+/// A tool of a server that is connected to an `rmcp` client.
 struct RmcpTool {
     spec: ToolSpec,
     alias: String,
-    /// The name by which the server knows it.
+    /// The name of the tool at the server.
     tool: String,
     peer: Peer<RoleClient>,
     progress: Progress,
 }
 
-/// A request that was sent, and is cancelled at the server if this is dropped before its answer is there.
+/// A pending request, which is cancelled at the server if this is dropped before the response.
 struct Sent(Option<RequestHandle<RoleClient>>);
 
 impl Drop for Sent {
     fn drop(&mut self) {
         if let (Some(request), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
-            runtime.spawn(request.cancel(Some("nobody waits for the answer any more".to_owned())));
+            runtime.spawn(request.cancel(Some("the request was cancelled".to_owned())));
         }
     }
 }
 
 impl RmcpTool {
-    /// Makes a call and returns its answer, whatever it is.
+    /// Sends a call and returns the response, of any kind.
     async fn call(&self, call: CallToolRequestParams, ctx: &ToolContext) -> Result<Value, ServiceError> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
         let request = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await?;
@@ -169,9 +169,10 @@ impl AgentTool for RmcpTool {
             match self.call(call, ctx).await {
                 Ok(result) => match result["resultType"].as_str() {
                     None | Some("complete") => content::result(&self.spec, result),
-                    Some(_) => {
-                        Err(refused(&self.alias, &"it wants to go on elsewhere, which this client does not"))
-                    }
+                    Some(_) => Err(refused(
+                        &self.alias,
+                        &"it responded with a type that this client does not support",
+                    )),
                 },
                 Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
                     Err(ToolError::invalid_args(error.message))

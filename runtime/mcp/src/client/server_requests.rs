@@ -1,4 +1,8 @@
-//! Requests of a server to its client: pings, roots, completions of a model, and questions to people.
+//! Handles requests that a server sends to this client: `ping`, `roots/list`, `sampling/createMessage` and
+//! `elicitation/create`.
+//!
+//! A request is rejected unless the client declared its capability. Concurrent requests are limited; requests beyond
+//! the limit are rejected, and a server that does not read the rejections gets no further responses.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,20 +23,20 @@ use super::credentials::Credentials;
 use super::inbox::{Inbox, ServerMessage};
 use super::options::{McpOptions, McpServerRequest};
 
-/// How many requests of a server are answered at the same time.
+/// Maximum number of concurrent requests of a server.
 const MAX_CONCURRENT_REQUESTS: usize = 16;
-/// How many more are refused at the same time. A server that does not read its refusals gets no further answers.
+/// Maximum number of pending rejections. A server that does not read them gets no further responses.
 const MAX_PENDING_REFUSALS: usize = 64;
 
-/// The code of JSON-RPC for a method that does not exist.
+/// The JSON-RPC code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
-/// The code with which a client refuses what it could do.
+/// The code of a request that this client supports, but declines.
 const REQUEST_DECLINED: i64 = -1;
 
-/// The channel through which the questions of a call are answered.
+/// The channel for the elicitations of a call.
 pub(super) type QuestionSender = mpsc::Sender<Question>;
 
-/// A question of a server to the caller; unanswered if it is dropped.
+/// An elicitation of a server, sent to the caller. It is unanswered if it is dropped.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) request: InputRequest,
@@ -42,16 +46,16 @@ pub(super) struct Question {
 /// Answers the requests of a server.
 pub(super) struct ServerRequestHandler {
     server: Text,
-    /// What the server may ask for.
+    /// The capabilities that the server may use.
     capabilities: List<Text>,
     options: Arc<McpOptions>,
     credentials: Credentials,
-    /// The calls in flight that take questions.
+    /// The calls in flight that accept elicitations.
     calls: Mutex<BTreeMap<u64, QuestionSender>>,
     next: AtomicU64,
 }
 
-/// A call in flight, which takes no more questions once this is dropped.
+/// A call in flight. It accepts no more elicitations once this is dropped.
 pub(super) struct ActiveCall<'d> {
     desk: &'d ServerRequestHandler,
     number: u64,
@@ -63,7 +67,7 @@ impl Drop for ActiveCall<'_> {
     }
 }
 
-/// Why a request of a server is refused: the code and the text.
+/// Rejection of a server's request: code and message.
 pub(super) type Rejection = (i64, String);
 
 impl ServerRequestHandler {
@@ -77,18 +81,19 @@ impl ServerRequestHandler {
         ServerRequestHandler { server, capabilities, options, credentials, calls, next }
     }
 
-    /// Notes a call in flight that takes questions.
+    /// Registers a call in flight that accepts elicitations.
     pub(super) fn open(&self, asker: QuestionSender) -> ActiveCall<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         unpoisoned(self.calls.lock()).insert(number, asker);
         ActiveCall { desk: self, number }
     }
 
-    /// Answers a request. A question goes to `asker`, the call that it belongs to, or to the only call there is.
+    /// Handles a request. An elicitation is sent to `asker`, the call that it belongs to, or to the only call in
+    /// flight.
     ///
     /// # Errors
     ///
-    /// The code and the text with which the server is refused.
+    /// Returns the code and the message for the server if the request is rejected.
     pub(super) async fn handle_request(
         &self,
         method: &str,
@@ -108,7 +113,7 @@ impl ServerRequestHandler {
                 format!("this client did not declare the capability `{capability}`"),
             ));
         }
-        // A person or a model reads it.
+        // A person or a model reads the parameters.
         self.credentials.now().hide_in_value(&mut params);
         if let Some(handler) = handler {
             let asked =
@@ -118,15 +123,15 @@ impl ServerRequestHandler {
         match capability {
             "roots" => Ok(json!({ "roots": [] })),
             "elicitation" => Ok(self.forward_question(params, asker).await),
-            _ => Err((REQUEST_DECLINED, "nobody here answers requests for a completion".to_owned())),
+            _ => Err((REQUEST_DECLINED, "this client has no sampling handler".to_owned())),
         }
     }
 
-    /// Passes a question on to the caller that it concerns.
+    /// Forwards an elicitation to the caller.
     async fn forward_question(&self, mut params: Value, asker: Option<&QuestionSender>) -> Value {
         let asker = asker.cloned().or_else(|| {
             let calls = unpoisoned(self.calls.lock());
-            // Whose question it is cannot be told if there are several.
+            // If several calls are in flight, the call that an elicitation belongs to is unknown.
             calls.values().next().filter(|_| calls.len() == 1).cloned()
         });
         let is_form = params.get("mode").is_none_or(|mode| mode == "form");
@@ -145,7 +150,7 @@ impl ServerRequestHandler {
     }
 }
 
-/// Answers the requests of a server for as long as there is a connection.
+/// Answers the requests of a server while the connection lasts.
 pub(super) async fn serve_requests(
     transport: Weak<dyn Transport>,
     mut reply: mpsc::Receiver<ServerMessage>,
@@ -174,14 +179,14 @@ pub(super) async fn serve_requests(
                 let name = id.to_string();
                 let work = async move {
                     let _asked = inbox.begin_server_request();
-                    let late = (REQUEST_DECLINED, "there was no answer in time".to_owned());
+                    let late = (REQUEST_DECLINED, "the request timed out".to_owned());
                     let response = match busy {
-                        true => Err((REQUEST_DECLINED, "too many requests at the same time".to_owned())),
+                        true => Err((REQUEST_DECLINED, "too many concurrent requests".to_owned())),
                         false => {
                             let response = desk.handle_request(&method, params, None);
                             match caught(timeout(desk.options.call_timeout, response)).await {
                                 Some(response) => response.unwrap_or(Err(late)),
-                                None => Err((REQUEST_DECLINED, "answering it failed".to_owned())),
+                                None => Err((REQUEST_DECLINED, "the handler failed".to_owned())),
                             }
                         }
                     };
@@ -195,7 +200,7 @@ pub(super) async fn serve_requests(
                     if let Some(transport) = transport.upgrade() {
                         let text = message.to_string();
                         let message = Message { text, id: None, method: "", name: None, headers: Vec::new() };
-                        // A connection that breaks is noticed by those who wait for answers.
+                        // A broken connection is reported to the pending requests.
                         drop(transport.send(message).await);
                     }
                 };

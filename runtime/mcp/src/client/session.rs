@@ -1,4 +1,4 @@
-//! One connection to a server, from the agreement on a revision to its end.
+//! One connection to a server, from version negotiation to close.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
@@ -22,63 +22,63 @@ use super::options::McpOptions;
 use super::server_requests::{QuestionSender, ServerRequestHandler, serve_requests};
 use super::transport;
 
-/// How often a call may need input before it gives a result.
+/// Maximum number of input rounds of one call.
 const MAX_INPUT_ROUNDS: usize = 10;
-/// The error of a server for missing or different headers.
+/// The error code for missing or mismatching headers.
 const HEADER_MISMATCH: i64 = -32020;
-/// The most tools of a server.
+/// Maximum number of tools per server.
 const MAX_TOOLS: usize = 10_000;
-/// The maximum size of all tools of a server together, as a multiple of the longest message.
+/// Maximum total size of all descriptors, as a multiple of the maximum message size.
 const MAX_LIST_SIZE_FACTOR: usize = 4;
-/// The minimum and maximum time for which a list is valid, if the server does not say when it changes.
+/// Minimum and maximum time for which a list is cached, if the server does not report changes.
 const LIST_TTL_BOUNDS: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
 
-/// How many characters of what is odd are shown.
+/// Maximum length of a quotation in remarks, in characters.
 const SHOWN: usize = 100;
-/// What is told of a list that ends with an empty cursor.
-const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, which leads to the beginning; it should end \
+/// Remark about a list that ends with an empty cursor.
+const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, which restarts the list; it should end \
                             without one";
 
-/// A connection to a server that has agreed on a revision; it ends at once when dropped.
+/// A connection with a negotiated protocol version; it is closed when dropped.
 pub(super) struct Session {
     pub(super) link: Connection,
     pub(super) agreement: Negotiated,
     desk: Arc<ServerRequestHandler>,
     options: Arc<McpOptions>,
     credentials: Credentials,
-    /// The list that was requested last. Every call of a locked tool reads it, so no call waits for another to do so.
+    /// The list that was fetched last. Every call of a locked tool reads it without waiting for other calls.
     list: Mutex<Option<Arc<Listed>>>,
-    /// Held while the list is requested, or forgotten.
+    /// Held while the list is fetched or discarded.
     listing: tokio::sync::Mutex<()>,
-    /// Whether the server tells when its list changes.
+    /// Whether the server reports changes of its list.
     notifies_changes: Arc<Mutex<bool>>,
     _tasks: Tasks,
 }
 
-/// The tools of a server, as it described them.
+/// The tools of a server, as the server describes them.
 pub(super) struct Listed {
     /// The descriptors, in the server's order.
     pub(super) tools: Vec<Value>,
-    /// Those that cannot be called over this transport.
+    /// Tools that cannot be called over this transport.
     pub(super) left_out: Vec<RejectedDescriptor>,
-    /// What is odd about the list itself.
+    /// Remarks about irregularities of the list itself.
     pub(super) remarks: Vec<String>,
-    /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
+    /// Descriptors as canonical JSON, by tool name. Empty for a duplicate name.
     by_name: BTreeMap<String, String>,
-    /// How often the list had changed when it was requested.
+    /// Number of reported list changes when the list was fetched.
     changes: u64,
-    /// When it has to be requested again, if the server does not say that it changes.
+    /// When the list expires, if the server does not report changes.
     stale: Instant,
 }
 
 impl Listed {
-    /// The descriptor of a tool as canonical JSON; `None` if there is no such tool.
+    /// Returns the descriptor of a tool as canonical JSON; `None` if there is no such tool.
     pub(super) fn descriptor(&self, tool: &str) -> Option<&str> {
         self.by_name.get(tool).map(String::as_str)
     }
 }
 
-/// Tasks that end when this is dropped.
+/// Tasks that are aborted when this is dropped.
 #[derive(Default)]
 struct Tasks(Vec<AbortHandle>);
 
@@ -88,21 +88,21 @@ impl Drop for Tasks {
     }
 }
 
-/// How a tool is called.
+/// Options of one call.
 pub(super) struct CallOptions {
     pub(super) timeouts: RequestTimeouts,
-    /// The callback for its progress.
+    /// Callback for progress.
     pub(super) on_progress: Option<OnNotice>,
-    /// Where its questions go.
+    /// Receiver of the call's elicitations.
     pub(super) asker: Option<QuestionSender>,
 }
 
 impl Session {
-    /// Connects to a server. `known` is the revision that it used before, or empty.
+    /// Connects to a server. `known` is the protocol version of an earlier connection, or empty.
     ///
     /// # Errors
     ///
-    /// Why there is no connection.
+    /// Returns the reason if the connection fails.
     pub(super) async fn connect(
         server: &McpServer,
         options: &Arc<McpOptions>,
@@ -155,7 +155,7 @@ impl Session {
         })
     }
 
-    /// Whether requests can still be answered.
+    /// Whether the connection can still answer requests.
     pub(super) fn is_alive(&self) -> bool {
         self.link.inbox.ended().is_none()
     }
@@ -165,44 +165,44 @@ impl Session {
         self.link.inbox.changed().await;
     }
 
-    /// Why requests can no longer be answered.
+    /// Returns why the connection has ended.
     pub(super) fn ended(&self) -> String {
         self.link.inbox.ended().unwrap_or_default()
     }
 
-    /// How many messages of the server fitted nothing.
+    /// Returns the number of dropped messages of the server.
     pub(super) fn ignored(&self) -> u64 {
         self.link.inbox.ignored()
     }
 
-    /// Ends the connection in an orderly way.
+    /// Closes the connection gracefully.
     pub(super) async fn close(&self) {
         self.link.transport.close().await;
         self.link.inbox.closed("the connection was closed");
     }
 
-    /// Returns the tools of the server, asking for them if they may have changed since.
+    /// Returns the tools of the server, and fetches them if they may have changed.
     ///
     /// # Errors
     ///
-    /// Why there is no complete list.
+    /// Returns the reason if there is no complete list.
     pub(super) async fn tools(&self) -> Result<Arc<Listed>, Failure> {
         if let Some(known) = self.cached_list() {
             return Ok(known);
         }
         let _listing = self.listing.lock().await;
-        // Another call may have asked meanwhile.
+        // Another call may have fetched the list in the meantime.
         if let Some(known) = self.cached_list() {
             return Ok(known);
         }
-        // What was known is not true any more, whatever becomes of this.
+        // The cached list is outdated, even if fetching a new one fails.
         *unpoisoned(self.list.lock()) = None;
         let fresh = Arc::new(self.read_list(self.link.inbox.changes()).await?);
         *unpoisoned(self.list.lock()) = Some(Arc::clone(&fresh));
         Ok(fresh)
     }
 
-    /// The list, if it cannot have changed since.
+    /// Returns the cached list if it cannot have changed.
     fn cached_list(&self) -> Option<Arc<Listed>> {
         let known = unpoisoned(self.list.lock()).clone()?;
         let current = known.changes == self.link.inbox.changes()
@@ -226,7 +226,7 @@ impl Session {
             self.agreement.add_metadata(&mut request);
             let mut page = self.link.request(request).await?;
             let Value::Array(mut found) = page["tools"].take() else {
-                return Err(protocol_violation("its answer to `tools/list` has no list `tools`"));
+                return Err(protocol_violation("its response to `tools/list` has no array `tools`"));
             };
             found.retain(|tool| {
                 let repeated = self.link.transport.repeated(&tool["inputSchema"], &Value::Null);
@@ -234,7 +234,7 @@ impl Session {
             });
             let next = page["nextCursor"].take();
             let knows = |tool: &Value| by_name.contains_key(tool["name"].as_str().unwrap_or_default());
-            // Many servers end with an empty cursor, and begin again if they get it.
+            // Many servers end the list with an empty cursor, and start from the beginning if it is requested.
             let begins_again = next == "" && seen.contains("") && found.iter().all(knows);
             if begins_again {
                 found.clear();
@@ -267,7 +267,7 @@ impl Session {
             match next {
                 Value::String(next) if !begins_again && !seen.insert(next.clone()) => {
                     return Err(protocol_violation(
-                        "its list of tools repeats: the same `nextCursor` came twice",
+                        "its list of tools repeats: the same `nextCursor` was sent twice",
                     ));
                 }
                 Value::String(next) if !begins_again => cursor = Some(next),
@@ -278,7 +278,7 @@ impl Session {
                 other => {
                     let other = cut(&visible(&other.to_string()), SHOWN);
                     return Err(protocol_violation(format!(
-                        "its list of tools cannot be read to the end: `nextCursor` is {other}, and not a text"
+                        "its list of tools is incomplete: `nextCursor` is {other}, and not a string"
                     )));
                 }
             }
@@ -287,11 +287,11 @@ impl Session {
         Err(protocol_violation(format!("its list of tools has more than {pages} pages")))
     }
 
-    /// Calls a tool, and answers what it asks for before it gives a result.
+    /// Calls a tool, and provides the input that it requests before it returns a result.
     ///
     /// # Errors
     ///
-    /// Why there is no result.
+    /// Returns the reason if there is no result.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -315,7 +315,7 @@ impl Session {
             }
             let mut result = match self.link.request(request).await {
                 Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
-                    // The tool asks for other headers than when it was listed.
+                    // The tool requires other headers than when it was listed.
                     corrected = true;
                     let listing = self.listing.lock().await;
                     *unpoisoned(self.list.lock()) = None;
@@ -337,16 +337,14 @@ impl Session {
                 }
                 Some("task") => return self.finish(result, how).await,
                 Some(other) => {
-                    return Err(protocol_violation(format!(
-                        "its result is of the type `{other}`, which was not asked for"
-                    )));
+                    return Err(protocol_violation(format!("its result has the unexpected type `{other}`")));
                 }
             }
         }
         Err(protocol_violation(format!("it asked for input more than {MAX_INPUT_ROUNDS} times")))
     }
 
-    /// Returns the headers that repeat arguments, if the tool asks for them.
+    /// Returns the headers that repeat arguments, if the tool requires them.
     async fn headers(
         &self,
         tool: &str,
@@ -365,7 +363,7 @@ impl Session {
             .map_err(protocol_violation)
     }
 
-    /// Answers the requests in a result that is not complete.
+    /// Provides the input that an incomplete result requests.
     pub(super) async fn inputs(
         &self,
         requests: Value,
@@ -381,7 +379,7 @@ impl Session {
                 self.desk.handle_request(&method, params, how.asker.as_ref()),
             );
             let refused =
-                |(_, reason)| protocol_violation(format!("it needs an answer to `{method}`: {reason}"));
+                |(_, reason)| protocol_violation(format!("it needs a response to `{method}`: {reason}"));
             let late = |_| Failure::Late(self.options.call_timeout, String::new());
             responses.insert(key, response.await.map_err(late)?.map_err(refused)?);
         }
@@ -389,12 +387,12 @@ impl Session {
     }
 }
 
-/// Returns the failure for a server that breaks the protocol, or the limits of this client.
+/// Returns the failure for a server that violates the protocol or the limits of this client.
 pub(super) fn protocol_violation(message: impl Into<String>) -> Failure {
     Failure::Refused { code: 0, message: message.into(), data: Value::Null }
 }
 
-/// Returns why a tool is left out whose arguments cannot be repeated in headers.
+/// Returns the reason why a tool is omitted if its arguments cannot be repeated in headers.
 fn not_repeated(tool: &Value, message: String) -> RejectedDescriptor {
     let tool = tool["name"].as_str().unwrap_or_default().to_owned();
     RejectedDescriptor {
@@ -405,13 +403,13 @@ fn not_repeated(tool: &Value, message: String) -> RejectedDescriptor {
     }
 }
 
-/// Asks the server to tell when its list of tools changes, for as long as there is a connection.
+/// Subscribes to changes of the tool list while the connection lasts.
 fn subscribe(link: &Connection, agreement: &Negotiated, notifies_changes: &Arc<Mutex<bool>>) -> AbortHandle {
     let mut request = Request::new("subscriptions/listen", RequestTimeouts::ENDLESS);
     request.params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
     agreement.add_metadata(&mut request);
     let (reported, inbox) = (Arc::clone(notifies_changes), link.inbox.clone());
-    // The connection ends when nobody else has it.
+    // The connection ends when this task is its only owner.
     let transport = Arc::downgrade(&link.transport);
     let listening = async move {
         let Ok(mut ticket) = inbox.expect(None) else { return };
@@ -420,7 +418,7 @@ fn subscribe(link: &Connection, agreement: &Negotiated, notifies_changes: &Arc<M
         drop(transport);
         if sent.is_ok() {
             *unpoisoned(reported.lock()) = true;
-            // Its answer ends the subscription.
+            // The response ends the subscription.
             drop((&mut ticket.reply).await);
             *unpoisoned(reported.lock()) = false;
         }

@@ -1,4 +1,4 @@
-//! A server that is a program: messages are lines on its standard input and output.
+//! Transport to a child process: messages are lines on its standard input and output.
 
 mod input;
 
@@ -29,19 +29,19 @@ use self::input::Input;
 use super::connection::{Broken, Message, Transport};
 use super::inbox::Inbox;
 
-/// How many lines in a row may not be messages.
+/// Maximum number of consecutive lines that are not messages.
 const MAX_INVALID_LINES: usize = 256;
-/// The maximum length of a line that is skipped, as a multiple of the longest message.
+/// Maximum length of a line that is skipped, as a multiple of the maximum message size.
 const MAX_SKIPPED_LINE_FACTOR: usize = 4;
-/// How much of what a server says on its standard error is kept.
+/// Number of bytes of the server's standard error that are kept.
 const STDERR_TAIL_BYTES: usize = 2 << 10;
-/// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
+/// How long to wait for the server's exit after its input was closed, after a request to terminate, and after a kill.
 const SHUTDOWN_GRACE: [Duration; 3] =
     [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
-/// How long the output of an ended server is still read.
+/// How long the output of an exited server is still read.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A server that is a program, in a process group of its own, which is killed when this is dropped.
+/// A server in a child process with its own process group, which is killed when this is dropped.
 pub(super) struct Stdio {
     input: Input,
     group: Arc<Mutex<Group>>,
@@ -49,16 +49,16 @@ pub(super) struct Stdio {
     said: Arc<Mutex<Vec<u8>>>,
     tail: Arc<Mutex<Vec<u8>>>,
     tasks: Vec<AbortHandle>,
-    /// Fires when the program has ended and nothing of its output is left to read.
+    /// Fires when the process has exited and its output was read to the end.
     exited: CancellationToken,
 }
 
 impl Stdio {
-    /// Starts the program.
+    /// Starts the process.
     ///
     /// # Errors
     ///
-    /// Why it does not start.
+    /// Returns the reason if the process does not start.
     pub(super) fn start(transport: &McpTransport, longest: usize, inbox: Inbox) -> Result<Stdio, String> {
         let McpTransport::Stdio { argv, env, inherit, work_dir } = transport else {
             return Err("it is not a program".to_owned());
@@ -97,7 +97,7 @@ impl Stdio {
     }
 }
 
-/// Returns the secrets in a server's variables.
+/// Returns the secrets among a server's variables.
 pub(super) fn credentials(transport: &McpTransport) -> Secrets {
     let McpTransport::Stdio { env, inherit, .. } = transport else { return Secrets::default() };
     let own = env.iter().map(|(name, value)| (name.to_string(), value.to_string()));
@@ -122,7 +122,7 @@ impl Transport for Stdio {
     }
 
     fn cancel(&self, id: u64) {
-        let params = json!({ "requestId": id, "reason": "nobody waits for the answer" });
+        let params = json!({ "requestId": id, "reason": "the request was cancelled" });
         let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
         self.input.put(notice.to_string(), None, None);
     }
@@ -156,8 +156,8 @@ impl Drop for Stdio {
     }
 }
 
-/// Reads messages until the output ends, or nothing in it can be understood. What is `said` before the first of them is
-/// kept: a program that is no server explains itself there.
+/// Reads messages until the output ends, or too many lines are invalid. Output before the first message is kept in
+/// `said`: a program that is not an MCP server explains itself there.
 async fn listen(
     stdout: Option<ChildStdout>,
     longest: usize,
@@ -169,11 +169,11 @@ async fn listen(
     let Some(mut stdout) = stdout else { return };
     let (mut lines, mut garbage, mut understood) = (Lines::new(longest), 0, false);
     let mut buffer = vec![0; 64 << 10];
-    let too_long = format!("the answer is longer than {longest} bytes");
+    let too_long = format!("the response is longer than {longest} bytes");
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
         let mut unknown = false;
         lines.push(&buffer[..count], |line| match line {
-            // What follows is not believed any more.
+            // Later lines are ignored.
             _ if garbage > MAX_INVALID_LINES || unknown => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) => match inbox.text(line) {
@@ -193,13 +193,13 @@ async fn listen(
             },
         });
         if understood {
-            // What it wrote before is the banner of a server that speaks the protocol.
+            // Output before the first message is the banner of an MCP server.
             unpoisoned(reported.lock()).clear();
         }
         let reason = if garbage > MAX_INVALID_LINES {
             format!("it writes lines that are not messages: {garbage} in a row")
         } else if unknown || lines.passed_over() > longest.saturating_mul(MAX_SKIPPED_LINE_FACTOR) {
-            format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
+            format!("it wrote a line of more than {longest} bytes that is not a response to a request")
         } else {
             continue;
         };
@@ -210,7 +210,7 @@ async fn listen(
     }
 }
 
-/// Returns the request of the client that is answered.
+/// Returns the ID of the client's request that a message answers.
 fn answered(glance: &Glance) -> Option<u64> {
     match glance {
         Glance::Answer(id) => id.as_u64(),
@@ -218,7 +218,7 @@ fn answered(glance: &Glance) -> Option<u64> {
     }
 }
 
-/// Keeps the end of what the server says on its standard error: a program whose stream is not read stops.
+/// Reads the server's standard error and keeps its end. A process blocks if this stream is not read.
 async fn drain(
     stderr: Option<impl AsyncRead + Unpin>,
     tail: Arc<Mutex<Vec<u8>>>,
@@ -232,17 +232,17 @@ async fn drain(
     }
 }
 
-/// Adds to what is kept of the end of a text.
+/// Appends to the kept end of a stream.
 fn keep(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
     let mut tail = unpoisoned(tail.lock());
     tail.extend_from_slice(bytes);
-    // One byte more shows that there was more.
+    // One additional byte shows that the text was cut.
     let surplus = tail.len().saturating_sub(STDERR_TAIL_BYTES + 1);
     tail.drain(..surplus);
 }
 
-/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. That may
-/// be the rest of a credential, which could not be recognised as one.
+/// Returns the end of a stream without the line or word that was cut at its start: the rest of a credential could not
+/// be recognized and redacted.
 fn last_words(tail: &[u8]) -> &[u8] {
     if tail.len() <= STDERR_TAIL_BYTES {
         return tail;
@@ -251,7 +251,7 @@ fn last_words(tail: &[u8]) -> &[u8] {
     end.map_or(&[], |end| &tail[end..])
 }
 
-/// Says what a program wrote instead of messages, and what it wrote last on its standard error.
+/// Describes what a process wrote instead of messages, and the end of its standard error.
 fn wrote(reported: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
     let words = |kept: &Mutex<Vec<u8>>| {
         let kept = unpoisoned(kept.lock());
@@ -263,44 +263,44 @@ fn wrote(reported: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
     }
     if !tail.is_empty() {
         message.push_str(if text.is_empty() { "" } else { "\n" });
-        message.push_str(&format!("; the last it wrote:\n{tail}"));
+        message.push_str(&format!("; its last output:\n{tail}"));
     }
     message
 }
 
-/// Waits for the end of the program, and says why the connection has ended.
+/// Waits for the exit of the process and reports why the connection has ended.
 struct Keeper {
     inbox: Inbox,
     group: Arc<Mutex<Group>>,
-    /// What it wrote to its standard output, as long as none of it was a message.
+    /// Its standard output, if none of it was a message.
     said: Arc<Mutex<Vec<u8>>>,
     tail: Arc<Mutex<Vec<u8>>>,
-    /// Fires when the output was read to its end.
+    /// Fires when standard output was read to its end.
     read: CancellationToken,
-    /// Fires when what it says on its standard error was read to its end.
+    /// Fires when standard error was read to its end.
     drained: CancellationToken,
-    /// Fires when it no longer takes input.
+    /// Fires when the process no longer accepts input.
     broken: CancellationToken,
     exited: CancellationToken,
 }
 
 impl Keeper {
     async fn keep(self, mut child: Child) {
-        // Whatever ends this task, such as the end of its runtime: nobody waits in vain.
+        // However this task ends, such as with its runtime, pending requests are notified.
         let ended = self.read.run_until_cancelled(child.wait());
         let status = match self.broken.run_until_cancelled(ended).await {
             Some(Some(status)) => status.ok(),
-            // The program has closed its output or its input: there is nothing more to say.
+            // The process has closed its output or its input: no more messages can arrive.
             Some(None) | None => match timeout(DRAIN_TIMEOUT, child.wait()).await {
                 Ok(status) => status.ok(),
                 Err(_) => None,
             },
         };
-        // Its number is free from now on, but for what is left of its group.
+        // The process ID is free from now on, except for the rest of its process group.
         unpoisoned(self.group.lock()).kill();
         let status = match status {
             None => {
-                // A process that does not even die is left to the system.
+                // A process that survives a kill is left to the system.
                 let _ = timeout(SHUTDOWN_GRACE[2], child.wait()).await;
                 None
             }
@@ -314,8 +314,8 @@ impl Keeper {
 
     fn exit_message(&self, status: Option<ExitStatus>) -> String {
         let mut reason = match status {
-            Some(status) => format!("its program ended ({status})"),
-            None => "its program closed its input or its output, and was killed".to_owned(),
+            Some(status) => format!("its process exited ({status})"),
+            None => "its process closed its input or its output, and was killed".to_owned(),
         };
         reason.push_str(&wrote(&self.said, &self.tail));
         reason
@@ -329,12 +329,12 @@ impl Drop for Keeper {
     }
 }
 
-/// Returns what to look at if a program does not start.
+/// Returns a hint for a program that does not start.
 fn hint(program: &str) -> &'static str {
     if !program.contains('/') {
-        "; is it installed, and its folder in `PATH`?"
+        "; is it installed, and its directory in `PATH`?"
     } else if Path::new(program).is_relative() {
-        "; a relative path starts at the folder that this process runs in"
+        "; a relative path starts at the current directory of this process"
     } else {
         ""
     }

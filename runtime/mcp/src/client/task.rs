@@ -1,5 +1,5 @@
-//! Calls that a server answers with a task (`io.modelcontextprotocol/tasks`): its state is polled until it is
-//! done.
+//! Calls that a server answers with a task (`io.modelcontextprotocol/tasks`): the client polls the task until it is
+//! finished.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use super::negotiation::Negotiated;
 use super::reading::Written;
 use super::session::{CallOptions, Session, protocol_violation};
 
-/// The time between two polls, if the server does not say.
+/// Poll interval, if the server does not specify one.
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The shortest and the longest time between two polls, whatever the server says.
+/// Minimum and maximum poll interval, regardless of what the server specifies.
 const POLL_INTERVAL_BOUNDS: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(30)];
-/// How long it may take to notify a server that a task is given up.
+/// Timeout of the notification that a task is cancelled.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most inputs that one task may ask for.
+/// Maximum number of inputs of one task.
 const MAX_INPUTS: usize = 100;
 
-/// A task at a server, cancelled there when this is dropped unless it is over.
+/// A task at a server. It is cancelled when this is dropped, unless it has finished.
 struct Task<'s> {
     link: &'s Connection,
     agreement: &'s Negotiated,
@@ -52,11 +52,11 @@ impl Drop for Task<'_> {
 }
 
 impl Session {
-    /// Returns the result of a task, and answers what it asks for meanwhile.
+    /// Awaits the result of a task, and provides the input that it requests.
     ///
     /// # Errors
     ///
-    /// Why there is no result. The task is cancelled.
+    /// Returns the reason if there is no result. The task is cancelled.
     pub(super) async fn finish(&self, mut state: Value, how: &CallOptions) -> Result<Value, Failure> {
         let Some(id) = state["taskId"].as_str().filter(|id| !id.is_empty()) else {
             return Err(protocol_violation("its result is a task without a `taskId`"));
@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// Answers what a task asks for. It may go on asking until it has heard the answer.
+    /// Provides the input that a task requests. The task may repeat a request until it has received the response.
     async fn answer(
         &self,
         task: &Task<'_>,
@@ -127,7 +127,7 @@ impl Session {
     }
 }
 
-/// The error of a task that has failed: the one that the call would have had.
+/// Returns the failure of a task: the error that the call would have returned.
 fn failed(error: &Value) -> Failure {
     Failure::Refused {
         code: error["code"].as_i64().unwrap_or_default(),

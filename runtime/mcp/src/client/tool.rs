@@ -26,7 +26,7 @@ use super::mcp_client::{CallPolicy, McpClient, PermitSlot};
 use super::server_requests::Question;
 use super::session::CallOptions;
 
-/// The most calls of a tool that wait for input.
+/// Maximum number of calls of a tool that wait for input.
 const MOST: usize = 64;
 
 /// A tool of an MCP server.
@@ -42,22 +42,22 @@ pub(super) struct McpTool {
 struct Running {
     answer: BoxFuture<'static, Result<Value, ToolError>>,
     questions: mpsc::Receiver<Question>,
-    /// The last question, if it is not answered yet.
+    /// The last elicitation, if it is not answered yet.
     open: Option<oneshot::Sender<Value>>,
-    /// How many answers of the caller were used.
+    /// Number of the caller's inputs that were used.
     used: usize,
-    /// The context that receives progress: that of the last time the call was made.
+    /// The context that receives progress: that of the last attempt of the call.
     ctx: Arc<Mutex<Option<ToolContext>>>,
     place: PermitSlot,
     until: Instant,
 }
 
-/// The calls of a tool that wait for input, and are cancelled when this is dropped.
+/// The calls of a tool that wait for input. They are cancelled when this is dropped.
 #[derive(Default)]
 struct Parked(BTreeMap<String, Running>);
 
 impl Parked {
-    /// Keeps a call. If there are too many, the one whose time is up first is given up.
+    /// Keeps a call. If there are too many, the call that expires first is cancelled.
     fn put(&mut self, key: String, running: Running) {
         self.sweep();
         if self.0.len() >= MOST {
@@ -69,27 +69,27 @@ impl Parked {
         self.0.insert(key, running);
     }
 
-    /// Takes a call up again.
+    /// Removes a call to resume it.
     fn take(&mut self, key: &str) -> Option<Running> {
         self.sweep();
         self.0.remove(key)
     }
 
-    /// Gives up the calls whose time is up.
+    /// Cancels the calls that have expired.
     fn sweep(&mut self) {
         let now = Instant::now();
         self.0.retain(|_, running| running.until > now);
     }
 }
 
-/// The state of a call for now.
+/// The outcome of one step of a call.
 enum Step {
     Answer(Result<Value, ToolError>),
     Question(InputRequest),
 }
 
 impl McpTool {
-    /// Creates a tool; `None` if it has another kind of call.
+    /// Creates a tool; `None` if its plan is not an MCP call.
     pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
         let ExecutionPlan::Mcp(plan) = &tool.call else { return None };
         Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
@@ -103,7 +103,7 @@ impl McpTool {
         ctx.hide(&client.credentials.now());
         let mut outcome = self.outcome(params, ctx).await;
         super::trace::describe(ctx, &self.plan.server, self.client.revision().as_deref());
-        // The token of this call may not have been there before.
+        // The call may have fetched a token that was unknown before.
         let credentials = client.credentials.now();
         ctx.hide(&credentials);
         match &mut outcome {
@@ -131,7 +131,7 @@ impl McpTool {
         loop {
             if let (Some(open), Some(response)) = (running.open.take(), inputs.get(running.used)) {
                 running.used += 1;
-                // A server that does not wait any more has answered otherwise.
+                // A server that no longer waits has already sent a response.
                 drop(open.send(response.clone()));
             }
             match step(&mut running).await {
@@ -146,7 +146,7 @@ impl McpTool {
         }
     }
 
-    /// Makes the call.
+    /// Starts the call.
     fn start(&self, arguments: Arc<Map<String, Value>>) -> Running {
         let client = Arc::clone(&self.client.0);
         let received: Arc<Mutex<Option<ToolContext>>> = Arc::default();
@@ -173,7 +173,7 @@ impl McpTool {
         Running { answer: Box::pin(response), questions, open: None, used: 0, ctx: received, place, until }
     }
 
-    /// Keeps a call until its question is answered or its time is up.
+    /// Keeps a call until its elicitation is answered or it expires.
     fn suspend(&self, key: String, running: Running) {
         let until = running.until;
         drop(unpoisoned(running.place.lock()).take());
@@ -187,7 +187,8 @@ impl McpTool {
         });
     }
 
-    /// The key that the same call has when it is made again with an answer, and that no other caller's has.
+    /// Returns the key of a call. It is the same if the call is repeated with input, and distinct for every other
+    /// caller.
     fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
         let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
         let (session, principal) = (ctx.session(), ctx.principal());
@@ -204,13 +205,13 @@ impl McpTool {
 }
 
 impl McpClient {
-    /// Returns the tools as they are now, without a lock: later changes are not noticed. What the server says about
-    /// their effects does not count. Tools that cannot be offered to a model are left out:
-    /// [`left_out`](McpClient::left_out) names them.
+    /// Returns the current tools without a lock: later changes are not detected. The server's claims about effects
+    /// are ignored. Tools that cannot be offered to a model are omitted; [`left_out`](McpClient::left_out) lists
+    /// them.
     ///
     /// # Errors
     ///
-    /// Why there is no list.
+    /// Returns an error if the list cannot be fetched.
     pub async fn tools(&self) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
         let listed = self.0.listed().await.map_err(|error| self.0.redacted(error))?;
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
@@ -219,7 +220,7 @@ impl McpClient {
     }
 }
 
-/// Goes on with a call until it has an answer or a question.
+/// Continues a call until it returns a result or an elicitation.
 async fn step(running: &mut Running) -> Step {
     poll_fn(|cx| {
         if let Poll::Ready(response) = running.answer.as_mut().poll(cx) {
@@ -236,7 +237,7 @@ async fn step(running: &mut Running) -> Step {
     .await
 }
 
-/// Returns a notice of progress as a line: `3/10 copying`.
+/// Renders a progress notification as a line: `3/10 copying`.
 pub(super) fn line(notice: &Value) -> String {
     let number = |name: &str| notice.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut line = number("progress").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the span of a call learns about calls of tools of servers, and what servers learn about the trace.
+//! Span attributes of MCP calls, and propagation of the trace context to servers.
 
 use serde_json::{Map, Value};
 use toolgen_kernel::call::context::ToolContext;
@@ -8,8 +8,8 @@ use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use super::connection::Request;
 
-/// Adds the trace to a request, in `_meta` as SEP-414 says. The context is that of the task: a call is made where its
-/// span is current.
+/// Adds the trace context to a request, in `_meta` as SEP-414 specifies. It is the context of the current task: a
+/// call runs within its span.
 pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
     let members = passed_on(None, also);
     if members.is_empty() {
@@ -23,7 +23,8 @@ pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
     }
 }
 
-/// Adds to the span of a call what the conventions for MCP say about a request: the existing span stands for it.
+/// Adds the attributes of the MCP semantic conventions to the span of a call. There is no separate span for the
+/// request.
 pub(super) fn describe(ctx: &ToolContext, server: &McpServer, revision: Option<&str>) {
     let Some(span) = ctx.span() else { return };
     let mut attributes = vec![("mcp.method.name", Attribute::Text("tools/call"))];

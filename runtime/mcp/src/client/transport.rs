@@ -1,5 +1,5 @@
-//! Starts the transport of messages to an MCP server and back: a pipe to a program, or HTTP. On a tape its messages are
-//! recorded, or played back in its place.
+//! Starts the transport to an MCP server: a pipe to a child process, or HTTP. With a cassette, messages are recorded,
+//! or replayed without a server.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use super::options::McpOptions;
 use super::stdio::Stdio;
 use super::{http, stdio};
 
-/// Starts the transport to a server, or its replacement.
+/// Starts the transport to a server, or its replay.
 ///
 /// # Errors
 ///
-/// Why it cannot be reached, and what to do about it.
+/// Returns the reason if the server cannot be reached, and what to do.
 pub(super) fn start(
     server: &McpServer,
     options: &McpOptions,
@@ -38,7 +38,7 @@ pub(super) fn start(
     }
     let (heard, known) = (end.clone(), credentials.clone());
     inbox.listen(move |message| {
-        // A server may repeat what it was given, such as a variable.
+        // A server may repeat credentials, such as a variable.
         heard.tape.0.hide_all(&known.now());
         heard.tape.0.received((&heard.alias, heard.number), message);
     });
@@ -75,7 +75,7 @@ pub(super) fn credentials(transport: &McpTransport) -> Secrets {
     }
 }
 
-/// A connection on a tape.
+/// A connection that is recorded or replayed.
 #[derive(Clone)]
 struct End {
     tape: Interceptor,
@@ -83,7 +83,7 @@ struct End {
     number: usize,
 }
 
-/// Carries messages to a server, and records them.
+/// Transport that records messages.
 struct Recorder {
     end: End,
     inner: Arc<dyn Transport>,
@@ -133,7 +133,7 @@ impl Transport for Recorder {
     }
 }
 
-/// Plays back what a server has said.
+/// Transport that replays the recorded messages of a server.
 struct Player {
     end: End,
     inbox: Inbox,

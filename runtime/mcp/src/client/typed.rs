@@ -14,12 +14,12 @@ use toolgen_kernel::engine::typed::{FromJson, TypedTool};
 
 use super::McpEngine;
 
-/// The code of a call whose tool has failed, as its server says.
+/// The code of a call whose tool has failed, as reported by its server.
 const FAILED: &str = "MCP_FAILED";
 
 impl McpEngine {
-    /// Calls a tool of a lock with arguments that the compiler has checked. The result is its structured content; without
-    /// one, `serde_json::Value` takes the text.
+    /// Calls a tool of a lock with arguments that the compiler has checked. The result is its structured content;
+    /// without structured content, `serde_json::Value` receives the text.
     ///
     /// ```ignore
     /// let orders = engine.call(shop::ShopFindOrders::new(7)).await?;
@@ -27,17 +27,18 @@ impl McpEngine {
     ///
     /// # Errors
     ///
-    /// Those of a call by a model, and also a failed result, a question of the server that no handler answers, and a
-    /// result that is not of its type.
+    /// Returns the errors of a call by a model; also an error if the result is a failure, if the server requests
+    /// input without a handler, or if the result does not match its type.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, ToolError> {
         self.call_in(arguments, &ToolContext::new("", "")).await
     }
 
-    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    /// Like [`call`](Self::call), but with a context: its token cancels the call, and its timeout and allowed hosts
+    /// apply.
     ///
     /// # Errors
     ///
-    /// As [`call`](Self::call); [`ToolError::Cancelled`] when the token fires.
+    /// As for [`call`](Self::call); [`ToolError::Cancelled`] if the token fires.
     pub async fn call_in<A: TypedTool>(
         &self,
         arguments: A,
@@ -52,10 +53,10 @@ impl McpEngine {
     }
 }
 
-/// Returns the value of a result.
+/// Converts a result to its Rust type.
 fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     if matches!(result.control, Control::NeedInput(_)) {
-        let text = "the server has a question, and nothing answers it: set `McpOptions::elicitation`";
+        let text = "the server requests input, but there is no handler: set `McpOptions::elicitation`";
         return Err(ToolError::failed_with(FAILED, text));
     }
     if result.is_error() {
@@ -63,12 +64,12 @@ fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     }
     let value = match (result.structured(), &result.structured) {
         (Ok(value), _) => value.into_owned(),
-        // A type may hold the nearest number.
+        // The type may round numbers.
         (Err(_), Structured::Json(_)) if !result.details.is_null() => result.details.clone(),
         (Err(_), _) => Value::String(result.to_text()),
     };
     T::from_json(value).map_err(|error| {
-        let text = format!("the tool ran, but its result is not of its type: {error}");
+        let text = format!("the tool ran, but its result does not match its Rust type: {error}");
         let detail = format!("{text}\nIts result: {}", result.to_text());
         ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
     })

@@ -1,4 +1,4 @@
-//! Stands for `http` in a program without that feature: servers at a URL are not reached.
+//! Replaces `http` in builds without that feature: servers with a URL are unreachable.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(super) fn start(
     _: &Credentials,
     _: Inbox,
 ) -> Result<Arc<dyn Transport>, String> {
-    Err("it is reached over HTTP: that needs the feature `http`".to_owned())
+    Err("a server over HTTP requires the feature `http`".to_owned())
 }
 
 pub(super) fn credentials<H>(_: &H, _: &Text) -> Secrets {

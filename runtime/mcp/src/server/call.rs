@@ -1,4 +1,4 @@
-//! One `tools/call`: the call through the toolbox, what it reports meanwhile, and its answer.
+//! One `tools/call`: runs the call through the toolbox, forwards its progress, and renders its result.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -23,26 +23,26 @@ use super::Served;
 use super::elicitation::ClientQuestion;
 use super::otel::RequestSpan;
 
-/// How many reports wait for a slow client before later ones are left out.
+/// Maximum number of queued progress reports for a slow client; later ones are dropped.
 const MAX_QUEUED_REPORTS: usize = 64;
 
-/// Why a client is not asked.
+/// Reason why a client is not asked.
 const NO_ELICITATION: &str =
-    "The client cannot be asked: it does not declare that it supports elicitation with forms.";
+    "The client cannot be asked: it does not declare support for elicitation with forms.";
 
-/// Why a client that was asked will not answer.
-const CLIENT_CLOSED: &str = "The client was asked and did not answer: it has closed its output.";
+/// Reason why a client that was asked cannot answer.
+const CLIENT_CLOSED: &str = "The client did not respond to the request for input: it has closed its output.";
 
-/// How long an answer waits for reports that are still being sent.
+/// How long a response waits for queued progress reports.
 const REPORT_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The caller of a request: on whose behalf, and in which session, it comes.
+/// The caller of a request: its principal and its session.
 pub(super) struct Caller {
     pub(super) principal: Option<Principal>,
     pub(super) session: Option<Session>,
-    /// Whether the request is of the era without sessions.
+    /// Whether the request uses a protocol version without sessions.
     pub(super) stands_alone: bool,
-    /// Fires when the caller sends nothing more, and so answers no question.
+    /// Fires when the caller's input has ended, so that it cannot answer elicitations.
     pub(super) gone: CancellationToken,
     /// Fires when the caller ends the session, over HTTP.
     pub(super) ended: CancellationToken,
@@ -52,7 +52,7 @@ pub(super) struct Caller {
 ///
 /// # Errors
 ///
-/// If the request itself is wrong: a tool that does not exist, or a state that was changed.
+/// Returns an error if the request itself is invalid: an unknown tool, or a forged state.
 pub(super) async fn answer(
     served: &Served,
     caller: &Caller,
@@ -80,7 +80,7 @@ pub(super) async fn answer(
     response
 }
 
-/// Calls the tool, and sends the client what it reports meanwhile if the client wants that.
+/// Calls the tool, and forwards its progress if the client requested it.
 async fn reported(
     served: &Served,
     caller: &Caller,
@@ -94,7 +94,7 @@ async fn reported(
     let (sender, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
     let updates = sender.clone();
     let turn = turn
-        // A report that finds no room is lost; the next one says more anyway.
+        // A report is dropped if the queue is full; the next one supersedes it.
         .with_on_progress(move |line| drop(sender.try_send(line)))
         .with_on_update(move |partial| drop(updates.try_send(partial.to_text())));
     let done = CancellationToken::new();
@@ -105,12 +105,12 @@ async fn reported(
         () = &mut forwarded => return call.await,
     };
     done.cancel();
-    // A client that does not read does not hold up the call for ever.
+    // A client that does not read must not delay the call forever.
     let _ = tokio::time::timeout(REPORT_DRAIN_TIMEOUT, forwarded).await;
     response
 }
 
-/// Sends reports to the client until the call is done, or the client is gone.
+/// Sends reports to the client until the call completes, or the client disconnects.
 async fn forward(
     peer: &Peer<RoleServer>,
     token: ProgressToken,
@@ -136,7 +136,7 @@ async fn forward(
     }
 }
 
-/// Calls the tool, and asks the client as often as the tool needs input.
+/// Calls the tool, and asks the client each time the tool needs input.
 async fn converse(
     served: &Served,
     caller: &Caller,
@@ -148,7 +148,7 @@ async fn converse(
     let mut brought = request.input_responses.take().unwrap_or_default();
     let was_asked = request.request_state.is_some();
     let mut response = match &request.request_state {
-        // What the client returns with is not called anew.
+        // A call that the client returns with is resumed, not started again.
         Some(state) => ClientQuestion::read(state, &request.name)?.waiting(),
         None => {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
@@ -160,12 +160,12 @@ async fn converse(
         let Some(question) = ClientQuestion::of(&response, served.client_approves) else { break };
         let reply = match question.answer_among(&brought, was_asked)? {
             Some(reply) => {
-                // One answer is for one question.
+                // An input answers only one elicitation.
                 brought.clear();
                 reply
             }
             None if !ClientQuestion::can_be_put_to(context) => {
-                // The era without sessions has an error for it, by which the client learns what to declare.
+                // Protocol versions without sessions have an error for this, which names the capability to declare.
                 return if caller.stands_alone {
                     Err(ClientQuestion::nobody())
                 } else {
@@ -178,7 +178,7 @@ async fn converse(
             None => {
                 let asked = question.ask(&context.peer, served.answer_time);
                 let asked = tokio::select! {
-                    // An answer may be the last that the client said.
+                    // A response may be the last message of the client.
                     biased;
                     asked = asked => asked,
                     () = context.ct.cancelled() => Err("Cancelled".to_owned()),
@@ -200,7 +200,7 @@ async fn converse(
     finished(&response)
 }
 
-/// Renders the answer to a call that needs no more input.
+/// Renders the result of a call that needs no more input.
 fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     if let Some(text) = mcp::refusal(response) {
         return Err(ErrorData::invalid_params(text, None));
@@ -212,7 +212,7 @@ fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     Ok(result.into())
 }
 
-/// Renders the answer to a call that needs input, with the reason why nobody is asked for it.
+/// Renders the result of a call that needs input, with the reason why it cannot be requested.
 fn refused(response: &ToolResponse, reason: &str) -> CallToolResponse {
     let text = format!("{}\n{reason}", response.text());
     CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]).into()

@@ -1,4 +1,4 @@
-//! Values of the context that clients may give: as an argument of each tool that needs one, or in `_meta` of a call.
+//! Context values that clients may set: as an argument of each tool that requires one, or in `_meta` of a call.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use toolgen_kernel::call::context_values::ContextValues;
 use toolgen_kernel::schema::shape::Kind;
 use toolgen_kernel::spec::{RequirementKind, ToolSpec};
 
-/// The key of `_meta` with an object of such values.
+/// The key of `_meta` that holds an object of such values.
 const META: &str = "io.toolgen/context";
 
-/// The longest value, in bytes: it is a key of something, and no document.
+/// Maximum length of a value, in bytes: values are identifiers, not documents.
 const LONGEST: usize = 1024;
 
 /// The names of the values.
@@ -23,7 +23,7 @@ impl ClientValues {
         ClientValues(names.into_iter().map(Into::into).collect())
     }
 
-    /// Returns the names that a tool requires, and that none of its own arguments has.
+    /// Returns the names that a tool requires, except for names of its own arguments.
     fn of<'a>(&'a self, spec: &'a ToolSpec) -> impl Iterator<Item = (&'a String, &'a str)> {
         let required = move |name: &&String| {
             let mut all = spec.requires.iter();
@@ -33,10 +33,10 @@ impl ClientValues {
         all.filter_map(move |name| Some((name, required(&name)?.message.as_str())))
     }
 
-    /// Adds the values that a tool requires to its arguments, as a list of tools shows them.
+    /// Adds the values that a tool requires to its listed arguments.
     pub(super) fn describe(&self, spec: &ToolSpec, descriptor: &mut Value) {
         for (name, message) in self.of(spec) {
-            let mut description = "Given back as an earlier call returned it.".to_owned();
+            let mut description = "The value that an earlier call returned, unchanged.".to_owned();
             if !message.is_empty() {
                 description = format!("{description} Without it: {message}");
             }
@@ -50,8 +50,8 @@ impl ClientValues {
         }
     }
 
-    /// Takes the values out of the arguments of a call, if the tool has told of them there, and from `_meta`. They are
-    /// the client's, and replace none that the program trusts.
+    /// Removes the values from the arguments of a call, if the tool lists them there, and from `_meta`. They have the
+    /// provenance of the client, and do not replace trusted values of the program.
     pub(super) fn take(
         &self,
         spec: Option<&ToolSpec>,
@@ -87,7 +87,7 @@ fn is_key(value: &Value) -> bool {
     }
 }
 
-/// Whether a tool has an argument of this name, or may have: then it is the tool's.
+/// Whether a tool has or accepts an argument of this name: then the argument belongs to the tool.
 fn has_argument(spec: &ToolSpec, name: &str) -> bool {
     match &spec.input.shape().kind {
         Kind::Object(rules) => rules.fields.iter().any(|field| field.name.as_str() == name),

@@ -1,4 +1,4 @@
-//! The descriptors of tools, each made once: what is shown of a large tool is found by many tries.
+//! Cache of tool descriptors: rendering the descriptor of a large tool takes many attempts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use rmcp::model::Tool;
 use toolgen_kernel::spec::ToolSpec;
 
-/// The descriptors that were made, by the names of the tools, with what each was made of.
+/// Rendered descriptors by tool name, each with the specification that it was rendered from.
 #[derive(Default)]
 pub(super) struct Described(Mutex<BTreeMap<String, (ToolSpec, Tool)>>);
 
 impl Described {
-    /// Returns the descriptor of a tool, which is made unless it is known.
+    /// Returns the descriptor of a tool, and renders it if it is not cached.
     pub(super) fn of<E>(
         &self,
         spec: &ToolSpec,
@@ -23,13 +23,13 @@ impl Described {
         {
             return Ok(tool.clone());
         }
-        // Not while others wait.
+        // Rendered without the lock, so that other requests do not wait.
         let tool = describe(spec)?;
         known().insert(spec.name.to_string(), (spec.clone(), tool.clone()));
         Ok(tool)
     }
 
-    /// Forgets all of them.
+    /// Removes all descriptors.
     pub(super) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

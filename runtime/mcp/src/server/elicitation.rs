@@ -1,5 +1,5 @@
-//! Questions that a call waits for: input that its tool needs, or an approval. A client is asked within the call if it
-//! has a session, and otherwise with an answer, after which it returns.
+//! Input that a call waits for: input of its tool, or an approval. In a session, the client is asked during the call.
+//! Otherwise the result requests the input, and the client calls again with it.
 
 use std::time::Duration;
 
@@ -17,26 +17,26 @@ use toolgen_kernel::call::resumption::Waited;
 use toolgen_kernel::call::{ToolCall, ToolResponse};
 use toolgen_kernel::toolbox::Toolbox;
 
-/// The key of a question whose schema has no title.
+/// The key of input whose schema has no title.
 const KEY: &str = "input";
 
-/// The argument with which a person approves.
+/// The argument that holds a person's approval.
 const APPROVE: &str = "approve";
 
-/// Who answers.
+/// Who provides the input.
 const PERSON: &str = "the person at the client";
 
-/// What a call waits for. It carries the toolbox's seal, so it can be left to the client until it returns.
+/// The state of a waiting call. It is sealed by the toolbox, so the client can hold it until it calls again.
 pub(super) struct ClientQuestion(Waited);
 
-/// What a client said.
+/// The response of a client.
 pub(super) enum ClientReply {
     Given(Value),
     Declined,
 }
 
 impl ClientQuestion {
-    /// Returns what the call waits for that the client may be asked.
+    /// Returns the input that the call waits for, if the client may be asked.
     pub(super) fn of(response: &ToolResponse, client_approves: bool) -> Option<ClientQuestion> {
         match &response.outcome {
             Err(ToolError::InputRequired(pending)) => Some(ClientQuestion(Waited::Input(pending.clone()))),
@@ -47,11 +47,11 @@ impl ClientQuestion {
         }
     }
 
-    /// Reads the state that a client returned with. Its seal is checked when the call resumes.
+    /// Parses the state that a client returned. Its seal is checked when the call resumes.
     ///
     /// # Errors
     ///
-    /// If it is not a state of a call of this tool.
+    /// Returns an error if it is not the state of a call of this tool.
     pub(super) fn read(state: &str, tool: &str) -> Result<ClientQuestion, ErrorData> {
         let pending = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
         let read = serde_json::from_str(state)
@@ -64,7 +64,7 @@ impl ClientQuestion {
         })
     }
 
-    /// Whether the state that a client returned with was changed.
+    /// Whether the state that a client returned was forged.
     pub(super) fn is_forged(error: &ToolError) -> bool {
         matches!(error.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
     }
@@ -75,14 +75,14 @@ impl ClientQuestion {
         call.via.as_ref().unwrap_or(&call.name)
     }
 
-    /// Whether the client can be asked.
+    /// Whether the client supports elicitation.
     pub(super) fn can_be_put_to(context: &RequestContext<RoleServer>) -> bool {
         let asked = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
-        // Without modes, as before revision 2025-11-25, it means forms.
+        // Without modes, as before protocol version 2025-11-25, forms are supported.
         asked.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
     }
 
-    /// The error for a client that cannot be asked.
+    /// Returns the error for a client that does not support elicitation.
     pub(super) fn nobody() -> ErrorData {
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
         let mut needed = ClientCapabilities::default();
@@ -90,7 +90,7 @@ impl ClientQuestion {
         ErrorData::missing_required_client_capability(needed)
     }
 
-    /// The question as an `elicitation/create`.
+    /// Renders the input request as `elicitation/create`.
     fn elicitation(&self) -> Result<ElicitRequestParams, String> {
         let (message, schema) = match &self.0 {
             Waited::Input(pending) => (pending.request.message.clone(), pending.request.schema.clone()),
@@ -108,12 +108,12 @@ impl ClientQuestion {
         };
         let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
         serde_json::from_value(params).map_err(|error| {
-            format!("The client was not asked, because it can be asked only for plain fields: {error}")
+            format!("The client was not asked, because elicitation supports only primitive fields: {error}")
         })
     }
 
-    /// The key of the question and its answer: the title of the schema, so that a client that knows the tool can bring
-    /// the answer along.
+    /// The key of the input: the title of its schema, so that a client that knows the tool can send the input with
+    /// the first call.
     fn key(&self) -> &str {
         let title = match &self.0 {
             Waited::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
@@ -122,11 +122,11 @@ impl ClientQuestion {
         title.unwrap_or(KEY)
     }
 
-    /// Returns the answer that sends the client away with the question.
+    /// Returns the result that requests the input.
     ///
     /// # Errors
     ///
-    /// Why the client cannot be asked this.
+    /// Returns the reason if this input cannot be requested from the client.
     pub(super) fn required(&self) -> Result<InputRequiredResult, String> {
         let request = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()?));
         let state = match &self.0 {
@@ -140,16 +140,17 @@ impl ClientQuestion {
         ))
     }
 
-    /// Asks the client of a session, and waits.
+    /// Asks the client of a session, and waits for the response.
     ///
     /// # Errors
     ///
-    /// Why there is no answer.
+    /// Returns the reason if there is no response.
     pub(super) async fn ask(&self, peer: &Peer<RoleServer>, limit: Duration) -> Result<ClientReply, String> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(self.elicitation()?));
         let options = PeerRequestOptions::with_timeout(limit);
-        let no_answer =
-            |reason: &dyn std::fmt::Display| format!("The client was asked and did not answer: {reason}");
+        let no_answer = |reason: &dyn std::fmt::Display| {
+            format!("The client did not respond to the request for input: {reason}")
+        };
         let asked =
             peer.send_request_with_option(request, options).await.map_err(|error| no_answer(&error))?;
         match asked.await_response().await {
@@ -159,12 +160,12 @@ impl ClientQuestion {
         }
     }
 
-    /// Returns the answer to this question among those a client brings, which was asked if it brings a state, too. An
-    /// approval is taken only from one that was asked: otherwise nobody has seen what it is about.
+    /// Returns the input for this call among those that a client sent. If the client also sent a state, the input was
+    /// requested. An approval is accepted only if it was requested: otherwise no person has seen the call.
     ///
     /// # Errors
     ///
-    /// If what it brings is not an answer.
+    /// Returns an error if the input is invalid.
     pub(super) fn answer_among(
         &self,
         responses: &InputResponses,
@@ -176,7 +177,7 @@ impl ClientQuestion {
         let Some(response) = responses.get(self.key()) else { return Ok(None) };
         let response: ElicitResult = serde_json::from_value(response.clone()).map_err(|error| {
             let text = format!(
-                "Invalid inputResponses: '{}' is not an answer to an elicitation: {error}",
+                "Invalid inputResponses: '{}' is not a response to an elicitation: {error}",
                 self.key()
             );
             ErrorData::invalid_params(text, None)
@@ -184,7 +185,7 @@ impl ClientQuestion {
         Ok(Some(ClientReply::of(response)))
     }
 
-    /// Goes on with the call. If the answer does not fit, the call still waits for one.
+    /// Resumes the call. If the input is invalid, the call still waits for input.
     pub(super) async fn resume(
         &self,
         toolbox: &Toolbox,
@@ -217,7 +218,7 @@ impl ClientQuestion {
         }
     }
 
-    /// The response of the call as long as it waits.
+    /// The result of the call while it waits.
     pub(super) fn waiting(&self) -> ToolResponse {
         let waiting = self.0.call();
         let call = ToolCall::new(waiting.id.as_str(), waiting.name.as_str(), Value::Null);

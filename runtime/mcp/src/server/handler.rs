@@ -1,4 +1,4 @@
-//! What `rmcp` requires of a server: one handler for each connection or session.
+//! Implements the `rmcp` server handler: one handler per connection or session.
 
 use std::pin::pin;
 use std::sync::OnceLock;
@@ -23,28 +23,28 @@ use super::client_values::ClientValues;
 use super::slots::Slot;
 use super::{Served, invalid_request};
 
-/// The prefix that distinguishes a cursor from other text.
+/// The prefix of cursors, to detect other text.
 const CURSOR: &str = "after ";
 
-/// Serves one connection, one session, or one request that stands alone.
+/// Serves one connection, one session, or one self-contained request.
 pub(super) struct Handler {
     pub(super) served: Served,
     session: Session,
     /// The principal of the session: that of its first request.
     owner: OnceLock<Option<Text>>,
     watches: AtomicBool,
-    /// Fires when the client sends nothing more, or the connection is over.
+    /// Fires when the client's input has ended, or the connection is closed.
     over: CancellationToken,
     _ends: DropGuard,
 }
 
-/// Among the extensions of a request over HTTP: fires when the client ends the session.
+/// Extension of requests over HTTP: fires when the client ends the session.
 #[derive(Clone)]
 pub(super) struct Ended(pub(super) CancellationToken);
 
 impl Handler {
     pub(super) fn new(served: Served) -> Handler {
-        /// The number of the next session, which distinguishes the sessions of a process in records.
+        /// The number of the next session, which distinguishes the sessions of a process in audit records.
         static SESSIONS: AtomicU64 = AtomicU64::new(1);
         let over = CancellationToken::new();
         Handler {
@@ -57,17 +57,16 @@ impl Handler {
         }
     }
 
-    /// Returns the token that fires when the connection is over, or once it is known that the client sends nothing
-    /// more.
+    /// Returns the token that fires when the connection is closed, or the client's input has ended.
     pub(super) fn over(&self) -> &CancellationToken {
         &self.over
     }
 
-    /// Returns who makes a request.
+    /// Returns the caller of a request.
     ///
     /// # Errors
     ///
-    /// If the session is another principal's.
+    /// Returns an error if the session belongs to another principal.
     pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let parts = context.extensions.get::<Parts>();
         let principal = parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned();
@@ -77,7 +76,7 @@ impl Handler {
         }
         let version = context.protocol_version();
         let stands_alone = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        // Over HTTP, such a request has a handler of its own, so there is nothing that it could come back to.
+        // Over HTTP, such a request has its own handler, so a session could not be resumed.
         let session = (!stands_alone || parts.is_none()).then(|| self.session.clone());
         let ended = parts.and_then(|parts| parts.extensions.get::<Ended>());
         let ended = ended.map(|Ended(token)| token.clone()).unwrap_or_default();
@@ -91,12 +90,12 @@ impl Handler {
             Some(Some(name)) => name,
             Some(None) => {
                 let text =
-                    "Invalid cursor: pass back `nextCursor` of the page before, or none for the first page";
+                    "Invalid cursor: pass `nextCursor` of the previous page, or no cursor for the first page";
                 return Err(ErrorData::invalid_params(text, None));
             }
         };
         let toolbox = self.served.tools.toolbox();
-        // Sorted by name, so that a list that changes between two pages shows no tool twice.
+        // Sorted by name, so that a list that changes between two pages lists no tool twice.
         let mut specs =
             toolbox.specs_for(caller.principal.as_ref()).filter(|spec| spec.name.as_str() > after);
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
@@ -110,7 +109,7 @@ impl Handler {
     }
 }
 
-/// Makes the descriptor of a tool.
+/// Renders the descriptor of a tool.
 fn described(spec: &ToolSpec, values: &ClientValues) -> Result<Tool, ErrorData> {
     let failed = |reason: &dyn std::fmt::Display| {
         ErrorData::internal_error(format!("The tools cannot be described: {reason}"), None)
@@ -161,7 +160,7 @@ impl rmcp::ServerHandler for Handler {
         response
     }
 
-    /// Answers what `rmcp` could not read as a request of the protocol.
+    /// Answers requests that `rmcp` could not parse as requests of the protocol.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -187,7 +186,7 @@ impl rmcp::ServerHandler for Handler {
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.served.tools.changes();
         let notifying = async {
-            // The filter may have left out the only thing there is to tell.
+            // The filter may have removed the only supported notification.
             let wanted = subscription.accepted().tools_list_changed == Some(true);
             while changes.changed().await.is_ok() {
                 if wanted && subscription.sink().notify_tool_list_changed().await.is_err() {
@@ -197,7 +196,7 @@ impl rmcp::ServerHandler for Handler {
         };
         tokio::select! {
             () = subscription.cancelled() => {}
-            // The answer tells the client that there is nothing more to come.
+            // The response tells the client that no more notifications follow.
             () = self.over.cancelled() => {}
             () = notifying => {}
         }

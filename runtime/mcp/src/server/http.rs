@@ -1,4 +1,4 @@
-//! The server over HTTP: which requests are let in, and on whose behalf.
+//! MCP server over HTTP: which requests are admitted, and for which principal.
 
 mod limits;
 mod places;
@@ -32,27 +32,27 @@ use toolgen_kernel::base::media_type::essence;
 use toolgen_kernel::call::digest::SealKey;
 use toolgen_kernel::call::principal::Principal;
 
-/// The path at which the server answers.
+/// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
-/// The header with the ID of a session.
+/// The header with the session ID.
 const SESSION: &str = "mcp-session-id";
 
 /// The names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Finds out on whose behalf a request comes.
+/// Determines the principal of a request.
 type PrincipalOf = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
 
-/// The rules for requests over HTTP.
+/// The access rules for requests over HTTP.
 #[derive(Clone, Default)]
 pub(super) struct AccessRules {
-    /// The digest of the token.
+    /// The digest of the bearer token.
     bearer: Option<[u8; 32]>,
     principal: Option<Arc<PrincipalOf>>,
     hosts: Vec<String>,
     origins: Vec<String>,
-    /// The key that seals the IDs of sessions.
+    /// The key that seals session IDs.
     key: Option<Arc<SealKey>>,
     limits: ServerLimits,
 }
@@ -74,7 +74,7 @@ impl AccessRules {
         self.bearer.is_none() && self.principal.is_none()
     }
 
-    /// Whether a request has the token, if one is demanded. The comparison takes the same time wherever two tokens differ.
+    /// Whether a request has the bearer token, if one is required. The comparison takes constant time.
     fn admits(&self, headers: &HeaderMap) -> bool {
         let Some(expected) = self.bearer else { return true };
         let given = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
@@ -85,14 +85,14 @@ impl AccessRules {
     }
 }
 
-/// The ID of a session holds a seal that says whose it is. So another principal who learns it can neither use nor end the
-/// session, nor read its stream, nor cancel its calls.
+/// A session ID holds a seal of its owner. Another principal who learns the ID thus cannot use or end the session,
+/// read its stream, or cancel its calls.
 impl AccessRules {
-    /// Puts the ID that the session has here into the headers of a request, and returns the one that its client knows.
+    /// Replaces the client's session ID in the headers of a request by the internal one, and returns the client's.
     ///
     /// # Errors
     ///
-    /// If the session is not this principal's.
+    /// Returns an error if the session belongs to another principal.
     fn owned(&self, headers: &mut HeaderMap, owner: &str) -> Result<Option<HeaderValue>, ()> {
         let Some(session_id) = headers.get(SESSION).cloned() else { return Ok(None) };
         let parts = session_id.to_str().ok().and_then(|message| message.split_once('.'));
@@ -105,7 +105,7 @@ impl AccessRules {
         Ok(Some(session_id))
     }
 
-    /// Returns the ID of a new session as its client sees it.
+    /// Returns the sealed ID of a new session for its client.
     fn sealed(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
         let id = id.to_str().ok()?;
         let seal = self.key.as_ref()?.seal(&json!([id, owner])).ok()?;
@@ -113,21 +113,21 @@ impl AccessRules {
     }
 }
 
-/// Returns the digest of a token: all have one length, and reveal nothing about the token.
+/// Returns the digest of a token: digests have the same length, and reveal nothing about the token.
 fn digest(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
 impl Server {
-    /// Answers over HTTP only requests with this bearer token. An empty token admits nobody.
+    /// Accepts HTTP requests only with this bearer token. An empty token accepts no requests.
     pub fn bearer(mut self, token: impl AsRef<str>) -> Server {
         self.gate.bearer = Some(digest(token.as_ref().as_bytes()));
         self
     }
 
-    /// Sets how to find out on whose behalf a request comes over HTTP: its calls have that principal, and its list has
-    /// the tools that the principal may call. `None` refuses the request. A middleware of the program that has to wait,
-    /// such as for a database, can leave what it found in the extensions of the request.
+    /// Sets the function that determines the principal of an HTTP request. Its calls run for that principal, and its
+    /// list holds the tools that the principal may call. `None` rejects the request. If the lookup has to wait, such
+    /// as for a database, do it in middleware and pass the result in the extensions of the request.
     pub fn principal(
         mut self,
         principal: impl Fn(&Parts) -> Option<Principal> + Send + Sync + 'static,
@@ -137,20 +137,21 @@ impl Server {
         self
     }
 
-    /// Answers requests whose `Host` is this name, in addition to the names of this machine. With a port, only at that port.
+    /// Accepts requests with this `Host`, in addition to the names of this machine. With a port, only that port is
+    /// accepted.
     pub fn allow_host(mut self, host: impl Into<String>) -> Server {
         self.gate.hosts.push(host.into());
         self
     }
 
-    /// Answers requests of web pages of this origin, such as `https://app.example.com:443`, in addition to those of this
-    /// machine. `:*` stands for any port.
+    /// Accepts requests of web pages with this origin, such as `https://app.example.com:443`, in addition to those of
+    /// this machine. `:*` matches any port.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Server {
         self.gate.origins.push(origin.into());
         self
     }
 
-    /// Returns the server as a router that answers at `/mcp`, for programs with a server of their own.
+    /// Returns the server as a router with the path `/mcp`, for programs that run their own HTTP server.
     pub fn router(self) -> Router {
         let Server { served, gate } = self;
         let hosts = LOOPBACK.iter().map(|host| (*host).to_owned());
@@ -167,21 +168,23 @@ impl Server {
         Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, admit))
     }
 
-    /// Serves clients over HTTP at an address such as `127.0.0.1:8080`, under the path `/mcp`, until the program ends.
+    /// Serves clients over HTTP at an address such as `127.0.0.1:8080`, under the path `/mcp`, until the program
+    /// ends.
     ///
     /// # Errors
     ///
-    /// If the address is taken, or is not loopback while the server admits everybody.
+    /// Returns an error if the address is in use, or is not loopback although the server has no authentication.
     pub async fn http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         let listener = TcpListener::bind(address).await;
         self.listen(listener.map_err(|error| ServeError::new(format!("cannot listen: {error}")))?).await
     }
 
-    /// As [`http`](Self::http), with a listener that the program has opened.
+    /// Like [`http`](Self::http), with a listener of the program.
     ///
     /// # Errors
     ///
-    /// If the listener has no address, or one that is not loopback while the server admits everybody.
+    /// Returns an error if the listener has no address, or its address is not loopback although the server has no
+    /// authentication.
     pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
         let failed = |error: std::io::Error| ServeError::new(format!("cannot serve: {error}"));
         let address = listener.local_addr().map_err(failed)?;
@@ -196,7 +199,7 @@ impl Server {
     }
 }
 
-/// The address itself as a `Host`, if it is one: no name can be rebound to it.
+/// Returns an address as an allowed `Host`, if it is specific: DNS rebinding does not apply to addresses.
 fn own_host(address: SocketAddr) -> Option<String> {
     match address.ip() {
         ip if ip.is_unspecified() => None,
@@ -209,11 +212,11 @@ fn own_host(address: SocketAddr) -> Option<String> {
 struct RequestGate {
     gate: AccessRules,
     sessions: Sessions,
-    /// The requests of each caller that are being answered.
+    /// The requests in flight per caller.
     shares: Arc<Shares>,
 }
 
-/// Lets a request in, with its principal.
+/// Admits a request, with its principal.
 async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Next) -> Response {
     let RequestGate { gate, sessions, shares } = &*door;
     if !gate.admits(request.headers()) {
@@ -225,7 +228,9 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     }
     let (mut owner, mut session_id) = (None, None);
     if let Some(principal) = &gate.principal {
-        let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
+        let Some(principal) = principal(&parts) else {
+            return refusal("the token does not identify a principal of this server");
+        };
         session_id = match gate.owned(&mut parts.headers, &principal.id) {
             Ok(message) => message,
             Err(()) => {
@@ -237,7 +242,7 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     }
     let session = parts.headers.get(SESSION);
     let begins = session.is_none();
-    // What the request holds itself is free again as soon as it is handled.
+    // The request's own permit is released as soon as the request is handled.
     let ends = session.filter(|_| parts.method == Method::DELETE).and_then(|id| sessions.using(id));
     if let Some(in_use) = session.and_then(|id| sessions.using(id)) {
         parts.extensions.insert(Ended(in_use.ended()));
@@ -247,7 +252,7 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
-    // `rmcp` says that the media type is wrong, or takes an odd ID for none.
+    // `rmcp` would report an invalid media type, or treat an unusual ID as missing.
     if parts.method == Method::POST
         && is_json(&parts)
         && let Some(error) = streams::no_message(&body)
@@ -262,12 +267,12 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     if let Some(place) = place {
         response = place.until_sent(response);
     }
-    // `rmcp` gives the calls of the session five seconds, and an answer that clients log as a failure.
+    // `rmcp` gives the calls of the session five seconds, and sends a response that clients log as a failure.
     if let Some(session) = ends.filter(|_| response.status() == StatusCode::ACCEPTED) {
         session.end();
         return StatusCode::NO_CONTENT.into_response();
     }
-    // `rmcp` says only that a session is required.
+    // `rmcp` reports only that a session is required.
     let plain = !response.headers().contains_key(header::CONTENT_TYPE);
     if begins
         && plain
@@ -289,7 +294,7 @@ async fn admit(State(door): State<Arc<RequestGate>>, request: Request, next: Nex
     response
 }
 
-/// Whether the body says that it is JSON.
+/// Whether the `Content-Type` is JSON.
 fn is_json(parts: &Parts) -> bool {
     let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     media_type.is_some_and(|media_type| essence(media_type) == "application/json")
@@ -300,8 +305,8 @@ fn told_wrong(error: &JsonRpcError) -> Response {
     (StatusCode::BAD_REQUEST, headers, json!(error).to_string()).into_response()
 }
 
-/// Says why a request is refused that servers may read in two ways, while hosts and origins are checked here in only
-/// one of them: a header that occurs twice, another host in the first line, an address that goes on after its brackets.
+/// Returns the reason to reject an ambiguous request. Other servers may read it differently than the checks of hosts
+/// and origins here: a duplicate header, another host in the request target, text after the brackets of an address.
 fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     let Parts { headers, uri, .. } = parts;
     let plain = |authority: &Authority| {
@@ -314,16 +319,16 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
         uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host.as_str()))
     };
     match host {
-        _ if hosts.next().is_some() => return Some((StatusCode::BAD_REQUEST, "`Host` stands twice")),
+        _ if hosts.next().is_some() => return Some((StatusCode::BAD_REQUEST, "duplicate `Host` header")),
         Some(Ok(host)) if other(&host) => {
-            return Some((StatusCode::BAD_REQUEST, "`Host` is not that of the first line"));
+            return Some((StatusCode::BAD_REQUEST, "`Host` does not match the request target"));
         }
         Some(Ok(host)) if plain(&host) => {}
         None => {}
         Some(_) => return Some((StatusCode::BAD_REQUEST, "`Host` is not a host")),
     }
     let mut origins = headers.get_all(header::ORIGIN).iter();
-    // `null` is not a URL, and allowed nowhere.
+    // `null` is not a URL, and is never allowed.
     let origin =
         origins.next().and_then(|origin| Some((origin.len(), Uri::try_from(origin.as_bytes()).ok()?)));
     let whole = |(length, origin): &(usize, Uri)| {
@@ -331,7 +336,7 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
         (scheme.len() + "://".len() + authority.as_str().len() == *length).then_some(())
     };
     let wrong = origins.next().is_some() || origin.is_some_and(|origin| whole(&origin).is_none());
-    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is not an origin, or is given twice"))
+    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is invalid or duplicate"))
 }
 
 fn refusal(text: &'static str) -> Response {

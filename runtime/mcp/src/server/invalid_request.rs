@@ -1,25 +1,25 @@
-//! The answer to a request that does not fit the protocol: which part of its parameters is wrong, or that its method is
-//! unknown. `rmcp` hands over such a request as a custom one, and does not say why.
+//! Errors for requests that violate the protocol: which parameter is invalid, or that the method is unknown. `rmcp`
+//! passes such requests as custom requests without a reason.
 
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcError, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use serde_json::Value;
 use toolgen_core::internal::closest_match;
 
-/// How much of the name of an unknown method is repeated, in characters.
+/// Maximum length of a quoted method name, in characters.
 const MAX_METHOD_CHARS: usize = 100;
 
-/// What a parameter must be.
+/// The expected type of a parameter.
 #[derive(Clone, Copy)]
 enum Type {
     Text,
     Object,
 }
 
-/// A parameter of a method: its place in `params`, its type, and whether it is required.
+/// A parameter of a method: its location in `params`, its type, and whether it is required.
 struct Parameter(&'static str, Type, bool);
 
-/// The methods of this server, with the parameters that `rmcp` insists on.
+/// The methods of this server, with the parameters that `rmcp` requires.
 const METHODS: [(&str, &[Parameter]); 6] = [
     (
         "initialize",
@@ -38,7 +38,7 @@ const METHODS: [(&str, &[Parameter]); 6] = [
     ("server/discover", &[]),
 ];
 
-/// Returns the error for a request that does not fit its method.
+/// Returns the error for a request with invalid parameters.
 pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     let Some((_, parameters)) = METHODS.iter().find(|(known, _)| *known == method) else {
         return unknown(method);
@@ -46,25 +46,22 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     let mut wrong: Vec<String> = Vec::new();
     let params = params.unwrap_or(&Value::Null);
     for Parameter(place, expected, required) in *parameters {
-        // What is missing with all around it is told once.
+        // If a parent is missing, only the parent is reported.
         let around = place.rsplit_once('/').and_then(|(around, _)| params.pointer(around));
         if !place[1..].contains('/') || around.is_some_and(Value::is_object) {
             wrong.extend(problem(place, params.pointer(place), *expected, *required));
         }
     }
     if wrong.is_empty() {
-        wrong.push("its `params` do not fit the method".to_owned());
+        wrong.push("its `params` are invalid for the method".to_owned());
     }
-    ErrorData::invalid_params(
-        format!("This is not a request of {}: {}.", Value::from(method), wrong.join("; ")),
-        None,
-    )
+    ErrorData::invalid_params(format!("Invalid request {}: {}.", Value::from(method), wrong.join("; ")), None)
 }
 
-/// Returns the error for a request whose ID another one has.
+/// Returns the error for a request with the ID of a pending request.
 pub(super) fn taken(id: &Value) -> ErrorData {
     let id: String = id.to_string().chars().take(MAX_METHOD_CHARS).collect();
-    let reason = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
+    let reason = format!("A request with the ID {id} is pending: use a unique ID for each request.");
     ErrorData::invalid_request(reason, None)
 }
 
@@ -74,31 +71,33 @@ pub(super) fn unknown(method: &str) -> ErrorData {
     let hint =
         closest_match(method, known).map(|suggestion| format!("; did you mean {}?", Value::from(suggestion)));
     let method = Value::from(method.chars().take(MAX_METHOD_CHARS).collect::<String>());
-    let reason = format!("There is no method {method} here{}", hint.unwrap_or_default());
+    let reason = format!("unknown method {method}{}", hint.unwrap_or_default());
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, reason, None)
 }
 
-/// Says what is wrong with a parameter.
+/// Describes what is wrong with a parameter.
 fn problem(location: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
     let (fits, expected) = match expected {
-        Type::Text => (given.is_some_and(Value::is_string), "a text"),
+        Type::Text => (given.is_some_and(Value::is_string), "a string"),
         Type::Object => (given.is_some_and(Value::is_object), "an object"),
     };
     let given = match given {
         _ if fits => return None,
         None | Some(Value::Null) if !required => return None,
-        None => return Some(format!("`params{}` is missing, {expected}", location.replace('/', "."))),
+        None => {
+            return Some(format!("`params{}` is missing (expected {expected})", location.replace('/', ".")));
+        }
         Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "true or false",
+        Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
-        Some(Value::String(_)) => "a text",
-        Some(Value::Array(_)) => "a list",
+        Some(Value::String(_)) => "a string",
+        Some(Value::Array(_)) => "an array",
         Some(Value::Object(_)) => "an object",
     };
     Some(format!("`params{}` must be {expected}, not {given}", location.replace('/', ".")))
 }
 
-/// Returns the answer to a body over HTTP that should begin a session but does not; `None` if it is not a request.
+/// Returns the error for an HTTP body that should start a session but does not; `None` if it is not a request.
 pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     let message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(body).ok()?;
     let error = begins(&message).err()?;
@@ -106,8 +105,8 @@ pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     Some(JsonRpcError::new(Some(request.id), error))
 }
 
-/// Whether a message may begin a connection, or why not: a session begins with `initialize`, and a request of the era
-/// without sessions describes itself.
+/// Checks whether a message may start a connection: a session starts with `initialize`, and a request without a
+/// session carries its own metadata.
 pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, ErrorData> {
     let RxJsonRpcMessage::<RoleServer>::Request(message) = message else { return Ok(false) };
     let missing = message.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28);
@@ -121,8 +120,8 @@ pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, Err
         request => {
             let (method, missing) = (Value::from(request.method()), missing.join("`, `"));
             let reason = format!(
-                "{method} came before `initialize`, which comes first. Without it, as from revision {} on, each request \
-                 has `params._meta`, in which is missing, or is not what it should be: `{missing}`.",
+                "{method} was sent before `initialize`. Without `initialize`, as of protocol version {}, each request \
+                 needs `params._meta`, where these members are missing or invalid: `{missing}`.",
                 ProtocolVersion::V_2026_07_28
             );
             Err(ErrorData::invalid_params(reason, None))

@@ -1,4 +1,4 @@
-//! The span of a request of a client, for OpenTelemetry.
+//! OpenTelemetry span of a client's request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,19 +13,19 @@ use toolgen_kernel::layers::otel::{Otel, Signals, continued, short};
 
 use super::Served;
 
-/// The codes of errors that are the client's, not the server's: they leave the status of the span unset.
+/// Error codes that the client is responsible for: they leave the status of the span unset.
 const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];
 
-/// A request to call a tool. If it is dropped without an answer, the client gave it up.
+/// A `tools/call` request. If it is dropped without a response, the client cancelled it.
 pub(super) struct RequestSpan {
     context: Context,
-    /// The open span, if the toolbox makes spans.
+    /// The open span, if the toolbox creates spans.
     open: Option<ActiveSpan>,
 }
 
 struct ActiveSpan {
     signals: Arc<Signals>,
-    /// Whether the context has a span of the request: otherwise no spans are made.
+    /// Whether the context has a span of the request: otherwise no spans are created.
     spanned: bool,
     since: Instant,
     measured: Vec<KeyValue>,
@@ -33,7 +33,7 @@ struct ActiveSpan {
 }
 
 impl RequestSpan {
-    /// Begins the span of a request. It continues the trace in `_meta` of the request, whatever the transport.
+    /// Starts the span of a request. It continues the trace in the request's `_meta`, over any transport.
     pub(super) fn begin(
         served: &Served,
         request: &CallToolRequestParams,
@@ -58,7 +58,7 @@ impl RequestSpan {
         if let Some(version) = asked.protocol_version() {
             attributes.push(KeyValue::new("mcp.protocol.version", version.to_string()));
         }
-        // Names that a client makes up are not limited: they do not name spans.
+        // Unknown tool names are unbounded, so they are not part of span names.
         let name = if known { format!("tools/call {}", request.name) } else { "tools/call".to_owned() };
         let (outer, inner) = (around.span().span_context().clone(), parent.span().span_context().clone());
         let link = (outer.is_valid() && outer != inner).then(|| Link::with_context(outer));
@@ -80,7 +80,7 @@ impl RequestSpan {
         turn.with_otel_context(self.context.clone())
     }
 
-    /// Ends the span with the answer.
+    /// Ends the span with the response.
     pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
         let spanned = self.open.as_ref().is_some_and(|open| open.spanned);
         let code = match answer {

@@ -1,4 +1,4 @@
-//! For programs that have a server of the `rmcp` crate: a toolbox as its handler.
+//! For programs with an `rmcp` server: a toolbox as its handler.
 
 use ::rmcp::ServerHandler;
 use toolgen_kernel::toolbox::Toolbox;
@@ -6,8 +6,8 @@ use toolgen_kernel::toolbox::Toolbox;
 use super::Server;
 use super::handler::Handler;
 
-/// Returns a handler that lists and calls the tools of a toolbox, for `rmcp::serve_server` and the like. One handler serves
-/// one connection, or one session.
+/// Returns a handler that lists and calls the tools of a toolbox, for `rmcp::serve_server` and similar functions. One
+/// handler serves one connection, or one session.
 ///
 /// ```no_run
 /// # async fn serve(toolbox: toolgen_runtime::Toolbox) -> Result<(), Box<dyn std::error::Error>> {
@@ -21,8 +21,8 @@ pub fn handler(toolbox: Toolbox) -> impl ServerHandler {
 }
 
 impl Server {
-    /// Returns the handler of a connection to this server, with its settings. Those for HTTP do not apply; a
-    /// [`Principal`](toolgen_kernel::Principal) in the extensions of an HTTP request is that of its calls.
+    /// Returns the handler of a connection to this server, with its settings. Settings for HTTP do not apply. A
+    /// [`Principal`](toolgen_kernel::Principal) in the extensions of an HTTP request is the principal of its calls.
     pub fn into_handler(self) -> impl ServerHandler {
         Handler::new(self.served)
     }

@@ -1,4 +1,4 @@
-//! What each caller has of something that all callers share, so that none has all of it.
+//! Shares of a common limit, so that no caller uses all of it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,26 +8,26 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolgen_kernel::base::frozen::Text;
 use toolgen_kernel::base::sync::unpoisoned;
 
-/// How many calls run at the same time, unless set.
+/// Default maximum number of concurrent calls.
 const DEFAULT_MAX_CALLS: usize = 1024;
 
-/// Returns the share of one caller, unless set: a quarter, but never so little that a single caller is slowed down.
+/// Returns the default share of one caller: a quarter, but enough not to slow down a single caller.
 pub(super) fn quarter(all: usize) -> usize {
     (all / 4).max(8)
 }
 
-/// How many of something each caller has.
+/// The number of permits that each caller holds.
 #[derive(Default)]
 pub(super) struct Shares(Mutex<BTreeMap<Text, usize>>);
 
-/// One of them. It is given back when this is dropped.
+/// A permit of a caller. It is released when this is dropped.
 pub(super) struct Share {
     shares: Arc<Shares>,
     caller: Text,
 }
 
 impl Shares {
-    /// Gives a caller one more, unless it has the most that it may have.
+    /// Returns a permit for a caller, unless the caller has reached its maximum.
     pub(super) fn take(self: &Arc<Self>, caller: Text, max: usize) -> Option<Share> {
         let mut all = unpoisoned(self.0.lock());
         let count = all.entry(caller.clone()).or_default();
@@ -51,7 +51,7 @@ impl Drop for Share {
     }
 }
 
-/// The calls that may run at the same time: of all clients, and of each principal.
+/// The limits on concurrent calls: of all clients, and per principal.
 #[derive(Clone)]
 pub(super) struct Calls {
     all: Arc<Semaphore>,
@@ -60,7 +60,7 @@ pub(super) struct Calls {
     shares: Arc<Shares>,
 }
 
-/// A call that may run.
+/// A permit to run a call.
 pub(super) struct Running {
     _one_of_all: OwnedSemaphorePermit,
     _share: Option<Share>,
@@ -83,26 +83,25 @@ impl Calls {
         self.each = Some(calls.max(1));
     }
 
-    /// Lets a call of a principal run.
+    /// Returns a permit for a call of a principal.
     ///
     /// # Errors
     ///
-    /// If too many run already.
+    /// Returns an error if a limit on concurrent calls is reached.
     pub(super) fn begin(&self, principal: Option<&Text>) -> Result<Running, ErrorData> {
         let refused = |whose: &str| {
-            let text = format!(
-                "All calls that {whose} may run at the same time are running: try again when one is done."
-            );
+            let text =
+                format!("{whose} is at the limit of concurrent calls. Retry when a call has completed.");
             ErrorData::internal_error(text, None)
         };
         let each = self.each.unwrap_or_else(|| quarter(self.most));
         let share = match principal {
             Some(id) => {
-                Some(self.shares.take(id.clone(), each).ok_or_else(|| refused("one caller of this server"))?)
+                Some(self.shares.take(id.clone(), each).ok_or_else(|| refused("This caller of the server"))?)
             }
             None => None,
         };
-        let one = Arc::clone(&self.all).try_acquire_owned().map_err(|_| refused("this server"))?;
+        let one = Arc::clone(&self.all).try_acquire_owned().map_err(|_| refused("The server"))?;
         Ok(Running { _one_of_all: one, _share: share })
     }
 }

@@ -1,5 +1,5 @@
-//! The requests and notifications of a connection over streams that are being handled: nothing more is read while there
-//! are too many.
+//! Requests and notifications of a connection over streams that are being handled. If there are too many, reading
+//! pauses.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +8,11 @@ use std::sync::{Arc, Weak};
 use rmcp::model::RequestId;
 use tokio::sync::watch;
 
-/// How many messages are handled at the same time, besides the calls that run and subscriptions, which have limits of
-/// their own.
+/// Maximum number of messages handled concurrently. Running calls and subscriptions do not count; they have their own
+/// limits.
 pub(super) const MOST: usize = 64;
 
-/// The place of a message that is being handled, until it is dropped everywhere.
+/// The slot of a message that is being handled. It is released when all clones are dropped.
 #[derive(Clone)]
 pub(super) struct Slot(Arc<Held>);
 
@@ -27,7 +27,7 @@ impl Slot {
         Slot(Arc::new(Held { handled: handled.clone(), is_free: AtomicBool::new(false) }))
     }
 
-    /// Lets another message in, although this one is handled for long: something else limits how many there are.
+    /// Releases the slot early for a long-running message, which another limit bounds.
     pub(super) fn give_back(&self) {
         self.0.give_back();
     }
@@ -47,11 +47,10 @@ impl Drop for Held {
     }
 }
 
-/// The places of one connection.
+/// The slots of one connection.
 pub(super) struct Slots {
     handled: watch::Sender<usize>,
-    /// The requests that have no answer yet; without a slot of their own if they will get none, because they were
-    /// cancelled.
+    /// The pending requests. A cancelled request gets no response and holds no slot here.
     open: HashMap<RequestId, (Option<Slot>, Weak<Held>)>,
 }
 
@@ -60,12 +59,12 @@ impl Slots {
         Slots { handled: watch::Sender::new(0), open: HashMap::new() }
     }
 
-    /// How many messages are being handled, at most [`MOST`].
+    /// Returns the number of messages being handled, at most [`MOST`].
     pub(super) fn handled(&self) -> watch::Receiver<usize> {
         self.handled.subscribe()
     }
 
-    /// Returns the place of a request, unless one with the same ID is being handled.
+    /// Returns a slot for a request, unless a request with the same ID is pending.
     pub(super) fn request(&mut self, id: &RequestId) -> Option<Slot> {
         if self.open.get(id).is_some_and(|(_, held)| held.strong_count() > 0) {
             return None;
@@ -79,12 +78,12 @@ impl Slots {
         Slot::new(&self.handled)
     }
 
-    /// Notes that a request has its answer.
+    /// Records that a request was answered.
     pub(super) fn answered(&mut self, id: &RequestId) {
         self.open.remove(id);
     }
 
-    /// Notes that a request gets no answer. Its ID stays taken while it is being handled.
+    /// Records that a request gets no response. Its ID stays in use while the request is being handled.
     pub(super) fn cancelled(&mut self, id: &RequestId) {
         if let Some((slot, _)) = self.open.get_mut(id) {
             *slot = None;

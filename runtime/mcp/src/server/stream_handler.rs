@@ -1,5 +1,4 @@
-//! The handler of a connection over streams, in which nothing waits for the client after the end of the
-//! input.
+//! Handler of a connection over streams. After the end of the input, nothing waits for the client.
 
 use std::borrow::Cow;
 
@@ -14,7 +13,7 @@ use super::handler::Handler;
 use super::invalid_request;
 use super::slots::Slot;
 
-/// How many subscriptions a connection has: a client needs one.
+/// Maximum number of subscriptions per connection; a client needs one.
 const SUBSCRIPTIONS: usize = 16;
 
 /// The handler of a connection over streams.
@@ -41,7 +40,7 @@ impl Service<RoleServer> for Connected {
         let slot = context.extensions.get::<Slot>().cloned();
         let response = async {
             let response = Service::handle_request(&self.handler, request, context).await;
-            // `rmcp` says nothing but the name of a method that the protocol has and this server has not.
+            // `rmcp` reports only the name of a protocol method that this server does not support.
             let is_unknown =
                 |error: &ErrorData| error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method;
             response
@@ -52,15 +51,16 @@ impl Service<RoleServer> for Connected {
         }
         let Ok(_subscribed) = self.subscriptions.try_acquire() else {
             let reason =
-                format!("This connection has {SUBSCRIPTIONS} subscriptions, and gets no more: cancel one.");
+                format!("This connection is at its limit of {SUBSCRIPTIONS} subscriptions. Cancel one.");
             return Err(ErrorData::invalid_request(reason, None));
         };
         slot.iter().for_each(Slot::give_back);
         tokio::select! {
-            // A subscription that is open ends by itself.
+            // An open subscription ends by itself.
             biased;
             response = response => response,
-            // After the input, `rmcp` sends no notification, so the one that opens a subscription waits in vain.
+            // After the end of the input, `rmcp` sends no notifications, so a new subscription would never be
+            // acknowledged.
             () = self.handler.over().cancelled() => Err(ErrorData::internal_error("The client closed its output.", None)),
         }
     }

@@ -1,4 +1,4 @@
-//! The transport over a pair of streams: one message per line, and an answer to each line that is not one.
+//! Transport over a pair of streams: one message per line, and an error response to each invalid line.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,40 +23,40 @@ use toolgen_kernel::base::lines::{Glance, Line, Lines};
 use super::invalid_request;
 use super::slots::{self, Slots};
 
-/// The longest message that is read, in bytes.
+/// Maximum size of a message, in bytes.
 pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
-/// How many messages wait for a client that does not read before nothing more is read from it.
+/// Maximum number of messages that a client has not read; reading from the client pauses at this limit.
 const MAX_UNREAD_MESSAGES: usize = 1024;
 
-/// How many bytes wait for such a client.
+/// Maximum number of bytes that a client has not read.
 const UNREAD_BYTES: usize = MAX_MESSAGE_BYTES;
 
-/// How much is read at once, in bytes.
+/// Number of bytes per read.
 const CHUNK: usize = 8 << 10;
 
 type Received = RxJsonRpcMessage<RoleServer>;
 type Sent = TxJsonRpcMessage<RoleServer>;
 
-/// Reads and writes messages. The transport of `rmcp` skips what is not JSON, and its sender waits forever.
+/// Reads and writes messages. The transport of `rmcp` skips invalid JSON without a response.
 pub(super) struct Streams<R, W> {
     input: R,
     chunk: Box<[u8]>,
     lines: Lines,
     received: VecDeque<LineKind>,
-    /// The answer to a line that is not a message, while it is being sent; meanwhile nothing is read.
+    /// The response to an invalid line, while it is being sent; reading pauses meanwhile.
     refusing: Option<BoxFuture<'static, io::Result<()>>>,
     /// `None` once it is closed.
     output: Arc<Mutex<Option<W>>>,
     unread: watch::Sender<Waiting>,
     slots: Slots,
-    /// Whether a message has begun the session, or a request stood alone.
+    /// Whether a message has started the session, or a request was self-contained.
     initialized: bool,
     /// Fires when the input ends.
     ended: CancellationToken,
 }
 
-/// What waits for the output.
+/// Amount of unwritten output.
 #[derive(Default)]
 struct Waiting {
     messages: usize,
@@ -85,10 +85,10 @@ impl Drop for Unread {
     }
 }
 
-/// What a line is.
+/// Classification of a line.
 enum LineKind {
     Message(Box<Received>),
-    /// Not a message: the answer to its sender.
+    /// Not a message: the error response for its sender.
     Refused(Box<Sent>),
 }
 
@@ -97,8 +97,8 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Creates a transport that fires a token when its input ends. `rmcp` answers open requests before it ends a
-    /// connection, and waits seconds for that; calls that wait for the client would wait all that time for nothing.
+    /// Creates a transport that fires a token when its input ends. `rmcp` waits for seconds for pending requests
+    /// before it closes a connection; calls that wait for the client cannot complete in that time.
     pub(super) fn new(input: R, output: W, ended: CancellationToken) -> Streams<R, W> {
         Streams {
             input,
@@ -114,7 +114,7 @@ where
         }
     }
 
-    /// Writes a message. It waits as the bytes that it is, whose number is known.
+    /// Writes a message. It is queued in serialized form, so that its size is known.
     fn write(&self, message: &Sent) -> BoxFuture<'static, io::Result<()>> {
         let line = serde_json::to_vec(message);
         let unread = Unread::new(&self.unread, line.as_ref().map_or(0, Vec::len));
@@ -130,8 +130,8 @@ where
         })
     }
 
-    /// Waits until there is room for another message and its answer: whoever asks and does not read, or asks faster
-    /// than can be answered, would fill the memory.
+    /// Waits until there is room for another message and its response. Otherwise a client that does not read, or that
+    /// sends faster than requests are answered, would exhaust the memory.
     fn room(&self) -> impl Future<Output = ()> + Send + use<R, W> {
         let (mut unread, mut handled) = (self.unread.subscribe(), self.slots.handled());
         async move {
@@ -142,7 +142,7 @@ where
         }
     }
 
-    /// Lets a message in, or says why not.
+    /// Admits a message, or returns the reason to reject it.
     #[expect(clippy::result_large_err, reason = "it is sent as it is")]
     fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
         if !self.initialized {
@@ -201,7 +201,7 @@ where
         self.write(&message)
     }
 
-    /// Nothing is lost if the future is dropped: what was read is kept, and an answer goes on where it stopped.
+    /// This future is cancel safe: read bytes are kept, and a partially written response is continued.
     async fn receive(&mut self) -> Option<Received> {
         loop {
             if let Some(refusing) = &mut self.refusing {
@@ -247,20 +247,21 @@ where
     }
 }
 
-/// Reads a line; `None` if there is nothing to do about it.
+/// Parses a line; `None` if it can be ignored.
 fn hear(line: Line<'_>) -> Option<LineKind> {
     let line = match line {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => line,
         Line::TooLong(glance) => {
-            let reason = format!("The message has more than {MAX_MESSAGE_BYTES} bytes: send less at once.");
+            let reason =
+                format!("The message has more than {MAX_MESSAGE_BYTES} bytes. Send less data per message.");
             return refused(glance, ErrorData::invalid_request(reason, None));
         }
     };
     if let Some((glance, error)) = unreadable(line) {
         return refused(glance, error);
     }
-    // The codec passes over notifications that the protocol does not have.
+    // The codec skips notifications that the protocol does not define.
     decoded(line).ok().flatten().map(|message| LineKind::Message(Box::new(message)))
 }
 
@@ -271,12 +272,12 @@ fn decoded(line: &[u8]) -> Result<Option<Received>, JsonRpcMessageCodecError> {
     JsonRpcMessageCodec::<Received>::default().decode(&mut bytes)
 }
 
-/// Says why a line is not a message, and what it seems to be; `None` if it is one.
+/// Returns why a line is not a message, and what it seems to be; `None` if it is a message.
 fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
     let glance = Glance::at(line);
     if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
-        // `rmcp` reads it as a notification, which nobody answers.
-        let reason = "The `id` of a request is a text or a whole number of at most 64 bits.";
+        // `rmcp` treats it as a notification, which has no response.
+        let reason = "The `id` of a request must be a string or an integer of at most 64 bits.";
         return Some((glance, ErrorData::invalid_request(reason, None)));
     }
     if decoded(line).is_ok() {
@@ -284,22 +285,22 @@ fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
     }
     Some(match serde_json::from_slice::<Value>(line) {
         Ok(Value::Array(_)) => {
-            let reason = "A batch is not a message: send each message on a line of its own.";
+            let reason = "A batch is not a message: send each message on its own line.";
             (Glance::Unknown(None), ErrorData::invalid_request(reason, None))
         }
         Ok(_) => {
-            let reason = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
-                `params` that fit the method.";
+            let reason = "This is not a valid JSON-RPC 2.0 message: a request has `jsonrpc`, `id`, `method` and \
+                optional `params` that are valid for the method.";
             (glance, ErrorData::invalid_request(reason, None))
         }
         Err(error) => {
-            let reason = format!("This is not readable JSON: {error}. Send one message a line, as UTF-8.");
+            let reason = format!("Invalid JSON: {error}. Send one message per line, in UTF-8.");
             (glance, ErrorData::parse_error(reason, None))
         }
     })
 }
 
-/// Returns the answer to a body over HTTP that is not a message; `None` if it is one, or nobody waits for an answer.
+/// Returns the error for an HTTP body that is not a message; `None` if it is a message, or no response is expected.
 pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
     match unreadable(body.trim_ascii())? {
         (Glance::Answer(_) | Glance::Request(None), _) => None,
@@ -310,14 +311,14 @@ pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
     }
 }
 
-/// Tells the sender of a line why it is not a message; or, if it seems to answer a question, tells whoever asked it.
+/// Reports an invalid line to its sender; or, if it seems to be a response, to the caller that waits for it.
 fn refused(glance: Glance, reason: ErrorData) -> Option<LineKind> {
     match glance {
         Glance::Answer(id) => {
             let error = JsonRpcError::new(request_id(id), reason);
             Some(LineKind::Message(Box::new(JsonRpcMessage::Error(error))))
         }
-        // A notification is not answered, even if it is wrong.
+        // A notification is not answered, even if it is invalid.
         Glance::Request(None) => None,
         Glance::Odd => refused(Glance::Unknown(None), reason),
         Glance::Request(id) | Glance::Unknown(id) => {

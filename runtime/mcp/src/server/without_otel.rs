@@ -1,4 +1,4 @@
-//! Stands for `otel` in a program without that feature.
+//! Replaces `otel` in builds without that feature.
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};

@@ -84,7 +84,7 @@ fn agent_naming_a_non_agent_tool_is_an_error() {
     assert_eq!(
         engines.tools_from(tools).err().unwrap().to_string(),
         "these tools cannot run:\n`a`: the agent has no tool `cuont` (did you mean `count`?), `b`: it may name tools of \
-         its list that are not agents, and those given by `AgentEngine::tools`"
+         its list that are not agents, and tools added with `AgentEngine::tools`"
     );
 }
 

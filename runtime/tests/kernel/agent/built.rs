@@ -81,7 +81,7 @@ fn sub_agent_gets_no_sub_agents() {
     let inner = || says("inner").build().unwrap();
     let refused =
         says("outer").tools(Registry::builder().add(inner()).seal().unwrap().iter().cloned()).build();
-    assert_eq!(refused.unwrap_err().to_string(), "a sub-agent may not have sub-agents: helper");
+    assert_eq!(refused.unwrap_err().to_string(), "a sub-agent cannot have sub-agents: helper");
 
     /// Hides what it holds.
     struct Wrapper(SubAgentTool);

@@ -1,4 +1,4 @@
-//! What a client does with a server that keeps to the protocol.
+//! The client with a server that follows the protocol.
 
 use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan};
@@ -6,7 +6,7 @@ use toolgen_runtime::{AgentTool, DynamicTool, ExecutionPlan};
 use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
 
-/// A tool that is not locked, as data.
+/// Returns a tool without a lock, as data.
 pub(crate) fn tool(server: &Frozen<McpServer>, name: &'static str) -> Tool {
     let any = json!({"type": "object", "additionalProperties": true});
     let spec = DynamicTool::builder(name, "Does.").schema(&any).spec().unwrap();
@@ -46,7 +46,7 @@ fn both_protocol_versions_work() {
             assert_eq!(tools[0].spec().name.as_str(), "hostile__echo");
             client.close().await;
         }
-        // One that has another revision than when it was locked.
+        // A server with another protocol version than when it was locked.
         for (locked, words, revision) in [
             ("2026-07-28", "legacy", "2025-11-25"),
             ("2025-06-18", "modern", "2026-07-28"),
@@ -57,7 +57,7 @@ fn both_protocol_versions_work() {
             assert_eq!(client.revision().as_deref(), Some(revision), "{locked} {words}");
         }
         let error = McpClient::connect(server("legacy 1999-01-01"), options()).await.unwrap_err();
-        assert!(error.to_string().contains("speaks revision `1999-01-01`"), "{error}");
+        assert!(error.to_string().contains("uses protocol version `1999-01-01`"), "{error}");
     });
 }
 
@@ -73,11 +73,11 @@ fn unsupported_version_falls_back_after_its_timeout() {
         assert_eq!(error.code(), "MCP_UNREACHABLE");
         assert!(error.to_string().contains("did not answer the handshake"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(3));
-        // Of little time, the probe leaves a part.
+        // The probe uses only a part of a short timeout.
         let little = options().connect_timeout(Duration::from_secs(2));
         let client = McpClient::connect(server("legacy mute"), little).await.unwrap();
         assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
-        // Of a server whose revision is known, nothing is asked twice.
+        // A server with a known protocol version is not probed.
         let known = McpServer { revision: "2025-06-18".into(), ..server("legacy mute") };
         let start = Instant::now();
         let client = McpClient::connect(known, options()).await.unwrap();
@@ -89,11 +89,11 @@ fn unsupported_version_falls_back_after_its_timeout() {
 #[test]
 fn tool_list_is_paginated() {
     run(async {
-        // Some servers end with an empty cursor, and begin again when they get it.
+        // Some servers end with an empty cursor, and restart the list if it is requested.
         for words in ["legacy paged", "modern paged", "legacy again", "modern again"] {
             assert_eq!(connect(words).await.list_tools().await.unwrap().len(), 3, "{words}");
         }
-        for (words, reason) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {
+        for (words, reason) in [("legacy circle", "sent twice"), ("legacy endless", "more than 256 pages")] {
             let error = connect(words).await.list_tools().await.unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         }
@@ -167,9 +167,9 @@ fn cancellation_is_sent_to_the_server() {
                 assert!(tokio::time::timeout(Duration::from_millis(200), silent).await.is_err());
             }
             let dropped = Instant::now();
-            eventually("the server hears of it", async || told(&client, "cancelled").await != "[]").await;
+            eventually("the server is notified", async || told(&client, "cancelled").await != "[]").await;
             assert!(dropped.elapsed() < Duration::from_millis(500));
-            // One whose answer came is not cancelled.
+            // A request with a response is not cancelled.
             let received: Vec<Value> = serde_json::from_str(&told(&client, "cancelled").await).unwrap();
             assert_eq!(received.len(), 1);
         }
@@ -188,16 +188,20 @@ fn progress_reaches_the_caller() {
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let received = Arc::clone(&lines);
         let turn = turn().with_on_progress(move |line| received.lock().unwrap().push(line));
-        // Longer than the server may be silent.
+        // In total longer than the idle timeout.
         let arguments = json!({"steps": 5, "ms": 150});
         let response = toolbox.call(ToolCall::new("1", "progress", arguments), &turn).await;
         assert_eq!(response.text(), "done");
         assert_eq!(lines.lock().unwrap().first().map(String::as_str), Some("1/5 copied"));
         assert_eq!(lines.lock().unwrap().len(), 5);
         let response = toolbox.call(ToolCall::new("2", "silence", json!({})), &turn).await;
-        assert!(response.text().contains("said nothing for 400ms"), "{}", response.text());
+        assert!(
+            response.text().contains("sent neither a result nor progress for 400ms"),
+            "{}",
+            response.text()
+        );
         assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
-        // However lively: there is a last moment.
+        // Progress does not extend the total timeout.
         let short = McpServer {
             call_timeout: Some(Duration::from_millis(500)),
             ..crate::mcp::support::server("legacy")
@@ -252,7 +256,7 @@ fn response_content_becomes_the_result() {
         let response = call("refuse", json!({})).await;
         assert_eq!(response.text(), "Invalid arguments: `n` must be even");
         let response = call("break", json!({})).await;
-        assert_eq!(response.text(), "the MCP server `hostile` refuses `break`: out of order (-32603)");
+        assert_eq!(response.text(), "the MCP server `hostile` rejects `break`: out of order (-32603)");
         let response = call("unknown", json!({})).await;
         assert!(response.text().contains("unknown tool"), "{}", response.text());
         let image = json!([{"type": "image", "data": "AQ==", "mimeType": "image/png"}]);
@@ -261,7 +265,7 @@ fn response_content_becomes_the_result() {
     });
 }
 
-/// The numbers of the processes of a server: its own, and that of one it has started.
+/// Returns the process IDs of a server: its own, and that of its child process.
 async fn processes(client: &McpClient) -> Vec<Value> {
     let numbers: Vec<Value> = serde_json::from_str(&told(client, "processes").await).unwrap();
     assert!(numbers.iter().all(runs));
@@ -277,7 +281,7 @@ fn dropped_client_leaves_no_process() {
             drop(client);
             eventually("all have ended", async || !numbers.iter().any(runs)).await;
         }
-        // Nor does one that is dropped in the middle of a call, or with the runtime.
+        // A client that is dropped during a call, or with the runtime, leaves no process either.
         let client = connect("legacy").await;
         let numbers = processes(&client).await;
         let waiting = tokio::spawn({

@@ -1,4 +1,4 @@
-//! Messages that are recorded, and servers that are played without being started.
+//! Recorded messages, and replay without a server.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -9,7 +9,7 @@ use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, options, run, server};
 use crate::prelude::*;
 
-/// The same server, which nobody can start.
+/// Returns the same server with a program that cannot be started.
 fn missing(server: McpServer) -> McpServer {
     let transport = McpTransport::Stdio {
         argv: vec![Text::from("/nowhere/there-is-no-such-program")].into(),
@@ -57,8 +57,8 @@ fn cassette_plays_without_starting_the_server() {
     });
 }
 
-/// Whether a client that is closed at once has asked for news by then is a matter of luck, when it is recorded and when it is
-/// played.
+/// Whether a client that is closed immediately has subscribed to changes is a race, both when recording and when
+/// replaying.
 #[test]
 fn background_requests_may_be_missing() {
     run(async {
@@ -137,7 +137,7 @@ fn questions_and_progress_are_replayed() {
         let client = McpClient::connect(missing(declaring()), handling().cassette(&played)).await.unwrap();
         assert_eq!(ask(&client).await, first);
         played.finish().unwrap();
-        // The program was asked again, by the cassette.
+        // The replay called the handler again.
         assert_eq!(answered.load(Ordering::SeqCst), 2);
 
         let progress = async |cassette: &Cassette, server: McpServer| {

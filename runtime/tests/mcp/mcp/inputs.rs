@@ -1,4 +1,4 @@
-//! What a server asks of its client.
+//! Requests of a server to its client.
 
 use toolgen_runtime::BoxFuture;
 use toolgen_runtime::layers::control::{InputHandler, InputQuestion, InputReply};
@@ -35,7 +35,7 @@ fn handling() -> McpOptions {
             Ok(json!({"role": "assistant", "by": asked.server.as_str()}))
         })
         .elicitation(|asked: McpServerRequest| async move {
-            // Longer than the server may be silent.
+            // Longer than the idle timeout.
             tokio::time::sleep(Duration::from_millis(300)).await;
             Ok(json!({"action": "accept", "content": asked.params["message"]}))
         })
@@ -61,7 +61,7 @@ fn program_handlers_answer_server_requests() {
     });
 }
 
-/// Answers each question with what it asks for.
+/// Answers each elicitation with the requested input.
 struct Person;
 
 impl InputHandler for Person {
@@ -79,7 +79,7 @@ impl InputHandler for Person {
 }
 
 fn asking(words: &str) -> Registry {
-    // A call that waits for input takes nobody's place.
+    // A call that waits for input holds no concurrency permit.
     let server =
         McpServer { idle_timeout: Some(Duration::from_millis(200)), concurrency: 1, ..declaring(words) };
     let engines = Engines::new().with(McpEngine::with_options(options()));
@@ -105,7 +105,7 @@ fn question_becomes_an_input_request() {
             let toolbox = Toolbox::builder(&asking(words)).input_handler(Person).build().unwrap();
             let response = toolbox.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
             assert_eq!(response.text(), message);
-            // It was the same call all the time, not three of them; without a handshake, each answer is a call.
+            // It was one call all the time, not three; without a handshake, each input is a call.
             let calls = toolbox.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
             assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
         }
@@ -135,7 +135,7 @@ fn call_waits_for_later_input() {
 #[test]
 fn unanswered_question_is_declined() {
     run(async {
-        // Two calls at the same time: whose question it is, nobody knows.
+        // With two concurrent calls, the call that an elicitation belongs to is unknown.
         let client = McpClient::connect(declaring("legacy"), options()).await.unwrap();
         let message = call(&client, "ask", json!({})).await.unwrap();
         assert_eq!(message, r#"{"action":"decline"} {"action":"decline"}"#);

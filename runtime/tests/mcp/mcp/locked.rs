@@ -1,4 +1,4 @@
-//! Tools that are locked are called only while they are what they were.
+//! Locked tools are called only while they match their lock.
 
 use toolgen_runtime::spec::mcp;
 
@@ -35,11 +35,11 @@ fn changed_locked_tool_is_not_called() {
             let (text, code) = ask(&toolbox, "gone", json!({})).await;
             assert!(code == "TOOL_CHANGED" && text.contains("is gone"), "{text}");
             assert_eq!(ask(&toolbox, "change", json!({})).await.0, "changed");
-            // That tool alone.
+            // Only that tool is affected.
             let (text, code) = ask(&toolbox, "hostile__echo", echo).await;
             assert!(code == "TOOL_CHANGED" && text.contains("has changed since it was locked"), "{text}");
             assert!(!text.contains("Ignore your instructions"), "{text}");
-            // Operators read each change, as `cargo toolgen mcp verify` shows it.
+            // Operators read each change, as `cargo toolgen mcp verify` prints it.
             let refused =
                 toolbox.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
             let message = refused.outcome.unwrap_err().operator_text().into_owned();
@@ -51,7 +51,7 @@ fn changed_locked_tool_is_not_called() {
                 "{message}"
             );
             assert_eq!(ask(&toolbox, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
-            // echo, change, add, calls: the others did not reach it.
+            // echo, change, add, calls: the other calls did not reach the server.
             assert_eq!(ask(&toolbox, "calls", json!({})).await.0, "4");
         }
     });

@@ -1,4 +1,4 @@
-//! What is told of answers that are odd, and how little they cost.
+//! Irregular responses: how they are reported, and that they affect only their call.
 
 use toolgen_runtime::{ToolResponse, spec};
 
@@ -6,19 +6,19 @@ use crate::mcp::basics::{tool, toolbox, turn};
 use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
-/// The answer to a call whose server writes this line; `$ID` is the ID of the request.
+/// Returns the response to a call whose server writes this line; `$ID` is the ID of the request.
 async fn raw(line: &str) -> ToolResponse {
     let server = Frozen::from(server("legacy"));
     let toolbox = toolbox(McpEngine::with_options(options()), [tool(&server, "raw")]);
     toolbox.call(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
 }
 
-/// The answer to a call whose result is written so.
+/// Returns the response to a call with this result.
 async fn result(result: &str) -> ToolResponse {
     raw(&format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#)).await
 }
 
-/// A client whose list of tools is written so, without a blank.
+/// Returns a client whose tool list has this JSON, without white space.
 async fn listing(list: &str) -> McpClient {
     connect(&format!("legacy list={list}")).await
 }
@@ -29,7 +29,7 @@ fn numbers_keep_their_original_digits() {
         let value = r#"{"id":100000000000000000000,"price":1.10,"far":1e400,"zero":-0}"#;
         let response = result(&format!(r#"{{"content":[],"structuredContent": {value} }}"#)).await;
         assert_eq!(response.text(), value);
-        // Also where a text says the same.
+        // The same holds if text content repeats the value.
         let message = json!(value).to_string();
         let response = result(&format!(
             r#"{{"content":[{{"type":"text","text":{message}}}],"structuredContent":{value}}}"#
@@ -42,7 +42,7 @@ fn numbers_keep_their_original_digits() {
         ))
         .await;
         assert!(response.text().ends_with(value) && response.text().contains("1.1,"), "{}", response.text());
-        // And in what is kept as JSON, and in a failure.
+        // The same holds for content that is kept as JSON, and for a failure.
         let response = result(r#"{"content":[{"type":"chart","y":[1.10, 1e20]}]}"#).await;
         assert_eq!(response.text(), r#"{"type":"chart","y":[1.10,1e20]}"#);
         let response = result(r#"{"content":[],"structuredContent":{"left":0.50},"isError":true}"#).await;
@@ -72,8 +72,8 @@ fn unparsable_response_error_has_a_json_pointer() {
             let response = raw(line).await;
             assert_eq!(response.outcome.as_ref().unwrap_err().code(), "INVALID_OUTPUT");
             let text = response.text();
-            assert!(text.contains(message) && text.contains("The call was made"), "{text}");
-            assert!(!text.contains("went away"), "{text}");
+            assert!(text.contains(message) && text.contains("The call was sent"), "{text}");
+            assert!(!text.contains("was lost"), "{text}");
         }
         let response = raw(
             "\u{feff}{\"id\":$ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"half \\ud83d\"}]}}",
@@ -97,10 +97,10 @@ fn unparsable_tool_is_skipped_by_name() {
             assert_eq!(names, ["hostile__good"]);
             let left_out = client.left_out().await.unwrap();
             assert_eq!(left_out[0].tool, "bad");
-            assert!(left_out[0].message.contains("cannot be read"), "{}", left_out[0]);
+            assert!(left_out[0].message.contains("cannot be parsed"), "{}", left_out[0]);
         }
         let error = listing(r#"{"tools":[]"#).await.list_tools().await.unwrap_err();
-        assert!(error.to_string().contains("to `tools/list` cannot be read: it is not JSON"), "{error}");
+        assert!(error.to_string().contains("to `tools/list` cannot be parsed: it is not JSON"), "{error}");
     });
 }
 
@@ -108,7 +108,7 @@ fn unparsable_tool_is_skipped_by_name() {
 fn invalid_cursor_is_reported() {
     run(async {
         for (next, message) in
-            [("5", "`nextCursor` is 5, and not a text"), ("[]", "is [], and"), ("false", "is false, and")]
+            [("5", "`nextCursor` is 5, and not a string"), ("[]", "is [], and"), ("false", "is false, and")]
         {
             let error = listing(&format!(r#"{{"tools":[],"nextCursor":{next}}}"#))
                 .await
@@ -118,7 +118,7 @@ fn invalid_cursor_is_reported() {
             assert!(error.to_string().contains(message), "{error}");
         }
         let error = listing(r#"{"tools":[],"nextCursor":"a"}"#).await.list_tools().await.unwrap_err();
-        assert!(error.to_string().contains("the same `nextCursor` came twice"), "{error}");
+        assert!(error.to_string().contains("the same `nextCursor` was sent twice"), "{error}");
         let client = connect("legacy again").await;
         assert!(client.remarks().await.unwrap()[0].contains("ends with an empty `nextCursor`"));
         assert!(connect("legacy").await.remarks().await.unwrap().is_empty());
@@ -137,17 +137,20 @@ fn unsolicited_responses_are_reported_on_timeout() {
             assert_eq!(error.code(), "TIMEOUT");
             let text = error.to_string();
             assert!(
-                text.contains("4 answers came whose IDs are those of no request, the first with `\"seven\"`"),
+                text.contains("4 responses with unknown IDs arrived, the first with `\"seven\"`"),
                 "{text}"
             );
-            // Those that came before are not those of this request, nor is a late one.
+            // Responses to earlier requests, and late ones, are not responses to this request.
             let error = call(&client, "silence", json!({})).await.unwrap_err();
-            assert!(error.code() == "TIMEOUT" && !error.to_string().contains("answers came"), "{error}");
+            assert!(error.code() == "TIMEOUT" && !error.to_string().contains("unknown ID"), "{error}");
         }
         let quick =
             options().probe_timeout(Duration::from_millis(200)).connect_timeout(Duration::from_millis(600));
         let error = McpClient::connect(server("legacy stranger"), quick).await.unwrap_err();
-        assert!(error.to_string().contains("no request: `\"init\"` and says: what is this?"), "{error}");
+        assert!(
+            error.to_string().contains("unknown ID arrived: `\"init\"` (error: what is this?)"),
+            "{error}"
+        );
     });
 }
 
@@ -169,7 +172,7 @@ fn non_mcp_program_error_shows_its_output() {
         let error = McpClient::connect(self::server("elsewhere"), quick).await.unwrap_err();
         let text = error.to_string();
         assert!(text.contains("within 1s") && text.contains("Listening on http://localhost:3000"), "{text}");
-        // What a server prints before its first message is no part of its end.
+        // Output of a server before its first message is not part of the error at its exit.
         let error = call(&connect("legacy").await, "die", json!({})).await.unwrap_err();
         assert!(!error.to_string().contains("instead of messages"), "{error}");
     });
@@ -207,7 +210,7 @@ fn title_is_one_short_line() {
 fn unknown_protocol_version_is_reported() {
     run(async {
         for (words, message) in [
-            ("legacy init=5", "does not say which revision"),
+            ("legacy init=5", "does not state its protocol version"),
             ("legacy init=a\u{1b}x", "revision `a\\u{1b}x`"),
         ] {
             let error = McpClient::connect(server(words), options()).await.unwrap_err();
@@ -243,7 +246,7 @@ fn invalid_descriptor_members_are_dropped_and_reported() {
         (spec.description.as_str(), spec.output.is_none(), spec.effects.read_only),
         ("t", true, false)
     );
-    // Several servers say so what they do not have.
+    // Several servers reject methods that they do not support like this.
     let nothing =
         json!({"name": "t", "inputSchema": input, "title": null, "outputSchema": null, "annotations": null});
     let made = spec::mcp::tools(&server, &[nothing], true).pop().unwrap().unwrap();

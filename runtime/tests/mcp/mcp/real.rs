@@ -1,5 +1,5 @@
-//! Servers that others wrote. They are installed by `.ci/run`, below the folder that `TOOLGEN_MCP_SERVERS` names: those
-//! of npm in `node_modules`, those of PyPI in `bin`. Without it they are skipped.
+//! Servers of other projects. `.ci/run` installs them in the directory that `TOOLGEN_MCP_SERVERS` names: those of npm
+//! in `node_modules`, those of PyPI in `bin`. Without the variable, they are skipped.
 
 use toolgen_runtime::ToolResponse;
 use toolgen_runtime::spec::mcp;
@@ -9,7 +9,7 @@ use crate::mcp::basics::turn;
 use crate::mcp::support::run;
 use crate::prelude::*;
 
-/// The servers, each with its arguments, the era it speaks and how many tools it has at least.
+/// The servers, each with its arguments, its protocol era and its minimum number of tools.
 const SERVERS: [(&str, &[&str], &str, usize); 7] = [
     ("mcp-server-everything", &[], "2025-11-25", 10),
     ("mcp-server-filesystem", &["."], "2025-11-25", 10),
@@ -22,7 +22,7 @@ const SERVERS: [(&str, &[&str], &str, usize); 7] = [
 
 fn server(alias: &str, name: &str, arguments: &[&str]) -> Option<McpServer> {
     let Ok(dir) = std::env::var("TOOLGEN_MCP_SERVERS") else {
-        skip(Need::McpServers, "TOOLGEN_MCP_SERVERS names no folder");
+        skip(Need::McpServers, "TOOLGEN_MCP_SERVERS names no directory");
         return None;
     };
     let found = ["node_modules/.bin", "bin"].map(|bin| format!("{dir}/{bin}/{name}"));
@@ -61,7 +61,7 @@ fn third_party_servers_are_listed_and_locked() {
             client.close().await;
             println!("    {name}: {revision}, {} tools, {connected:?} to start", descriptors.len());
             assert!(start.elapsed() < Duration::from_secs(4), "{name}");
-            // Another process of it describes its tools in the same way.
+            // Another process of the server describes its tools identically.
             let tools: Vec<Tool> = mcp::tools(&server, &descriptors, true)
                 .into_iter()
                 .map(|adapted| adapted.unwrap().tool)

@@ -1,6 +1,6 @@
-//! A server of tests: it does what it is asked to, however wrong that is.
+//! A test server with configurable misbehavior.
 //!
-//! The variable `MCP_SERVER` says how it behaves: words such as `legacy`, `modern`, `silent`, `die`.
+//! The variable `MCP_SERVER` configures its behavior with words such as `legacy`, `modern`, `silent`, `die`.
 
 use std::io::{BufRead, Write};
 use std::process::{Command, Stdio};
@@ -9,20 +9,20 @@ use std::thread;
 
 use crate::prelude::*;
 
-/// What the threads of the server share.
+/// State that the threads of the server share.
 struct Server {
     words: Vec<String>,
-    /// What clients gave up.
+    /// Requests that clients cancelled.
     cancelled: Mutex<Vec<Value>>,
-    /// Requests of the server that wait for an answer, and who waits.
+    /// Pending requests of the server, each with the receiver of its response.
     asked: Mutex<Vec<(u64, std::sync::mpsc::Sender<Value>)>>,
     next: AtomicU64,
-    /// How often the list has changed.
+    /// Number of list changes.
     changed: AtomicU64,
     calls: AtomicU64,
 }
 
-/// Is the server where it was started as one, and otherwise nothing.
+/// Runs the server if the process was started as a server; otherwise does nothing.
 #[test]
 fn serves() {
     if let Ok(words) = std::env::var("MCP_SERVER") {
@@ -46,7 +46,7 @@ fn run(words: &str) {
         std::process::exit(3);
     }
     if server.is("usage") {
-        // It is no server, and says so where messages should be.
+        // This program is not a server, and prints text where messages should be.
         print!(
             "usage: hostile --serve\nnothing to do with {}",
             std::env::var("HOSTILE_TOKEN").unwrap_or_default()
@@ -55,13 +55,13 @@ fn run(words: &str) {
         std::process::exit(0);
     }
     if server.is("elsewhere") {
-        // It does not speak on its streams.
+        // This server does not use its standard streams.
         println!("Listening on http://localhost:3000");
         std::io::stdin().lines().for_each(drop);
         return;
     }
     if server.is("wrapped") {
-        // As `npx` does it: the server is a child of the program that was started.
+        // Like `npx`: the server is a child of the started program.
         let argv = super::support::program();
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]).env("MCP_SERVER", words.replace("wrapped", ""));
@@ -79,7 +79,7 @@ fn run(words: &str) {
 
 fn write(line: &str) {
     let mut out = std::io::stdout().lock();
-    // A client that is gone is no reason to fail.
+    // A disconnected client is not an error.
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
 }
 
@@ -168,7 +168,7 @@ impl Server {
                 self.cancelled.lock().unwrap().push(params["requestId"].clone());
             }
             "notifications/initialized" if self.is("deaf") => loop {
-                // The answers are longer than the pipe, and nobody reads them.
+                // The responses do not fit into the pipe, and are not read.
                 let pad = "x".repeat(1000);
                 for ping in (0..1000).filter(|_| self.is("asks")) {
                     say(&json!({"jsonrpc": "2.0", "id": format!("{ping}{pad}"), "method": "ping"}));
@@ -200,7 +200,7 @@ impl Server {
             return page(json!([]), Some(next.to_owned()));
         }
         if self.is("again") {
-            // It ends with an empty cursor, and knows none.
+            // The list ends with an empty cursor, which the server does not accept.
             return page(json!(self.tools()), Some(String::new()));
         }
         if self.is("unlisted") {
@@ -218,7 +218,7 @@ impl Server {
         }
         let tools = self.tools();
         if self.is("paged") {
-            // An empty cursor is one, too.
+            // An empty cursor is also a cursor.
             let at = match cursor {
                 None => 0,
                 Some("") => 1,
@@ -244,7 +244,7 @@ impl Server {
         page(json!(tools), None);
     }
 
-    /// A credential that the server was given, where it repeats it.
+    /// Returns a credential of the server, which a response repeats.
     fn leak(&self) -> String {
         if self.is("leaky") { std::env::var("HOSTILE_TOKEN").unwrap_or_default() } else { String::new() }
     }
@@ -342,7 +342,7 @@ impl Server {
                 std::process::exit(7);
             }
             "half" => {
-                // Ends in the middle of the answer.
+                // Exits in the middle of the response.
                 let whole = json!({ "jsonrpc": "2.0", "id": id, "result": text("never") }).to_string();
                 let mut out = std::io::stdout().lock();
                 let at = usize::try_from(number("at")).unwrap().min(whole.len());
@@ -350,7 +350,7 @@ impl Server {
                 std::process::exit(0);
             }
             "once" | "read" => {
-                // Dies at the first call of a process, unless the file says that it has.
+                // Exits at the first call of the first process, which creates the file.
                 let file = given["file"].as_str().unwrap();
                 if std::fs::metadata(file).is_err() {
                     std::fs::write(file, "").unwrap();
@@ -405,7 +405,7 @@ impl Server {
         }
     }
 
-    /// Asks the client something, and waits for its answer.
+    /// Sends a request to the client, and waits for its response.
     fn request(&self, method: &str, params: &Value) -> Value {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (tell, message) = std::sync::mpsc::channel();
@@ -415,7 +415,7 @@ impl Server {
         if reply["result"].is_null() { reply["error"].take() } else { reply["result"].take() }
     }
 
-    /// Asks for a name and a colour, one after the other.
+    /// Requests a name and then a color.
     fn ask(&self, id: &Value, params: &Value) {
         let question = |what: &str| {
             let schema =

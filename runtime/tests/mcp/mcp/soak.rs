@@ -1,4 +1,4 @@
-//! What takes long, or needs a machine for itself: runs with `--ignored`.
+//! Tests that take long, or that need an idle machine: run them with `--ignored`.
 
 use std::process::Command;
 
@@ -41,7 +41,7 @@ fn concurrent_calls_take_as_long_as_one() {
             start.elapsed()
         };
         let max = one().await.mul_f64(1.1);
-        // The machine may be busy with something else once or twice.
+        // The machine may be busy with other work once or twice.
         let mut all = many().await;
         for _ in 0..4 {
             if all <= max {

@@ -1,20 +1,20 @@
-//! What the tests share.
+//! Helpers of these tests.
 
 use crate::prelude::*;
 
-/// The words that start this program as a server. What the test harness prints is borne by clients.
+/// Returns the command that starts this program as a server. Clients must tolerate the output of the test harness.
 pub(crate) fn program() -> Vec<String> {
     let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let words = ["--exact", "mcp::server::serves", "--nocapture", "--quiet"].map(str::to_owned);
     [program].into_iter().chain(words).collect()
 }
 
-/// Runs a test to its end, which has to come.
+/// Runs a test with a timeout.
 pub(crate) fn run(test: impl Future<Output = ()>) {
     run_for(60, test);
 }
 
-/// As [`run`], for a test that takes long.
+/// Like [`run`], with a longer timeout.
 pub(crate) fn run_long(test: impl Future<Output = ()>) {
     run_for(1_800, test);
 }
@@ -26,7 +26,7 @@ fn run_for(seconds: u64, test: impl Future<Output = ()>) {
     });
 }
 
-/// This test as a server that behaves as the words say.
+/// Returns this test program as a server that behaves as configured.
 pub(crate) fn server(words: &str) -> McpServer {
     McpServer {
         alias: "hostile".into(),
@@ -54,7 +54,7 @@ pub(crate) async fn call(client: &McpClient, tool: &str, arguments: Value) -> Re
     Ok(response["content"][0]["text"].as_str().unwrap_or_default().to_owned())
 }
 
-/// A call without arguments, which succeeds.
+/// Makes a call without arguments, which must succeed.
 pub(crate) async fn told(client: &McpClient, tool: &str) -> String {
     call(client, tool, json!({})).await.unwrap()
 }
@@ -67,7 +67,7 @@ pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool)
     }
 }
 
-/// Whether a process of this number runs; one that ended and was not fetched yet does not.
+/// Whether a process with this ID runs; a zombie does not.
 pub(crate) fn runs(pid: &Value) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest).trim_start();

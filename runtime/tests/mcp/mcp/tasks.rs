@@ -4,14 +4,14 @@ use crate::mcp::server::{answer, error, text};
 use crate::mcp::support::{call, eventually, options, run, server, told};
 use crate::prelude::*;
 
-/// What clients did with tasks, at the server.
+/// Requests of clients about tasks, as seen by the server.
 static SEEN: Mutex<Vec<Value>> = Mutex::new(Vec::new());
 
-/// Answers a call with a task, as the server.
+/// Server: answers a call with a task.
 pub(crate) fn begin(id: &Value, given: &Value) {
     SEEN.lock().unwrap().clear();
     let state = if given["odd"].is_null() { json!("task-1") } else { given["odd"].clone() };
-    // The ID of the task says what becomes of it.
+    // The ID of the task determines its outcome.
     let task = if given["kind"].is_null() { state } else { given["kind"].clone() };
     let status = if given["kind"] == "over" { "completed" } else { "working" };
     answer(
@@ -24,7 +24,7 @@ pub(crate) fn begin(id: &Value, given: &Value) {
     );
 }
 
-/// Answers a request about a task, as the server.
+/// Server: answers a request about a task.
 pub(crate) fn about(method: &str, id: &Value, params: &Value) {
     let count = {
         let mut seen = SEEN.lock().unwrap();
@@ -55,7 +55,7 @@ pub(crate) fn about(method: &str, id: &Value, params: &Value) {
             let given = seen.iter().find(|one| one[0] == "tasks/update").map(|one| one[3].clone());
             let asked = json!({"method": "elicitation/create", "params": {"message": "Which name?", "requestedSchema": {}}});
             match given {
-                // It takes a while to notice.
+                // The cancellation takes effect after a while.
                 Some(given) if count > 4 => {
                     (state["status"], state["result"]) = ("completed".into(), text(&given.to_string()));
                 }
@@ -70,7 +70,7 @@ pub(crate) fn about(method: &str, id: &Value, params: &Value) {
     answer(id, &state);
 }
 
-/// What the server has seen since its last task began.
+/// Returns the requests that the server has seen since its last task began.
 pub(crate) fn seen(id: &Value) {
     answer(id, &text(&json!(*SEEN.lock().unwrap()).to_string()));
 }
@@ -128,7 +128,7 @@ fn task_gets_its_requested_input() {
         let got = call(&client, "task", json!({"kind": "asks"})).await.unwrap();
         let response = json!({"q": {"action": "accept", "content": "Which name?"}});
         assert_eq!(got, response.to_string());
-        // Once, however often it asks.
+        // The input is provided once, although the task requests it repeatedly.
         let seen = told(&client, "seen").await;
         assert_eq!(seen.matches("tasks/update").count(), 1, "{seen}");
     });
@@ -142,13 +142,13 @@ fn abandoned_task_is_cancelled() {
         let given_up = call(&client, "task", json!({"kind": "endless"}));
         assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
         eventually("it is cancelled", cancelled).await;
-        // And so is one that takes longer than a call may.
+        // A task that takes longer than the call's timeout is also cancelled.
         let started = Instant::now();
         let error = call(&client, "task", json!({"kind": "endless"})).await.unwrap_err();
         assert_eq!(error.code(), "TIMEOUT", "{error}");
         assert!(started.elapsed() < Duration::from_secs(8));
         eventually("it is cancelled", cancelled).await;
-        // One that is over is not.
+        // A finished task is not cancelled.
         call(&client, "task", json!({})).await.unwrap();
         tokio::time::sleep(Duration::from_millis(100)).await;
         assert!(!cancelled().await);

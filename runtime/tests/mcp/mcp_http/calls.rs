@@ -1,4 +1,4 @@
-//! Lists, calls and what happens in between, in both eras.
+//! Lists, calls and notifications, in both protocol eras.
 
 use toolgen_runtime::BoxFuture;
 use toolgen_runtime::engine::http::Secret;
@@ -23,11 +23,11 @@ async fn tools_work_in_both_versions_and_response_formats() {
         let tools = client.list_tools().await.unwrap();
         let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         names.sort_unstable();
-        // A mark that breaks the rules costs that tool, where marks count.
+        // An invalid annotation excludes its tool in versions that use annotations.
         let all = ["badly-marked", "deploy", "echo", "fail", "roots", "work"];
         assert_eq!(names, if era == ERAS[0] { &all[1..] } else { &all }, "{era}");
         assert_eq!(told(&client, "echo", json!({"text": "größer 😀\n"})).await, "größer 😀\n");
-        // rmcp compares the header with the argument.
+        // `rmcp` compares the header with the argument.
         assert_eq!(told(&client, "deploy", json!({"region": " é"})).await, " é");
         assert_eq!(client.call("fail", Map::new()).await.unwrap()["isError"], true);
         let reason = client.call("nothing", Map::new()).await.unwrap_err().to_string();
@@ -84,10 +84,10 @@ async fn connections_are_reused() {
         let client = world.client(era).await;
         for _ in 0..50 {
             told(&client, "echo", json!({"text": "a"})).await;
-            // The end of the stream comes after the answer.
+            // The stream ends after the response.
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // One for calls and one for changes, those of the handshake, and on a busy machine a few whose stream ended late: not 50.
+        // One for calls, one for changes, those of the handshake, and on a busy machine a few more: not 50.
         let connections = world.connections.load(Ordering::Relaxed);
         assert!(connections <= 15, "{era}: {connections}");
     }
@@ -104,7 +104,7 @@ async fn cancelled_call_ends_on_the_server() {
         });
         eventually("it is not called", async || world.calls() == 1).await;
         call.abort();
-        eventually("it goes on", async || world.cancelled() == 1).await;
+        eventually("it continues", async || world.cancelled() == 1).await;
         assert_eq!(told(&client, "echo", json!({"text": "still there"})).await, "still there");
     }
 }
@@ -118,15 +118,15 @@ async fn progress_resets_the_idle_timeout_up_to_the_total() {
         assert_eq!(told(&client, "work", json!({"steps": 5, "ms": 100})).await, "done");
         let error =
             client.call("work", serde_json::from_value(json!({"steps": 1, "ms": 900})).unwrap()).await;
-        assert!(error.unwrap_err().to_string().contains("said nothing for 250ms"));
+        assert!(error.unwrap_err().to_string().contains("sent neither a result nor progress for 250ms"));
         let error =
             client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
         drop(error.unwrap_err());
-        eventually("they go on", async || world.cancelled() == 2).await;
+        eventually("they continue", async || world.cancelled() == 2).await;
     }
 }
 
-/// Gives another token for each request.
+/// Returns another token for each request.
 #[derive(Debug, Default)]
 struct Changing(Mutex<u32>);
 
@@ -146,7 +146,7 @@ async fn token_repeated_by_a_server_is_redacted() {
         let options = open().tokens("docs", Changing::default());
         let client = McpClient::connect(world.server(era), options).await.unwrap();
         let toolbox = Registry::new(client.tools().await.unwrap()).unwrap().toolbox(Default::default());
-        // What the server was sent last, and something that it was not sent.
+        // Tokens that the server was sent last, and others that it was not sent.
         let text = (1..=40).map(|number| format!("t0ken-{number}-of-many")).collect::<Vec<_>>().join(" ");
         let call = ToolCall::new("1", "docs__echo", json!({"text": text}));
         let message = toolbox.call(call, &ToolContext::new("turn", "")).await.text();

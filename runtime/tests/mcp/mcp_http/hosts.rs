@@ -1,4 +1,4 @@
-//! Which hosts the calls of a context reach.
+//! Which hosts the calls of a context may reach.
 
 use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::spec::{Effects, Network};

@@ -1,4 +1,4 @@
-//! What a server says of its own accord, and sessions that begin and end.
+//! Server-initiated messages, and sessions that begin and end.
 
 use crate::mcp_http::world::{ERAS, World, eventually, open, told};
 use crate::prelude::*;
@@ -12,7 +12,7 @@ async fn changed_tool_list_is_reloaded() {
             async |name: &str| client.list_tools().await.unwrap().iter().any(|tool| tool["name"] == name);
         assert!(!has("extra").await);
         world.change().await;
-        eventually("the change is not heard", async || has("extra").await).await;
+        eventually("the change is not received", async || has("extra").await).await;
     }
 }
 
@@ -44,6 +44,6 @@ async fn closed_client_ends_its_session() {
     assert_eq!(world.sessions.sessions.read().await.len(), 1);
     client.close().await;
     let sessions = Arc::clone(&world.sessions);
-    eventually("the session goes on", async || sessions.sessions.read().await.is_empty()).await;
+    eventually("the session continues", async || sessions.sessions.read().await.is_empty()).await;
     client.list_tools().await.unwrap_err();
 }

@@ -1,4 +1,4 @@
-//! A server of rmcp on the loopback interface.
+//! An `rmcp` server on the loopback interface.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -18,10 +18,10 @@ use toolgen_runtime::List;
 
 use crate::prelude::*;
 
-/// The revisions that are tried: one of each era.
+/// The tested protocol versions: one with and one without sessions.
 pub(crate) const ERAS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
-/// What the server does and has seen.
+/// State of the server, and what it has seen.
 pub(crate) struct World {
     pub(crate) url: String,
     pub(crate) sessions: Arc<LocalSessionManager>,
@@ -89,7 +89,7 @@ impl World {
         self.seen.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Waits until somebody listens for changes, and offers one tool more.
+    /// Waits until a client has subscribed to changes, and adds a tool.
     pub(crate) async fn change(&self) {
         let seen = &self.seen;
         eventually("nobody listens", async || {
@@ -134,7 +134,7 @@ fn text(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
 }
 
-/// Counts a call that ends without its answer.
+/// Counts a call that ends without a response.
 struct Unfinished<'s>(&'s Seen, bool);
 
 impl Drop for Unfinished<'_> {

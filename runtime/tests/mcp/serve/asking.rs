@@ -94,13 +94,13 @@ async fn client_decisions_are_stored_in_the_queue() {
         assert_eq!((decision.granted, decision.by.as_str()), (granted, "the person at the client"));
         assert_eq!(entry.outcome.as_ref().unwrap().error_code, code);
         assert_eq!(entry.state, ApprovalState::Finished);
-        // Nobody else can decide otherwise, and no worker has anything to do.
+        // No other person can decide, and no worker has anything to run.
         assert!(queue.grant(&entry.id, "Eve", "").await.is_err());
         assert!(queue.decided().await.unwrap().is_empty());
     }
 }
 
-/// Calls `greet` and returns the state with which it waits.
+/// Calls `greet` and returns the state of the waiting call.
 async fn state(client: &Client) -> String {
     let asked = client.running.call_tool_once(params("greet", json!({}))).await.unwrap();
     let CallToolResponse::InputRequired(asked) = asked else { panic!("{asked:?}") };
@@ -108,7 +108,7 @@ async fn state(client: &Client) -> String {
     asked.request_state.unwrap()
 }
 
-/// Returns with a state and an answer.
+/// Calls again with a state and responses.
 async fn back(client: &Client, tool: &str, state: Option<&str>, responses: Value) -> Result<Value, String> {
     let mut params = params(tool, json!({}));
     params.request_state = state.map(str::to_owned);
@@ -139,7 +139,7 @@ async fn state_is_valid_once_for_its_tool_only() {
         let no_answer = back(&client, "greet", Some(&waits), json!({"user_name": 12345})).await.unwrap_err();
         assert!(no_answer.contains("-32602"), "{no_answer}");
 
-        // Without an answer it is asked for again, and what nobody asked for is ignored.
+        // Without a response the input is requested again, and unsolicited responses are ignored.
         let again = back(&client, "greet", Some(&waits), json!({"other": 1})).await.unwrap();
         assert_eq!(
             (&again["resultType"], again["requestState"].as_str()),
@@ -150,7 +150,7 @@ async fn state_is_valid_once_for_its_tool_only() {
         let used = back(&client, "greet", Some(&waits), ada()).await.unwrap();
         assert_eq!(used["isError"], true, "{used}");
 
-        // A client that knows the tool brings the answer along.
+        // A client that knows the tool can send the input with the first call.
         let done = back(&client, "greet", None, ada()).await.unwrap();
         assert_eq!(done["content"][0]["text"], "Hello, Ada!");
     }

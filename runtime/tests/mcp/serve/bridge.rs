@@ -1,4 +1,4 @@
-//! Programs that have clients and servers of `rmcp` already.
+//! Programs that already have clients and servers of `rmcp`.
 
 use rmcp::ClientHandler;
 use rmcp::model::ClientConfig;
@@ -11,7 +11,7 @@ use crate::prelude::*;
 use crate::serve::client::until;
 use crate::serve::tools::{Heard, toolbox};
 
-/// Serves the fixture by its handler, and connects a client to it.
+/// Serves the fixture through its handler, and connects a client to it.
 async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H>, Arc<Heard>) {
     let received = Arc::new(Heard::default());
     let context = ToolboxContext::new().with_service(Arc::clone(&received));
@@ -41,9 +41,9 @@ async fn client_tools_and_toolbox_handler_can_be_bridged() {
     assert!(failed.is_error() && failed.text().contains("no paper"), "{}", failed.text());
     let drawn = call("far__draw", json!({})).await;
     assert_eq!(drawn.content().len(), 2);
-    // Checked here, before anything is sent.
+    // Arguments are validated here, before anything is sent.
     assert!(call("far__add", json!({"a": "one"})).await.text().contains("b: missing"));
-    // A call that takes too long is cancelled there.
+    // A call that exceeds its timeout is cancelled at the server.
     assert!(call("far__hang", json!({})).await.is_error());
     until("cancelled", || received.0.load(Ordering::SeqCst)).await;
     client.cancel().await.unwrap();

@@ -1,4 +1,4 @@
-//! Calls and their answers.
+//! Calls and their results.
 
 use toolgen_runtime::{ToolInput, tool, toolset};
 
@@ -17,10 +17,10 @@ async fn declared_result_is_structured() {
     }
 }
 
-/// What is promised.
+/// The declared output.
 #[derive(ToolInput)]
 struct Promise {
-    /// How many.
+    /// A number.
     count: i64,
 }
 
@@ -30,7 +30,7 @@ impl serde_core::Serialize for Promise {
     }
 }
 
-/// Gives something else than it declares.
+/// Returns another result than it declares.
 #[tool(read_only)]
 fn promise() -> Promise {
     Promise { count: 3 }
@@ -98,7 +98,7 @@ async fn progress_precedes_the_response() {
         let client = Client::connect(server().0, era, way).await;
         assert_eq!(client.text("count", json!({})).await.0, "three");
         let progress = client.handler.progress.clone();
-        // Handlers of notifications run beside the call.
+        // Notification handlers run concurrently with the call.
         until("all is reported", || progress.lock().unwrap().len() == 3).await;
         let mut messages = progress.lock().unwrap().clone();
         messages.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -115,7 +115,7 @@ async fn cancelled_call_fires_its_token() {
         let call = client.running.call_tool_once(params("hang", json!({})));
         assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
         until(&format!("cancelled {era:?} {way:?}"), || received.0.load(Ordering::SeqCst)).await;
-        // And nothing else is.
+        // No other tool is available.
         assert!(!client.text("visits", json!({})).await.1);
     }
 }
@@ -132,7 +132,7 @@ async fn disconnected_client_cancels_its_calls() {
             until("the call runs", || !progress.lock().unwrap().is_empty()).await;
             client.running.cancel().await.unwrap();
             assert!(call.await.unwrap().is_err());
-            // For five seconds, the answer of a call is awaited, in case that the client still reads.
+            // The response of a call is awaited for five seconds, in case the client still reads.
             until(&format!("cancelled {era:?} {way:?}"), || received.0.load(Ordering::SeqCst)).await;
         })
     });

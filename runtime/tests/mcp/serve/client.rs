@@ -1,4 +1,4 @@
-//! A client made of `rmcp`, over a pipe or HTTP, in either era.
+//! An `rmcp` client over a pipe or HTTP, in either protocol era.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
@@ -14,21 +14,21 @@ use tokio::net::TcpListener;
 use crate::prelude::*;
 use crate::serve::tools::object;
 
-/// An era of the protocol.
+/// A protocol era: with or without sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
     Sessions,
     Alone,
 }
 
-/// How client and server are connected.
+/// The transport between client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Pipe,
     Http,
 }
 
-/// Every way in every era.
+/// Every transport in every era.
 pub(crate) const ALL: [(Era, Way); 4] = [
     (Era::Sessions, Way::Pipe),
     (Era::Alone, Way::Pipe),
@@ -36,10 +36,10 @@ pub(crate) const ALL: [(Era, Way); 4] = [
     (Era::Alone, Way::Http),
 ];
 
-/// What a client answers when it is asked.
+/// How a client responds to elicitations.
 #[derive(Clone, Default)]
 pub(crate) enum Person {
-    /// Nobody: the client says that it cannot be asked.
+    /// Declares no support for elicitation.
     #[default]
     Absent,
     Declines,
@@ -49,7 +49,7 @@ pub(crate) enum Person {
 #[derive(Clone, Default)]
 pub(crate) struct Handler {
     person: Person,
-    /// What the client was asked.
+    /// The elicitations of the client.
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     pub(crate) progress: Arc<Mutex<Vec<(f64, String)>>>,
     pub(crate) changes: Arc<Mutex<usize>>,
@@ -95,7 +95,7 @@ pub(crate) struct Client {
     pub(crate) handler: Handler,
 }
 
-/// Serves over HTTP and returns the address.
+/// Serves over HTTP and returns the URL.
 pub(crate) async fn serve(server: Server) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -122,7 +122,7 @@ impl Client {
 
     /// Connects over HTTP, with a bearer token if it is not empty.
     pub(crate) async fn at(url: &str, person: Person, era: Era, token: &str) -> Result<Client, String> {
-        // The client of the tests' HTTP library wants a cryptography toolbox even for plain text.
+        // The HTTP client of these tests requires a cryptography provider even without TLS.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut config = StreamableHttpClientTransportConfig::with_uri(url);
         if !token.is_empty() {
@@ -143,7 +143,7 @@ impl Client {
     /// Calls a tool and returns the result as JSON.
     pub(crate) async fn result(&self, tool: &str, arguments: Value) -> Value {
         let mut result = json!(self.call(tool, arguments).await.unwrap());
-        // Only the newer era has it.
+        // Only the newer era has this member.
         result.as_object_mut().unwrap().remove("resultType");
         result
     }
@@ -174,7 +174,7 @@ fn lifecycle(era: Era) -> ClientLifecycleMode {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..1_500 {
         if holds() {

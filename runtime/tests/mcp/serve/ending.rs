@@ -1,4 +1,4 @@
-//! The end of a connection over streams: the client closes its output, and may still read.
+//! The end of a connection over streams: the client closes its output, but may still read.
 
 use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -7,10 +7,10 @@ use toolgen_runtime::serve::mcp::ServeError;
 use crate::prelude::*;
 use crate::serve::tools::server;
 
-/// Far less than the five seconds that a running call has.
+/// Far less than the five seconds of a running call.
 const SOON: Duration = Duration::from_millis(800);
 
-/// A client that writes lines.
+/// A client that writes raw lines.
 pub(crate) struct Raw {
     output: WriteHalf<DuplexStream>,
     input: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -38,7 +38,7 @@ impl Raw {
         self.output.write_all(bytes).await.unwrap();
     }
 
-    /// Reads up to the first message that contains this.
+    /// Reads until the first message that contains this text.
     pub(crate) async fn hears(&mut self, text: &str) -> String {
         loop {
             let line = self.input.next_line().await.unwrap().unwrap_or_else(|| panic!("no {text}"));
@@ -48,7 +48,7 @@ impl Raw {
         }
     }
 
-    /// Closes its output, and waits for the server to end.
+    /// Closes its output, and waits until the server ends.
     pub(crate) async fn ends(&mut self) {
         self.output.shutdown().await.unwrap();
         let ended = tokio::time::timeout(SOON, &mut self.served).await;
@@ -82,7 +82,7 @@ async fn open_subscription_does_not_keep_the_server_running() {
     client.says(listen()).await;
     client.hears("acknowledged").await;
     client.ends().await;
-    // It is told that nothing more comes.
+    // The client is notified that the subscription has ended.
     client.hears("\"id\":1").await;
 }
 

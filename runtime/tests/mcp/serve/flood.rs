@@ -1,4 +1,4 @@
-//! Clients over streams that ask for more than they read, and that use an ID twice.
+//! Clients over streams that send more requests than they read, or that reuse an ID.
 
 use tokio::time::timeout;
 
@@ -11,7 +11,7 @@ fn call(id: u32, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// Returns the next answer to a request.
+/// Returns the next response to a request.
 async fn answer(client: &mut Raw, id: u32) -> Value {
     let line = timeout(Duration::from_secs(10), client.hears(&format!("\"id\":{id},"))).await;
     serde_json::from_str(&line.expect("an answer")).unwrap()
@@ -26,7 +26,7 @@ async fn unread_responses_limit_accepted_requests() {
         "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    // The pipe takes a few of them unread.
+    // The pipe holds a few of them unread.
     let params = json!({"_meta": meta, "pad": "x".repeat(100_000)});
     let mut sent = 0;
     while sent < 500 {
@@ -43,7 +43,7 @@ async fn unread_responses_limit_accepted_requests() {
 async fn all_requests_are_answered_while_calls_run() {
     let mut client = Raw::start();
     client.begins().await;
-    // More calls than other messages that are handled at the same time.
+    // More calls than the limit on other concurrent messages.
     for id in 1_000..1_100 {
         client.says(call(id, "hang", json!({}))).await;
     }
@@ -90,8 +90,11 @@ async fn request_id_is_in_use_until_its_response() {
     client.says(call(5, "add", json!({"a": 1, "b": 2}))).await;
     let refused = answer(&mut client, 5).await;
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
-    assert!(refused["error"]["message"].as_str().unwrap().contains("an ID of its own"), "{refused}");
-    // The first has its own answer all the same.
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("a unique ID for each request"),
+        "{refused}"
+    );
+    // The first request receives its own response nevertheless.
     let name = json!({"action": "accept", "content": {"name": "Ada"}});
     client.says(json!({"jsonrpc": "2.0", "id": asked["id"], "result": name})).await;
     assert_eq!(answer(&mut client, 5).await["result"]["content"][0]["text"], "Hello, Ada!");

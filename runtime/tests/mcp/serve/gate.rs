@@ -1,4 +1,4 @@
-//! Who may come in over HTTP.
+//! Access control over HTTP.
 
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
@@ -13,7 +13,7 @@ async fn status(url: &str, headers: &str) -> u16 {
     status_at("/mcp", url, headers).await
 }
 
-/// As [`status`], with this target in the first line.
+/// Like [`status`], with this request target.
 async fn status_at(target: &str, url: &str, headers: &str) -> u16 {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
@@ -116,7 +116,7 @@ async fn call_runs_for_its_principal() {
     }
 }
 
-/// One who learns the ID of a session cannot use it.
+/// Another principal who learns the ID of a session cannot use it.
 #[tokio::test]
 async fn session_is_restricted_to_its_principal() {
     let (server, _) = server();
@@ -125,7 +125,7 @@ async fn session_is_restricted_to_its_principal() {
         Some(Principal::new(token).with_scopes(["read", "write"]))
     }))
     .await;
-    // Another test may have been first.
+    // Another test may have installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::new();
     let post = |who: &str, session: Option<String>, body: Value| {
@@ -150,7 +150,7 @@ async fn session_is_restricted_to_its_principal() {
     assert!(mine.contains("alice"), "{mine}");
     let theirs = post("mallory", Some(session.clone()), call(3)).await.unwrap().text().await.unwrap();
     assert!(theirs.contains("belongs to another caller") && !theirs.contains("mallory"), "{theirs}");
-    // Nor can one read what the session says, end it, or cancel its calls, which are no calls of tools.
+    // Another principal cannot read the session's stream, end the session, or cancel its calls either.
     let plain = session.split('.').next().unwrap().to_owned();
     for id in [&session, &plain, &format!("{plain}.x.y")] {
         let cancel =

@@ -1,4 +1,4 @@
-//! What clients may take.
+//! Resource limits for clients.
 
 use reqwest::{Client, Response, StatusCode};
 use tokio::io::AsyncReadExt;
@@ -11,7 +11,7 @@ use crate::serve::client::serve;
 use crate::serve::ending;
 use crate::serve::tools::server;
 
-/// A client that speaks the protocol by hand.
+/// A client that writes the protocol by hand.
 pub(super) struct Raw {
     pub(super) http: Client,
     pub(super) url: String,
@@ -51,7 +51,7 @@ impl Raw {
         Ok(session)
     }
 
-    /// Calls a tool in a session. The head of the answer is there before the tool is done.
+    /// Calls a tool in a session. The head of the response arrives before the tool completes.
     pub(super) async fn call(&self, who: &str, session: &str, tool: &str) -> Response {
         let params = json!({"name": tool, "arguments": {}});
         self.post(
@@ -77,7 +77,7 @@ async fn new_session_evicts_the_least_recently_used_idle_one() {
     for _ in 0..3 {
         sessions.push(raw.begin("").await.unwrap());
     }
-    // The first is used again, in the second a call runs.
+    // The first session was used last; in the second, a call runs.
     assert_eq!(raw.status("", &sessions[0]).await, 200);
     let running = raw.call("", &sessions[1], "hang").await;
     for _ in 0..20 {
@@ -91,11 +91,11 @@ async fn new_session_evicts_the_least_recently_used_idle_one() {
     let others = [raw.call("", &sessions[21], "hang").await, raw.call("", &sessions[22], "hang").await];
     let (status, text) = raw.begin("").await.unwrap_err();
     assert_eq!(status, 503);
-    assert!(text.contains("busy") && text.contains("try again"), "{text}");
+    assert!(text.contains("busy") && text.contains("retry later"), "{text}");
     for session in [&sessions[1], &sessions[21], &sessions[22]] {
         assert_eq!(raw.status("", session).await, 200);
     }
-    // Where a call is cancelled, there is room again.
+    // A cancelled call makes room for another session.
     let params = json!({"requestId": 2});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
     raw.post("", Some(&sessions[1]), &cancel).await;
@@ -124,7 +124,7 @@ async fn principal_cannot_exhaust_sessions_of_others() {
     drop(running);
 }
 
-/// Sends bytes, and returns what comes until the connection ends.
+/// Sends bytes, and returns the response until the connection ends.
 async fn exchange(url: &str, sent: &[u8]) -> String {
     let mut stream = TcpStream::connect(address(url)).await.unwrap();
     stream.write_all(sent).await.unwrap();
@@ -164,10 +164,10 @@ async fn excess_connection_is_rejected_with_a_message() {
     let url = serve(server().0.max_connections(2)).await;
     let held =
         [TcpStream::connect(address(&url)).await.unwrap(), TcpStream::connect(address(&url)).await.unwrap()];
-    // Once both are accepted.
+    // After both were accepted.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let got = exchange(&url, b"").await;
-    assert!(got.starts_with("HTTP/1.1 503 ") && got.contains("try again later"), "{got}");
+    assert!(got.starts_with("HTTP/1.1 503 ") && got.contains("Retry later"), "{got}");
     drop(held);
     let raw = Raw::at(url);
     let again =
@@ -186,16 +186,19 @@ async fn abandoned_calls_count_towards_the_call_limit() {
         raw.post("", Some(session), &body).await
     };
     for id in 10..13 {
-        // The connection ends, the call does not.
+        // The connection ends, but the call continues.
         drop(start(&sessions[0], id).await);
     }
     for session in &sessions {
         let refused = timeout(Duration::from_secs(10), start(session, 20).await.text()).await;
         let refused = refused.expect("it does not run").unwrap();
-        assert!(refused.contains("-32603") && refused.contains("try again when one is done"), "{refused}");
+        assert!(
+            refused.contains("-32603") && refused.contains("Retry when a call has completed"),
+            "{refused}"
+        );
     }
     assert!(!received.0.load(Ordering::SeqCst));
-    // Other requests are answered, and where a call is cancelled, there is room again.
+    // Other requests are answered, and a cancelled call makes room for another one.
     assert_eq!(raw.status("", &sessions[0]).await, 200);
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 11}});
     raw.post("", Some(&sessions[0]), &cancel).await;
@@ -206,7 +209,7 @@ async fn abandoned_calls_count_towards_the_call_limit() {
             while let Some(chunk) = response.chunk().await.unwrap() {
                 text.push_str(&String::from_utf8_lossy(&chunk));
             }
-            if !text.contains("try again") {
+            if !text.contains("limit of concurrent calls") {
                 return text;
             }
         }
@@ -230,7 +233,7 @@ async fn client_not_reading_stops_being_read() {
         }
         sent += 1;
     }
-    // A thousand that wait for the client, and what the pipe holds.
+    // A thousand unread messages, and those that the pipe holds.
     assert!((1_000..MOST).contains(&sent), "{sent} requests were taken");
     for _ in 0..sent {
         timeout(Duration::from_secs(5), client.hears("\"tools\"")).await.expect("each is answered");
@@ -244,7 +247,7 @@ async fn client_not_reading_loses_its_connection() {
     let ask = "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_000);
     let asks = async { while deaf.write_all(ask.as_bytes()).await.is_ok() {} };
     timeout(Duration::from_secs(15), asks).await.expect("the connection ends");
-    // Once its place is free.
+    // After its connection was closed.
     let raw = Raw::at(url);
     let again = async {
         while raw.http.get(&raw.url).send().await.map_or(true, |response| response.status() == 503) {}

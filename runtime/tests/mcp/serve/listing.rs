@@ -67,11 +67,11 @@ async fn clients_are_notified_of_list_changes() {
             tools.replace(other());
             subscription.next().await.unwrap().is_some()
         } else {
-            // A stream for what nobody asked is opened beside the session.
+            // A stream for server-initiated messages is opened in addition to the session.
             let changes = client.handler.changes.clone();
             tokio::time::sleep(Duration::from_millis(300)).await;
             tools.replace(other());
-            until("told of the change", || *changes.lock().unwrap() > 0).await;
+            until("notified of the change", || *changes.lock().unwrap() > 0).await;
             true
         };
         assert!(reported);
@@ -80,7 +80,7 @@ async fn clients_are_notified_of_list_changes() {
     }
 }
 
-/// The tool that reads on appears with the first result that is too large.
+/// The tool for the rest of large results appears with the first result that is too large.
 #[tokio::test]
 async fn call_changing_the_list_notifies_clients() {
     let (server, _) = server();
@@ -88,7 +88,7 @@ async fn call_changing_the_list_notifies_clients() {
     let (text, is_error) = client.text("tell", json!({})).await;
     assert!(!is_error && text.len() < 1_000_000, "{}", text.len());
     let changes = client.handler.changes.clone();
-    until("told of the tool that reads on", || *changes.lock().unwrap() == 1).await;
+    until("notified of the tool for the rest", || *changes.lock().unwrap() == 1).await;
     assert!(client.names().await.contains(&"read_result".to_owned()));
 }
 

@@ -1,4 +1,4 @@
-//! What one caller over HTTP may have of what all share, and the end of its session.
+//! The share of one caller over HTTP, and the end of its session.
 
 use tokio::time::timeout;
 use toolgen_runtime::call::principal::Principal;
@@ -40,9 +40,9 @@ async fn requests_per_caller_are_limited() {
         for refused in [raw.stream("bob", &again).await, raw.hang("bob", &again, 8).await] {
             assert_eq!(refused.status(), 429);
             assert!(refused.headers().contains_key("retry-after"));
-            assert!(refused.text().await.unwrap().contains("This caller has 3 requests"));
+            assert!(refused.text().await.unwrap().contains("its limit of 3 concurrent requests"));
         }
-        // What needs no answer still gets through, and others are not concerned.
+        // Notifications are still accepted, and other callers are not affected.
         let cancel =
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
         assert_eq!(raw.post("bob", Some(&again), &cancel).await.status(), 202);
@@ -59,7 +59,7 @@ async fn calls_per_principal_are_limited() {
     let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
     let running = [raw.hang("bob", &his, 7).await, raw.hang("bob", &his, 8).await];
     let refused = raw.hang("bob", &his, 9).await.text().await.unwrap();
-    assert!(refused.contains("one caller of this server may run"), "{refused}");
+    assert!(refused.contains("This caller of the server is at the limit"), "{refused}");
     let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
     let add = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
     let output = raw.post("alice", Some(&hers), &add).await.text().await.unwrap();
@@ -76,7 +76,7 @@ async fn http_request_id_is_in_use_until_handled() {
     assert_eq!(refused.status(), 400);
     let refused: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)), "{refused}");
-    // It is another ID in another session, and free again after an answer.
+    // The same ID is free in another session, and again after the response.
     let elsewhere = raw.hang("", &other, 7).await;
     assert_eq!(elsewhere.status(), 200);
     for _ in 0..3 {
@@ -93,7 +93,7 @@ async fn ended_session_cancels_its_calls_and_returns_404() {
     let _running = raw.hang("", &session, 7).await;
     let end = raw.http.delete(&raw.url).header("mcp-session-id", &session).send().await.unwrap();
     assert_eq!(end.status(), 204);
-    // Long before the five seconds after which `rmcp` would do so.
+    // Long before the five seconds of `rmcp`.
     let cancelled = until("the call is cancelled", || received.0.load(Ordering::SeqCst));
     timeout(Duration::from_secs(3), cancelled).await.expect("at once");
     assert_eq!(raw.status("", &session).await, 404);

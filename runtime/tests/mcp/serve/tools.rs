@@ -1,4 +1,4 @@
-//! The tools that are served.
+//! The served tools.
 
 use std::sync::atomic::AtomicBool;
 
@@ -40,7 +40,7 @@ fn draw() -> ToolResult {
     ToolResult::text("a dot").with_content(image)
 }
 
-/// Counts to three, and says so.
+/// Counts to three, and reports each number.
 #[tool]
 async fn count(ctx: &ToolContext) -> String {
     for number in 1..=2 {
@@ -55,7 +55,7 @@ async fn count(ctx: &ToolContext) -> String {
 #[derive(Default)]
 pub(crate) struct Heard(pub(crate) AtomicBool);
 
-/// Waits for ever.
+/// Waits forever.
 #[tool]
 async fn hang(ctx: &ToolContext) -> Result<String, ToolError> {
     let received = ctx.service::<Heard>().unwrap();
@@ -65,13 +65,13 @@ async fn hang(ctx: &ToolContext) -> Result<String, ToolError> {
     Err(ToolError::Cancelled)
 }
 
-/// Says who calls.
+/// Returns the caller.
 #[tool(read_only)]
 fn who(ctx: &ToolContext) -> String {
     ctx.principal().map_or("nobody".to_owned(), |principal| principal.id.to_string())
 }
 
-/// Remembers how often it was called in this session.
+/// Counts its calls in this session.
 #[tool]
 fn visits(ctx: &ToolContext) -> String {
     let Some(session) = ctx.session() else { return "no session".to_owned() };
@@ -80,7 +80,7 @@ fn visits(ctx: &ToolContext) -> String {
     visits.to_string()
 }
 
-/// Greets, once it knows whom.
+/// Greets a person when it has their name.
 #[tool]
 fn greet(ctx: &ToolContext) -> ToolResult {
     match ctx.input() {
@@ -93,13 +93,13 @@ fn greet(ctx: &ToolContext) -> ToolResult {
     }
 }
 
-/// Pays, once it is approved.
+/// Pays after approval.
 #[tool(undocumented)]
 fn pay(amount: u32) -> String {
     format!("paid {amount}")
 }
 
-/// A long text.
+/// Returns a long text.
 #[tool(read_only)]
 fn tell() -> String {
     "once upon a time\n".repeat(100_000)
@@ -112,14 +112,14 @@ fn careful(request: &ToolRequest<'_>) -> MiddlewareDecision {
     }
 }
 
-/// A toolbox of all of them.
+/// Returns a toolbox with all of them.
 pub(crate) fn toolbox() -> ToolboxBuilder {
     let registry =
         Registry::new(toolset![add, fail, draw, count, hang, who, visits, greet, pay, tell]).unwrap();
     Toolbox::builder(&registry).middleware(careful)
 }
 
-/// A server of all of them, and whether `hang` was cancelled.
+/// Returns a server with all of them, and whether `hang` was cancelled.
 pub(crate) fn server() -> (Server, Arc<Heard>) {
     let received = Arc::new(Heard::default());
     let context = toolgen_runtime::ToolboxContext::new().with_service(Arc::clone(&received));

@@ -1,4 +1,4 @@
-//! Answers to questions that were not asked, were asked of somebody else, or were answered before.
+//! Unsolicited, misdirected and repeated responses to elicitations.
 
 use rmcp::model::CallToolResponse;
 use toolgen_runtime::call::principal::Principal;
@@ -15,7 +15,7 @@ fn yes() -> Value {
     answer("accept", json!({"approve": true, "name": "Ada"}))
 }
 
-/// Calls a tool with answers, and perhaps a state; returns the result as JSON, or the text of the error.
+/// Calls a tool with responses, and optionally a state; returns the result as JSON, or the message of the error.
 async fn ask(client: &Client, tool: &str, state: Option<&str>, responses: Value) -> Value {
     let arguments = if tool == "pay" { json!({"amount": 5}) } else { json!({}) };
     let mut params = params(tool, arguments);
@@ -29,7 +29,7 @@ async fn ask(client: &Client, tool: &str, state: Option<&str>, responses: Value)
     }
 }
 
-/// Calls a tool that asks, and returns the state in which it waits.
+/// Calls a tool that requests input, and returns the state of the waiting call.
 async fn state(client: &Client, tool: &str) -> String {
     let asked = ask(client, tool, None, json!({})).await;
     asked["requestState"].as_str().unwrap_or_else(|| panic!("{asked}")).to_owned()
@@ -125,7 +125,7 @@ async fn state_is_bound_to_call_kind_and_expiry() {
         let refused = ask(&client, tool, Some(state), yes()).await.to_string();
         assert!(refused.contains("-32602"), "{tool}: {refused}");
     }
-    // An answer to another question leaves this one open.
+    // A response to another elicitation leaves this one open.
     let asked = ask(
         &client,
         "pay",

@@ -1,4 +1,4 @@
-//! What is not a message is answered all the same: nobody waits for ever.
+//! Invalid messages are answered with an error, so that no sender waits forever.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::serve::client::serve;
 use crate::serve::ending::Raw;
 use crate::serve::tools::server;
 
-/// Returns the next answer.
+/// Returns the next response.
 async fn answer(client: &mut Raw) -> Value {
     let line = timeout(Duration::from_secs(5), client.hears("jsonrpc")).await.expect("an answer");
     serde_json::from_str(&line).unwrap()
@@ -23,7 +23,7 @@ fn call(id: &str, argument: &str) -> String {
     )
 }
 
-/// The ID of an answer, and its result or what is wrong.
+/// Formats the ID of a response, and its result or error.
 fn shown(response: &Value) -> String {
     match &response["error"] {
         Value::Null => format!("{}: {}", response["id"], response["result"]),
@@ -31,7 +31,7 @@ fn shown(response: &Value) -> String {
     }
 }
 
-/// Posts a body, and returns the status, the session and the answer, of a stream or alone.
+/// Posts a body, and returns the status, the session and the response, from a stream or a single message.
 async fn post(url: &str, session: Option<&str>, body: String) -> (u16, Option<String>, Value) {
     let request = reqwest::Client::new().post(url).header("content-type", "application/json");
     let request = request.header("accept", "application/json, text/event-stream").body(body);
@@ -55,7 +55,7 @@ async fn session(url: &str) -> Option<String> {
     session
 }
 
-/// `line` writes a line and `request` the next request; `post` sends a body over HTTP, in a session after `session`.
+/// `line` writes a line and `request` the next request; `post` sends an HTTP body, in a session after `session`.
 #[test]
 fn invalid_messages_match_the_script() {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -124,7 +124,7 @@ async fn binary_and_deep_lines_get_an_error_response() {
     let long = format!("\"{}\"", "x".repeat(400));
     client.writes(format!("{}\n", call(&long, r#"{"a":20,"b":22}"#)).as_bytes()).await;
     assert_eq!(answer(&mut client).await["result"]["structuredContent"]["sum"], 42);
-    // Blank lines and unknown notifications are passed over, and a last line needs no end.
+    // Blank lines and unknown notifications are skipped, and the last line needs no line break.
     client.writes(b"\n \r\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n").await;
     client.writes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":1e999}\n").await;
     client.writes(call("11", r#"{"a":20,"b":22}"#).as_bytes()).await;

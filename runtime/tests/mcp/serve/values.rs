@@ -1,4 +1,4 @@
-//! Values of the context that clients give back: those that the server allows, marked as theirs.
+//! Context values that clients send back: those that the server allows, with the provenance of the client.
 
 use toolgen_runtime::call::context_values::Provenance;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
@@ -13,7 +13,7 @@ fn session_start() -> String {
     "s-42".to_owned()
 }
 
-/// Adds to the log of a session.
+/// Adds an entry to the log of a session.
 #[tool(
     undocumented,
     requires(context("session_id", message = "Active session required. Call session_start first."))
@@ -27,13 +27,13 @@ fn session_log(ctx: &ToolContext, text: String) -> String {
     format!("{text} in {who} {}", values.get("session_id").unwrap())
 }
 
-/// Has an argument of that name itself.
+/// Has its own argument of that name.
 #[tool(undocumented, read_only, requires(context("session_id")))]
 fn session_find(ctx: &ToolContext, session_id: String) -> String {
     format!("{session_id} and {:?}", ctx.values().get("session_id"))
 }
 
-/// Says what it has got.
+/// Returns its context values.
 #[tool(read_only)]
 fn values(ctx: &ToolContext) -> String {
     ctx.values().iter().map(|(name, _, value)| format!("{name}={value};")).collect()
@@ -68,7 +68,7 @@ async fn client_returns_values_of_an_earlier_call() {
         let id = client.text("session_start", json!({})).await.0;
         let (text, _) = client.text("session_log", json!({"text": "hi", "session_id": id})).await;
         assert_eq!(text, "hi in the client's \"s-42\"", "{era:?} {way:?}");
-        // A name of the tool's own is the tool's.
+        // An argument of the tool with that name belongs to the tool.
         let mut call = params("session_find", json!({"session_id": "own"}));
         call.meta = Some(serde_json::from_value(json!({"io.toolgen/context": {"session_id": 7}})).unwrap());
         let found = json!(client.running.call_tool(call).await.unwrap());

@@ -68,7 +68,7 @@ fn servers_are_merged_into_one() {
     assert!(!client.request("tools/list", &json!({})).to_string().contains("Ignore"));
     // One that dies takes nothing else along, and is there again for the next call.
     let (message, failed) = call(&mut client, "shop__die", 6);
-    assert!(failed && message.contains("went away"), "{message}");
+    assert!(failed && message.contains("was lost during"), "{message}");
     assert_eq!(call(&mut client, "mail__find", 7), (r#"{"n":7}"#.to_owned(), false));
     assert_eq!(call(&mut client, "shop__restock", 8), (r#"{"n":8}"#.to_owned(), false));
     client.end();

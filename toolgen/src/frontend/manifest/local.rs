@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
             draft.spec.description = format!("Delegate a task to the '{}' sub-agent", draft.spec.name).into();
         }
         if draft.spec.returns.is_empty() {
-            draft.spec.returns = Text::Static("What the sub-agent says when it is done.");
+            draft.spec.returns = Text::Static("The final text of the sub-agent.");
         }
         if draft.spec.timeout == Timeout::Default && max_time > 0 {
             draft.spec.timeout = Timeout::Millis(max_time);

@@ -1,4 +1,4 @@
-//! Credentials of a server: headers and tokens from environment variables, and sources of tokens.
+//! Credentials of a server over HTTP: headers and tokens from environment variables, and token sources.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use toolgen_kernel::spec::plan::{McpServer, McpTransport};
 
 use crate::client::error::UNSET;
 
-/// Gives the tokens that an MCP server over HTTP wants, such as those of OAuth.
+/// Source of the tokens for an MCP server over HTTP, such as OAuth tokens.
 pub trait TokenSource: fmt::Debug + Send + Sync {
-    /// Returns the token for the next request; `None` to send it without one. It is asked before every request, so it
-    /// keeps what it has, and once more if the server refuses the token.
+    /// Returns the token for the next request; `None` to send no token. It is called before every request, so
+    /// implementations cache the token, and once more if the server rejects the token.
     ///
     /// # Errors
     ///
-    /// Why there is no token, and what to do about it. The request is not sent.
+    /// Returns the reason if there is no token, and what to do. The request is not sent.
     fn token<'a>(&'a self, wanted: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>>;
 }
 
@@ -31,22 +31,22 @@ pub struct McpTokenRequest {
     pub server: Text,
     /// The URL of the server.
     pub url: Text,
-    /// The token that the server has just refused: another one is wanted.
+    /// The token that the server has just rejected: another one is needed.
     pub refused: Option<Secret>,
-    /// What the server asked for when it refused the last request: the header `WWW-Authenticate`, which may be empty.
-    /// `None` if it has not refused one.
+    /// The header `WWW-Authenticate` of the server's last rejection, which may be empty. `None` if the server has not
+    /// rejected a request.
     pub challenge: Option<Text>,
-    /// The client of the server, with the hosts that it may reach.
+    /// The HTTP client for this server, with its allowed hosts.
     #[cfg_attr(not(feature = "oauth"), expect(dead_code, reason = "for sources that send requests"))]
     pub(super) client: HttpEngine,
 }
 
-/// Whether a server accepts the token but wants one that allows more (RFC 6750, section 3.1).
+/// Whether a server accepts the token but requires more scopes (RFC 6750, section 3.1).
 pub(super) fn wants_more(challenge: &str) -> bool {
     challenge.contains("insufficient_scope")
 }
 
-/// Headers of the transport itself: those of the program cannot take their place.
+/// Headers of the transport, which headers of the program cannot replace.
 const RESERVED: [&str; 9] = [
     "accept",
     "accept-encoding",
@@ -89,16 +89,16 @@ pub(in crate::client) fn credentials(headers: &List<(Text, Text)>, bearer: &Text
     credentials
 }
 
-/// Where the token of each request comes from.
+/// Source of a request's token.
 #[derive(Debug)]
 pub(super) enum Auth {
-    /// No token is sent.
+    /// No token.
     None,
-    /// No token is sent, but headers, each from an environment variable.
+    /// No token, but headers from environment variables.
     Headers(List<(Text, Text)>),
-    /// It was in this environment variable.
+    /// The token from this environment variable.
     Variable(Text, Secret),
-    /// It comes from this source, for this server.
+    /// This token source, for this server.
     Source(Arc<dyn TokenSource>, McpTokenRequest),
 }
 
@@ -110,7 +110,7 @@ impl Auth {
         client: &HttpEngine,
     ) -> Result<Auth, String> {
         let McpTransport::Http { url, headers, .. } = &server.transport else { return Ok(Auth::None) };
-        // What the program says last counts, and more than a document.
+        // The program's last source takes precedence, also over a document.
         if let Some((_, source)) = sources.iter().rev().find(|(alias, _)| *alias == server.alias) {
             let (server, url) = (server.alias.clone(), url.clone());
             let client = client.clone();
@@ -123,7 +123,7 @@ impl Auth {
         Ok(Auth::Variable(bearer.clone(), variable_for(bearer, "the bearer token")?))
     }
 
-    /// Returns the token of the next request, other than the one that was refused.
+    /// Returns a token for the next request that differs from the rejected one.
     pub(super) async fn token(
         &self,
         refused: Option<(Option<Secret>, String)>,
@@ -146,7 +146,7 @@ impl Auth {
         matches!(self, Auth::Source(..))
     }
 
-    /// Says what to do when the server refuses the credentials.
+    /// Returns the help for a server that rejects the credentials.
     pub(super) fn remedy(&self) -> String {
         match self {
             Auth::None => {
@@ -160,7 +160,7 @@ impl Auth {
                 format!("Put what it accepts into {}", named.join(" and "))
             }
             Auth::Variable(variable, _) => format!("Put a token that it accepts into {variable}"),
-            Auth::Source(..) => "It refused the token of its source, and the one after".to_owned(),
+            Auth::Source(..) => "It rejected the token of its source, and the next one".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to one server: their headers, their credentials, and what their statuses say.
+//! HTTP requests to one server: their headers and credentials, and the interpretation of status codes.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -22,13 +22,13 @@ use crate::client::inbox::Inbox;
 
 const SESSION: &str = "Mcp-Session-Id";
 
-/// The first revision without sessions.
+/// The first protocol version without sessions.
 const STATELESS: &str = "2026-07-28";
 
-/// The most bytes that are read of a response that is an error.
+/// Maximum number of bytes read from an error response.
 const MAX_ERROR: usize = 64 << 10;
 
-/// The most characters of such a response that are reported.
+/// Maximum length of a quoted error response, in characters.
 const MAX_ERROR_SHOWN: usize = 300;
 
 /// The channel to one server.
@@ -41,14 +41,14 @@ pub(super) struct Channel {
     credentials: Credentials,
     pub(super) inbox: Inbox,
     pub(super) max_message: usize,
-    /// Whether there is a stream of what the server says of its own accord.
+    /// Whether there is a stream of server-initiated messages.
     pub(super) hears: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Clone, Default)]
 struct State {
-    /// The revision that both sides agreed on; empty before that.
+    /// The negotiated protocol version; empty before negotiation.
     revision: String,
     session: Option<Secret>,
 }
@@ -68,7 +68,7 @@ impl From<SendFailure> for Broken {
 }
 
 impl Exchange {
-    /// Returns a header as text; empty without it.
+    /// Returns a header as a string; empty if it is missing.
     pub(super) fn header(&self, name: &HeaderName) -> String {
         let value = self.response.headers().get(name);
         value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
@@ -84,7 +84,7 @@ impl Exchange {
         self.response.chunk().await.map_err(|error| self.request.failure(error))
     }
 
-    /// Describes a response that is an error, and returns the error in it if it is one of JSON-RPC.
+    /// Describes an error response, and returns its JSON-RPC error if it contains one.
     async fn error(mut self) -> (String, Option<Value>) {
         let mut body = Vec::new();
         while body.len() < MAX_ERROR
@@ -98,7 +98,7 @@ impl Exchange {
         if !after.is_empty() {
             message.push_str(&format!(" (retry after {after})"));
         }
-        // Of a credential that was cut, what is left would not be known for one.
+        // Redact before cutting: a part of a credential would not be recognized.
         let text = self.request.redact(&String::from_utf8_lossy(&body));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
         let displayed: String = words.join(" ").chars().take(MAX_ERROR_SHOWN).collect();
@@ -145,7 +145,7 @@ impl Channel {
         unpoisoned(self.state.lock()).revision.as_str() >= STATELESS
     }
 
-    /// Uses this revision from now on; before the handshake there is none.
+    /// Uses this protocol version from now on; there is none before negotiation.
     pub(super) fn agreed(&self, revision: &str) {
         revision.clone_into(&mut unpoisoned(self.state.lock()).revision);
     }
@@ -172,7 +172,7 @@ impl Channel {
         Ok(request)
     }
 
-    /// Sends a request, and once more with another token if the server refuses the first one.
+    /// Sends a request, and retries once with another token if the server rejects the first one.
     async fn exchange(
         &self,
         method: &str,
@@ -224,7 +224,8 @@ impl Channel {
         Ok(exchange)
     }
 
-    /// Sends a request and says whether it got there. Returns the response if it may hold the answer.
+    /// Sends a request and reports whether it was delivered. Returns the HTTP response if it may hold the JSON-RPC
+    /// response.
     pub(super) async fn begin(
         &self,
         message: &Message,
@@ -241,28 +242,28 @@ impl Channel {
             Ok(exchange) => (self.refused(exchange, Some(id)).await, None),
             Err(broken) => (Err(broken), None),
         };
-        // Who has given up hears nothing.
+        // A caller that was dropped needs no result.
         drop(sent.send(outcome));
         exchange
     }
 
-    /// Sends a message that has no answer.
+    /// Sends a message that has no response.
     pub(super) async fn notify(&self, message: &Message) -> Result<(), Broken> {
         let exchange = self.post(message).await?;
         if exchange.response.status().is_success() { Ok(()) } else { self.refused(exchange, None).await }
     }
 
-    /// Asks for a stream: of what the server says of its own accord, or the rest of one that broke off.
+    /// Requests a stream: server-initiated messages, or the rest of an interrupted stream.
     pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Exchange, Broken> {
         let mut plain = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
         plain.extend(last_id.map(|id| ("Last-Event-ID".to_owned(), id.to_owned())));
         self.exchange("GET", plain, None).await
     }
 
-    /// Tells the server that its session is over, if there is one.
+    /// Ends the session at the server, if there is one.
     pub(super) async fn end_session(&self) {
         if unpoisoned(self.state.lock()).session.is_some() {
-            // A server may refuse: then the session ends in its own time.
+            // If the server refuses, the session ends after the server's own timeout.
             drop(self.exchange("DELETE", Vec::new(), None).await);
             unpoisoned(self.state.lock()).session = None;
         }
@@ -274,14 +275,14 @@ impl Channel {
         unpoisoned(self.state.lock()).session = usable.then(|| Secret::new(id));
     }
 
-    /// Says why a request was refused. That is its answer, unless the server may have carried it out.
+    /// Reports why a request was rejected. This is its response, unless the server may have run the call.
     async fn refused(&self, exchange: Exchange, id: Option<u64>) -> Result<(), Broken> {
         let status = exchange.response.status();
         let challenge = exchange.request.redact(&exchange.header(&WWW_AUTHENTICATE));
         let (mut reason, error) = exchange.error().await;
         let wants_token = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if let (Some(mut error), Some(id), false) = (error, id, wants_token) {
-            // What could not be read has no ID.
+            // A server that could not parse the request does not know its ID.
             error["id"] = id.into();
             self.inbox.message(error);
             return Ok(());
@@ -293,11 +294,11 @@ impl Channel {
             reason.push_str(&format!(". {}", self.auth.remedy()));
         } else if matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
             reason.push_str(
-                ". Does the URL lead to streamable HTTP, and not to the older pair of HTTP and SSE?",
+                ". Check that the URL is a Streamable HTTP endpoint, not the older HTTP+SSE transport",
             );
         }
         match id {
-            // A server that fails may have carried it out.
+            // With a server error, the call may have run.
             Some(id) if status.is_client_error() => {
                 self.inbox.message(json!({ "id": id, "error": { "code": 0, "message": reason } }));
                 Ok(())

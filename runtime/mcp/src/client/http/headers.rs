@@ -1,45 +1,48 @@
-//! The headers by which servers and proxies route a message without reading it (revision 2026-07-28).
+//! Headers that let servers and proxies route a message without parsing it (protocol version 2026-07-28).
 //!
-//! A tool may mark parameters of its input schema with `x-mcp-header`: their values are sent as headers as well. A tool
-//! whose marks break the rules is not offered; the other tools of its server are.
+//! A tool may annotate parameters of its input schema with `x-mcp-header`: their values are also sent as headers. A
+//! tool with invalid annotations is not offered; other tools of its server are not affected.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 use toolgen_core::internal::printable::is_token;
 
-/// The mark of a parameter.
+/// The annotation of a parameter.
 const MARK: &str = "x-mcp-header";
 
-/// Where encoded values begin and end.
+/// Prefix and suffix of encoded values.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
 
 /// A parameter whose value is sent as a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// The properties that lead to it.
+    /// Path of property names to the parameter.
     path: Vec<String>,
-    /// The name of the header.
+    /// Name of the header.
     header: String,
 }
 
-/// Returns the marked parameters of an input schema.
+/// Returns the annotated parameters of an input schema.
 ///
 /// # Errors
 ///
-/// The first rule that a mark breaks.
+/// Returns the first rule that an annotation violates.
 pub(super) fn marked(schema: &Value) -> Result<Vec<Marked>, String> {
     let mut found = Vec::new();
     collect(schema, &mut Vec::new(), &mut found)?;
     for (index, one) in found.iter().enumerate() {
         if found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&one.header)) {
-            return Err(format!("two parameters are marked with `{}`", &one.header["Mcp-Param-".len()..]));
+            return Err(format!(
+                "two parameters have the annotation `{}`",
+                &one.header["Mcp-Param-".len()..]
+            ));
         }
     }
     Ok(found)
 }
 
-/// Walks what is reached through `properties` alone, and makes sure that there is no mark anywhere else.
+/// Collects annotations that are reachable through `properties` alone, and rejects annotations elsewhere.
 fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> Result<(), String> {
     let Some(schema) = schema.as_object() else { return Ok(()) };
     if let Some(mark) = schema.get(MARK) {
@@ -56,7 +59,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> R
                 }
             }
             (key, value) if marks(key, value) => {
-                return Err(format!("`{MARK}` below `{key}`, where no value can be found by its path"));
+                return Err(format!("`{MARK}` below `{key}`, where a value has no fixed path"));
             }
             _ => {}
         }
@@ -64,12 +67,12 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Marked>) -> R
     Ok(())
 }
 
-/// Whether there is a mark in what a keyword of a schema holds.
+/// Whether a keyword of a schema contains an annotation.
 fn marks(key: &str, value: &Value) -> bool {
     match (key, value) {
-        // These hold values and not schemas.
+        // These keywords hold values, not schemas.
         ("const" | "default" | "enum" | "examples", _) => false,
-        // The keys of these are names.
+        // The keys of these keywords are names.
         (
             "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
             Value::Object(map),
@@ -91,7 +94,7 @@ fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<
     };
     let primitive = |kind: &Value| matches!(kind.as_str(), Some("string" | "integer" | "boolean"));
     let allowed = match schema.get("type") {
-        // A value that is null is not sent.
+        // A null value is not sent.
         Some(Value::Array(kinds)) => {
             kinds.iter().any(primitive) && kinds.iter().all(|kind| primitive(kind) || kind == "null")
         }
@@ -103,13 +106,13 @@ fn header(mark: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<
     Ok(format!("Mcp-Param-{name}"))
 }
 
-/// Returns the headers of a request: its method, and what is asked for.
+/// Returns the standard headers of a request: its method and the tool name.
 pub(super) fn standard(method: &str, name: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let pair = |header: &str, value| (header.to_owned(), encode(value));
     [Some(pair("Mcp-Method", method)), name.map(|name| pair("Mcp-Name", name))].into_iter().flatten()
 }
 
-/// Returns the headers of the marked parameters that have values.
+/// Returns the headers of the annotated parameters that have values.
 pub(super) fn of_arguments(marked: &[Marked], arguments: &Value) -> Vec<(String, String)> {
     let headers = marked.iter().filter_map(|Marked { path, header }| {
         let value = path.iter().try_fold(arguments, |value, name| value.get(name))?;
@@ -118,12 +121,12 @@ pub(super) fn of_arguments(marked: &[Marked], arguments: &Value) -> Vec<(String,
     headers.collect()
 }
 
-/// Returns a value as the text of a header; `None` for one that is not sent.
+/// Returns a value as header text; `None` for a value that is not sent.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Bool(truth) => Some(truth.to_string()),
-        // `42.0` is an integer, too.
+        // `42.0` is also an integer.
         Value::Number(number) => {
             let whole = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0);
             Some(whole.map_or_else(|| number.to_string(), |float| format!("{float:.0}")))
@@ -132,7 +135,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a text in the form that a header can carry.
+/// Encodes a string so that a header can carry it.
 fn encode(text: &str) -> String {
     let carried = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
     let looks_encoded = text.starts_with(ENCODED.0) && text.ends_with(ENCODED.1);
@@ -168,7 +171,7 @@ mod tests {
             "none": {"type": ["string", "null"], "x-mcp-header": "None"},
             "absent": {"type": "string", "x-mcp-header": "Absent"},
             "o": {"type": "object", "properties": {"in": {"type": "string", "x-mcp-header": "In"}}},
-            // A parameter of this name is not a mark.
+            // A parameter of this name is not an annotation.
             "x-mcp-header": {"type": "string", "default": {"x-mcp-header": "not a schema"}},
         });
         let expected = [("Region", "us-west1"), ("N", "-7"), ("F", "42"), ("On", "false"), ("In", "x")];

@@ -1,7 +1,7 @@
-//! Tokens by OAuth 2.1, as MCP requires: discovery, registration, PKCE, refresh.
+//! OAuth 2.1 tokens, as MCP requires: discovery, registration, PKCE, refresh.
 //!
-//! The steps are those of rmcp. Each of its requests is sent by the client of the server, so that the guard of the HTTP
-//! engine decides which hosts are reached, whatever a document of a server names.
+//! The protocol steps are implemented by `rmcp`. Its requests are sent by the client of the server, so that the SSRF
+//! guard of the HTTP engine applies to every host that a server's documents name.
 
 mod guarded;
 
@@ -24,30 +24,30 @@ use toolgen_kernel::base::future::BoxFuture;
 use self::guarded::Guarded;
 use super::auth::{McpTokenRequest, TokenSource, wants_more};
 
-/// How long a person may take to allow the access.
+/// How long a person may take to grant access.
 const CONSENT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Shows a URL to a person and returns where their browser was sent afterwards.
+/// Shows a URL to a person and returns the redirect URL that their browser opened afterwards.
 type OpenBrowser = Arc<dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
-/// Keeps the tokens of a server between runs of a program. What is kept is a credential.
+/// Stores the tokens of a server between runs of a program. The stored value is a credential.
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// Returns what was saved last.
+    /// Returns the value that was saved last.
     ///
     /// # Errors
     ///
-    /// Why it cannot be read.
+    /// Returns the reason if the value cannot be read.
     fn load(&self) -> BoxFuture<'_, Result<Option<Secret>, String>>;
 
-    /// Saves this in place of what was saved before; `None` removes it.
+    /// Replaces the saved value; `None` removes it.
     ///
     /// # Errors
     ///
-    /// Why it cannot be saved.
+    /// Returns the reason if the value cannot be saved.
     fn save(&self, tokens: Option<Secret>) -> BoxFuture<'_, Result<(), String>>;
 }
 
-/// Gets the tokens of one MCP server by OAuth, and new ones when they expire.
+/// Obtains the tokens of one MCP server by OAuth, and refreshes them when they expire.
 ///
 /// ```no_run
 /// use toolgen_runtime::engine::mcp::{McpOAuth, McpOptions};
@@ -69,26 +69,26 @@ pub struct McpOAuth {
     secret_to: SecretTo,
     scopes: Vec<String>,
     store: Option<Arc<dyn TokenStore>>,
-    /// The server that the tokens are for, and what is known of its authorization.
+    /// The server of the tokens, and the state of its authorization.
     state: Arc<Mutex<Option<(Text, AuthorizationManager)>>>,
 }
 
-/// Which authorization server gets the secret of the client. The MCP server names the authorization server, so its word
-/// alone is not enough.
+/// Which authorization servers may receive the client secret. The MCP server chooses the authorization server, so its
+/// choice alone is not trusted.
 #[derive(Clone)]
 enum SecretTo {
     Nobody,
-    /// The one whose tokens come from this URL.
+    /// The authorization server with this token URL.
     TokenUrl(String),
-    /// Whichever the MCP server names.
+    /// Any authorization server that the MCP server names.
     Anybody,
 }
 
 #[derive(Clone)]
 enum Grant {
-    /// A person allows the access; the browser comes back to this URL.
+    /// A person grants access; the browser is redirected to this URL.
     Consent(String, OpenBrowser),
-    /// The program has credentials of its own.
+    /// The program has its own credentials.
     Program,
 }
 
@@ -103,8 +103,8 @@ impl fmt::Debug for McpOAuth {
 }
 
 impl McpOAuth {
-    /// Lets a person allow the access: `open` shows them a URL, and returns the URL below `redirect_uri` that their
-    /// browser was sent to afterwards. They have five minutes, and calls wait for them.
+    /// Asks a person to grant access: `open` shows them a URL, and returns the URL below `redirect_uri` that their
+    /// browser was redirected to. They have five minutes, while calls wait.
     #[must_use]
     pub fn consent<F>(
         redirect_uri: impl Into<String>,
@@ -116,8 +116,8 @@ impl McpOAuth {
         McpOAuth::of(Grant::Consent(redirect_uri.into(), Arc::new(move |url| Box::pin(open(url)))))
     }
 
-    /// Uses credentials that the program has at the authorization server, without a person. Set
-    /// [`token_url`](Self::token_url), too: the secret is sent nowhere else.
+    /// Uses the program's credentials at the authorization server, without a person. Also set
+    /// [`token_url`](Self::token_url): the secret is not sent elsewhere.
     #[must_use]
     pub fn credentials(client_id: impl Into<String>, client_secret: Secret) -> McpOAuth {
         McpOAuth::of(Grant::Program).client(client_id, Some(client_secret))
@@ -136,8 +136,8 @@ impl McpOAuth {
         }
     }
 
-    /// Sets the client that was registered with the authorization server beforehand. Without it, the program registers
-    /// itself. A secret needs [`token_url`](Self::token_url), too.
+    /// Sets the client that was registered with the authorization server beforehand. By default, the program
+    /// registers itself. A secret also requires [`token_url`](Self::token_url).
     #[must_use]
     pub fn client(mut self, client_id: impl Into<String>, client_secret: Option<Secret>) -> McpOAuth {
         self.client_id = Some(client_id.into());
@@ -145,39 +145,39 @@ impl McpOAuth {
         self
     }
 
-    /// Sets the URL of the authorization server that tokens come from, which is the only one that the client's secret is
-    /// sent to: an MCP server that names another authorization server does not get it.
+    /// Sets the token URL of the authorization server. Only this server receives the client secret: if the MCP server
+    /// names another authorization server, the secret is not sent.
     #[must_use]
     pub fn token_url(mut self, url: impl Into<String>) -> McpOAuth {
         self.secret_to = SecretTo::TokenUrl(url.into());
         self
     }
 
-    /// Sends the client's secret to whichever authorization server the MCP server names: only for a server that may know
-    /// the secret itself.
+    /// Sends the client secret to any authorization server that the MCP server names. Use it only for a server that
+    /// may know the secret itself.
     #[must_use]
     pub fn any_token_url(mut self) -> McpOAuth {
         self.secret_to = SecretTo::Anybody;
         self
     }
 
-    /// Whether the client's secret, if it has one, may go to this URL.
+    /// Checks whether the client secret, if there is one, may be sent to this URL.
     fn check_token_url(&self, named: &str) -> Result<(), AuthError> {
         let problem = match &self.secret_to {
             _ if self.client_secret.is_none() => return Ok(()),
             SecretTo::Anybody => return Ok(()),
             SecretTo::TokenUrl(url) if url == named => return Ok(()),
             SecretTo::TokenUrl(url) => {
-                format!("the server wants the secret of the client sent to {named}, not to {url}")
+                format!("the server requests the client secret at {named}, not at {url}")
             }
             SecretTo::Nobody => {
-                format!("if the secret of the client belongs to {named}, set that as `McpOAuth::token_url`")
+                format!("if the client secret belongs to {named}, set that URL as `McpOAuth::token_url`")
             }
         };
         Err(AuthError::AuthorizationFailed(problem))
     }
 
-    /// Sets the `https` URL of the document that describes this client, for servers that read one in place of a
+    /// Sets the `https` URL of the client metadata document, for servers that accept a document instead of a
     /// registration.
     #[must_use]
     pub fn client_document(mut self, url: impl Into<String>) -> McpOAuth {
@@ -185,14 +185,14 @@ impl McpOAuth {
         self
     }
 
-    /// Sets the scopes to ask for, in place of those that the server names.
+    /// Sets the requested scopes, instead of those that the server names.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> McpOAuth {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets where tokens are kept between runs of the program. Without it, they are forgotten at its end.
+    /// Sets the store of tokens between runs of the program. By default, tokens are lost when the program ends.
     #[must_use]
     pub fn store(mut self, store: impl TokenStore + 'static) -> McpOAuth {
         self.store = Some(Arc::new(store));
@@ -210,7 +210,7 @@ impl McpOAuth {
         Ok(manager)
     }
 
-    /// Returns a token in place of one that was refused; `None` if somebody has to allow the access anew.
+    /// Returns a replacement for a rejected token; `None` if a person must grant access again.
     async fn renewed(
         &self,
         manager: &AuthorizationManager,
@@ -218,7 +218,7 @@ impl McpOAuth {
         challenge: &str,
     ) -> Option<Result<String, AuthError>> {
         let refused = wanted.refused.as_ref().map(Secret::expose);
-        // Another request may have been first.
+        // Another request may have refreshed the token.
         if let Ok(token) = manager.get_access_token().await
             && refused != Some(&token)
         {
@@ -229,13 +229,13 @@ impl McpOAuth {
         }
         match manager.refresh_token().await {
             Ok(_) => Some(manager.get_access_token().await),
-            // Nobody is asked because a network failed.
+            // A network failure must not prompt a person.
             Err(error @ AuthError::TokenRefreshFailed(_)) => Some(Err(error)),
             Err(_) => None,
         }
     }
 
-    /// Gets the access that a server asks for.
+    /// Obtains the access that a server requires.
     async fn authorized(
         &self,
         mut manager: AuthorizationManager,
@@ -273,7 +273,9 @@ impl McpOAuth {
                     AuthorizationSession::new(manager, request).await.map_err(|(_, error)| error)?;
                 let opened = open(session.get_authorization_url().to_owned());
                 let late = |_| {
-                    AuthError::AuthorizationFailed(format!("nobody allowed it within {CONSENT_TIMEOUT:?}"))
+                    AuthError::AuthorizationFailed(format!(
+                        "access was not granted within {CONSENT_TIMEOUT:?}"
+                    ))
                 };
                 let asked = timeout(CONSENT_TIMEOUT, opened).await.map_err(late)?;
                 session.handle_callback_url(&asked.map_err(AuthError::AuthorizationFailed)?).await?;
@@ -283,12 +285,12 @@ impl McpOAuth {
     }
 
     async fn get(&self, wanted: &McpTokenRequest) -> Result<Option<Secret>, AuthError> {
-        // One request at a time asks for a token, and the others get it, too.
+        // Only one request at a time obtains a token; concurrent requests reuse it.
         let mut state = self.state.lock().await;
         if state.as_ref().is_none_or(|(url, _)| *url != wanted.url) {
             *state = Some((wanted.url.clone(), self.manager(wanted).await?));
         }
-        // What is known of the tokens stays there meanwhile: a request that is given up takes nothing along.
+        // The authorization state is not moved out: dropping this future must not lose it.
         let token = match (&*state, &wanted.challenge) {
             (Some((_, manager)), None) => Some(manager.get_access_token().await),
             (Some((_, manager)), Some(challenge)) => self.renewed(manager, wanted, challenge).await,
@@ -308,7 +310,7 @@ impl McpOAuth {
         };
         match token {
             Ok(token) => Ok(Some(Secret::new(token))),
-            // The server says what it wants when it refuses the request.
+            // The server names the required scopes when it rejects the request.
             Err(AuthError::AuthorizationRequired) if wanted.challenge.is_none() => Ok(None),
             Err(error) => Err(error),
         }
@@ -332,7 +334,7 @@ impl TokenSource for McpOAuth {
     }
 }
 
-/// Returns the scopes that a server wants in addition. What it says when it is asked without a token is less.
+/// Returns the additional scopes that a server requires. Its challenge to a request without a token may name fewer.
 fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
     let challenge = challenge.filter(|challenge| wants_more(challenge));
     let parsed = challenge.zip(reqwest::Url::parse(&wanted.url).ok());
@@ -340,12 +342,12 @@ fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
     scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// Stores what rmcp knows about the tokens as a text.
+/// Stores the token state of `rmcp` as a string.
 struct StoredTokens(Arc<dyn TokenStore>);
 
 type Stored<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
-// The signatures are those that `async_trait` makes.
+// These are the signatures that `async_trait` generates.
 impl CredentialStore for StoredTokens {
     fn load<'s, 'f>(&'s self) -> Stored<'f, Option<StoredCredentials>>
     where
@@ -354,7 +356,8 @@ impl CredentialStore for StoredTokens {
     {
         Box::pin(async move {
             let kept = self.0.load().await.map_err(AuthError::CredentialStoreError)?;
-            let unusable = |_| AuthError::CredentialStoreError("what was kept cannot be read".to_owned());
+            let unusable =
+                |_| AuthError::CredentialStoreError("the stored tokens cannot be parsed".to_owned());
             kept.map(|kept| serde_json::from_str(kept.expose()).map_err(unusable)).transpose()
         })
     }

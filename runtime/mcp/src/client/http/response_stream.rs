@@ -1,4 +1,4 @@
-//! Reads what comes back: the answer to a request, on a stream or alone, and what a server says of its own accord.
+//! Reads HTTP responses: the response to a request, as a stream or a single message, and server-initiated messages.
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -13,45 +13,45 @@ use toolgen_kernel::base::sse::{Event, Reader, TooLong};
 use super::channel::{Channel, Exchange};
 use crate::client::reading;
 
-/// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
+/// Initial delay before a stream is resumed, unless the server specifies one. It doubles up to the maximum.
 const INITIAL_RESUME_DELAY: Duration = Duration::from_secs(1);
 const MAX_RESUME_DELAY: Duration = Duration::from_secs(60);
 
-/// How often resuming a stream is tried without success.
+/// Maximum number of failed attempts to resume a stream.
 const MAX_RESUME_ATTEMPTS: usize = 5;
 
-/// How long the end of a stream is waited for after its answer, so that the connection can be used again.
+/// How long to wait for the end of a stream after its response, so that the connection can be reused.
 const STREAM_END_TIMEOUT: Duration = Duration::from_secs(2);
 
 const EVENTS: &str = "text/event-stream";
 
-/// Reads the response to a request until the answer is in the inbox, or why there is none.
+/// Reads an HTTP response until the inbox has the JSON-RPC response, or the reason why there is none.
 pub(super) async fn read(channel: &Channel, exchange: Exchange, id: u64) {
     let outcome = match exchange.media_type().as_str() {
         EVENTS => stream(channel, exchange, id).await,
         "application/json" => read_single_message(channel, exchange, id).await,
         "" => Err(format!(
-            "the server answered with status {} and without an answer",
+            "the server answered with status {} and without a response",
             exchange.response.status()
         )),
-        other => Err(format!(
-            "the server answered with `{other}`, and neither with JSON nor with a stream of events"
-        )),
+        other => {
+            Err(format!("the server answered with `{other}`, and neither with JSON nor with an event stream"))
+        }
     };
     if let Err(error) = outcome {
         channel.inbox.lost(id, error);
     }
 }
 
-/// Reads a response that is one message.
+/// Reads an HTTP response that is a single message.
 async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
     let mut body: Vec<u8> = Vec::new();
     while let Some(bytes) =
-        exchange.chunk().await.map_err(|error| format!("the answer broke off: {error}"))?
+        exchange.chunk().await.map_err(|error| format!("the response was interrupted: {error}"))?
     {
         let bytes = bytes.as_ref();
         if body.len() + bytes.len() > channel.max_message {
-            channel.inbox.unread(id, format!("the answer has more than {} bytes", channel.max_message));
+            channel.inbox.unread(id, format!("the response has more than {} bytes", channel.max_message));
             return Ok(());
         }
         body.extend_from_slice(bytes);
@@ -67,7 +67,7 @@ async fn read_single_message(channel: &Channel, mut exchange: Exchange, id: u64)
     if messages.take(message) { Ok(()) } else { Err(messages.without_answer("the response")) }
 }
 
-/// Reads a stream that holds the answer. In revisions with sessions it is resumed where it broke off.
+/// Reads the stream with the response. In protocol versions with sessions, an interrupted stream is resumed.
 async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
     let mut reader = Reader::new(channel.max_message);
     let mut messages = Messages { channel, id: Some(id), odd: None };
@@ -75,7 +75,7 @@ async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<()
         let reason = match messages.follow(&mut reader, &mut exchange).await? {
             End::Answered => {
                 let rest = async { while let Ok(Some(_)) = exchange.chunk().await {} };
-                // A server that goes on loses the connection.
+                // If the server continues the stream, the connection is closed.
                 drop(timeout(STREAM_END_TIMEOUT, rest).await);
                 return Ok(());
             }
@@ -99,15 +99,15 @@ async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, Stri
                 return Ok(exchange);
             }
             Ok(exchange) => {
-                return Err(format!("the server does not take it up: status {}", exchange.response.status()));
+                return Err(format!("the server does not resume it: status {}", exchange.response.status()));
             }
             Err(broken) => problem = broken.why,
         }
     }
-    Err(format!("it cannot be taken up: {problem}"))
+    Err(format!("it cannot be resumed: {problem}"))
 }
 
-/// Hears what a server with a session says of its own accord, for as long as it has a stream for that.
+/// Receives the server-initiated messages of a session, while the server offers a stream for them.
 pub(super) async fn listen(channel: &Channel) {
     let mut reader = Reader::new(channel.max_message);
     let mut messages = Messages { channel, id: None, odd: None };
@@ -115,7 +115,7 @@ pub(super) async fn listen(channel: &Channel) {
     loop {
         match channel.get(reader.last_id()).await {
             Ok(mut exchange) if is_stream(&exchange) => {
-                // What was said meanwhile comes again only after an event that has an identifier.
+                // Messages in between are repeated only after an event with an ID.
                 if std::mem::replace(&mut missed, true) && reader.last_id().is_none() {
                     channel.inbox.message(json!({ "method": "notifications/tools/list_changed" }));
                 }
@@ -126,11 +126,11 @@ pub(super) async fn listen(channel: &Channel) {
                 match end {
                     Ok(End::Ended { had_events: true, .. }) => quiet = 0,
                     Ok(_) => {}
-                    // The event would come again.
+                    // The event would be repeated.
                     Err(_) => return,
                 }
             }
-            // There is no such stream.
+            // The server has no such stream.
             Ok(_) => return,
             Err(_) => {}
         }
@@ -147,11 +147,11 @@ fn pause(attempt: usize) -> Duration {
     INITIAL_RESUME_DELAY.saturating_mul(1 << attempt.min(6)).min(MAX_RESUME_DELAY)
 }
 
-/// How a connection with a stream ended.
+/// How a stream connection ended.
 enum End {
-    /// With the answer.
+    /// With the response.
     Answered,
-    /// Without it.
+    /// Without the response.
     Ended {
         why: String,
         /// Whether there was an event.
@@ -162,14 +162,14 @@ enum End {
 /// The messages of one stream.
 struct Messages<'c> {
     channel: &'c Channel,
-    /// The request whose answer it holds, if it is that of a request.
+    /// The ID of the request that the stream answers, if any.
     id: Option<u64>,
-    /// What came on it that does not belong there.
+    /// An unexpected message on the stream.
     odd: Option<Cow<'static, str>>,
 }
 
 impl Messages<'_> {
-    /// Reads events until the answer or the end of the connection.
+    /// Reads events until the response or the end of the connection.
     async fn follow(&mut self, reader: &mut Reader, exchange: &mut Exchange) -> Result<End, String> {
         let (mut events, mut received) = (Vec::new(), false);
         loop {
@@ -180,7 +180,7 @@ impl Messages<'_> {
                 }
                 Err(error) => {
                     return Ok(End::Ended {
-                        why: format!("the stream broke off: {error}"),
+                        why: format!("the stream was interrupted: {error}"),
                         had_events: received,
                     });
                 }
@@ -197,9 +197,9 @@ impl Messages<'_> {
         }
     }
 
-    /// Takes an event; returns whether it is the answer.
+    /// Handles an event; returns whether it is the response.
     fn event(&mut self, event: &Event) -> bool {
-        // Events of other kinds are none of this protocol, and one without data only says where to take up the stream.
+        // Other event types are not part of the protocol. An event without data only sets the ID to resume from.
         if !matches!(event.kind.as_slice(), b"" | b"message") || event.data.is_empty() {
             return false;
         }
@@ -212,18 +212,18 @@ impl Messages<'_> {
                 };
                 match id {
                     Some(id) => self.channel.inbox.unread(id, error),
-                    None => self.odd = Some(format!("what cannot be read: {error}").into()),
+                    None => self.odd = Some(format!("an invalid message: {error}").into()),
                 }
                 id.is_some()
             }
         }
     }
 
-    /// Takes a message, or an array of them; returns whether the answer is among them.
+    /// Handles a message, or an array of messages; returns whether it contains the response.
     fn take(&mut self, message: Value) -> bool {
         match message {
             Value::Array(messages) => {
-                // What comes after the answer counts, too.
+                // Messages after the response are handled as well.
                 let responses: Vec<bool> = messages.into_iter().map(|message| self.one(message)).collect();
                 responses.contains(&true)
             }
@@ -235,9 +235,9 @@ impl Messages<'_> {
         let is_ours = self.id.is_some() && message["id"].as_u64() == self.id;
         let odd = match (message.get("method").is_some(), message.get("id").is_some()) {
             (false, _) if is_ours => None,
-            (false, true) => Some("the answer to another request"),
-            (false, false) => Some("what is not a message"),
-            // Such a server asks in its results.
+            (false, true) => Some("the response to another request"),
+            (false, false) => Some("an invalid message"),
+            // Such servers request input in their results.
             (true, true) if self.channel.is_modern() => Some("a request of its own"),
             (true, _) => None,
         };
@@ -251,8 +251,8 @@ impl Messages<'_> {
 
     fn without_answer(&self, what: &str) -> String {
         match &self.odd {
-            Some(odd) => format!("{what} ended without the answer; there was {odd} on it"),
-            None => format!("{what} ended without the answer"),
+            Some(odd) => format!("{what} ended without a JSON-RPC response; it contained {odd}"),
+            None => format!("{what} ended without a JSON-RPC response"),
         }
     }
 }

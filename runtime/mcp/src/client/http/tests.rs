@@ -1,4 +1,4 @@
-//! Messages over HTTP, against a server whose every byte the test writes.
+//! Messages over HTTP, with a server that sends exactly the bytes of the test.
 
 mod access;
 mod legacy;
@@ -23,7 +23,7 @@ use crate::client::transport::start;
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
-/// A transport to a server, and what comes from there.
+/// A transport to a server, and the messages that it receives.
 struct Wire {
     transport: Arc<dyn Transport>,
     inbox: Inbox,
@@ -47,7 +47,7 @@ impl Wire {
         Ok(Wire { transport, inbox, said: text })
     }
 
-    /// A wire whose both ends have agreed on a revision.
+    /// Creates a wire with a negotiated protocol version.
     async fn speaking(revision: &str, url: &str) -> Wire {
         let wire = Wire::to(&server_at(url), &open()).await.unwrap();
         wire.transport.agreed(revision);
@@ -105,7 +105,7 @@ fn answer(id: u64, result: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-/// Counts the notices of progress of a request.
+/// Counts the progress notifications of a request.
 fn counter() -> (Arc<AtomicUsize>, OnNotice) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);

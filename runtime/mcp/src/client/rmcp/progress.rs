@@ -1,4 +1,4 @@
-//! Progress that servers report of calls through a client of the `rmcp` crate.
+//! Progress of calls through an `rmcp` client.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -13,13 +13,13 @@ use toolgen_kernel::call::context::ToolContext;
 
 use crate::client::tool::line;
 
-/// How many reports of calls that are not known yet are kept: a server may report before the client knows that it was
-/// asked.
+/// Maximum number of kept reports of unknown calls: the server may report progress before the client has registered
+/// the call.
 const MAX_EARLY_REPORTS: usize = 64;
 
-/// Passes reports of servers on from the handler of a client to their calls. It is a handler itself, for programs
-/// that need no other; the handler of a program passes on what [`on_progress`](ClientHandler::on_progress) gets to
-/// [`heard`](Self::heard). Clones share their calls, and belong to one client.
+/// Forwards progress from the handler of a client to its calls. It is itself a handler, for programs that need no
+/// other. The handler of a program passes the parameters of [`on_progress`](ClientHandler::on_progress) to
+/// [`forward`](Self::forward). Clones share their calls, and belong to one client.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Mutex<Hub>>);
 
@@ -42,13 +42,13 @@ impl Drop for Hears<'_> {
 }
 
 impl Progress {
-    /// Creates one for a client.
+    /// Creates the progress registry of a client.
     #[must_use]
     pub fn new() -> Progress {
         Progress::default()
     }
 
-    /// Passes a report on to its call.
+    /// Forwards a report to its call.
     pub fn forward(&self, report: ProgressNotificationParam) {
         let call = {
             let Hub { calls, early } = &mut *unpoisoned(self.0.lock());
@@ -64,7 +64,7 @@ impl Progress {
         call.progress(line(&json!(report)));
     }
 
-    /// Lets a call receive the reports with a token, first those that have come already.
+    /// Registers a call for reports with a token, and delivers reports that have already arrived.
     pub(super) fn listen(&self, token: ProgressToken, call: &ToolContext) -> Hears<'_> {
         let Hub { calls, early } = &mut *unpoisoned(self.0.lock());
         early.retain(|report| {

@@ -1,4 +1,4 @@
-//! The standard input of a server: lines are written in the order in which they are given, and each as a whole.
+//! Standard input of a server: lines are written in order, and each line as a whole.
 
 use std::future::poll_fn;
 use std::io;
@@ -16,36 +16,36 @@ use toolgen_kernel::base::sync::unpoisoned;
 use crate::client::connection::Broken;
 use crate::client::inbox::Inbox;
 
-/// How many bytes may wait to be written, for a server that does not read.
+/// Maximum number of queued bytes, for a server that does not read.
 const MAX_QUEUED_BYTES: usize = 64 << 20;
-/// How much is written at once.
+/// Maximum number of bytes per write.
 const BATCH: usize = 64 << 10;
 
-/// Receives what became of a line.
+/// Receives the outcome of writing a line.
 pub(super) type Done = oneshot::Sender<Result<(), Broken>>;
 
 /// The standard input of a server.
 pub(super) struct Input {
-    /// What is to be written; `None` once the input has ended.
+    /// The queue of lines; `None` once the input was closed.
     queue: Mutex<Option<mpsc::UnboundedSender<Outgoing>>>,
-    /// How many bytes are not written yet.
+    /// Number of bytes that are not written yet.
     queued: Arc<AtomicUsize>,
     pipe: Pipe,
-    /// Fires when the server no longer takes input.
+    /// Fires when the server no longer accepts input.
     broken: CancellationToken,
 }
 
 type Pipe = Arc<Mutex<Option<ChildStdin>>>;
 
-/// A line to be written, or the rest of one.
+/// A queued line, or the rest of one.
 struct Outgoing {
     bytes: Vec<u8>,
-    /// The ID of the request that it is, which need not be written once no caller waits for its answer.
+    /// The ID if the line is a request. A cancelled request need not be written.
     id: Option<u64>,
     receipt: Receipt,
 }
 
-/// Reports what became of a line, at the latest when it is dropped.
+/// Reports the outcome of writing a line, at the latest when it is dropped.
 struct Receipt {
     done: Option<Done>,
     started: bool,
@@ -54,7 +54,7 @@ struct Receipt {
 impl Receipt {
     fn tell(&mut self, outcome: Result<(), Broken>) {
         if let Some(done) = self.done.take() {
-            // Whoever sent it may have given up.
+            // The sender may have been dropped.
             drop(done.send(outcome));
         }
     }
@@ -68,7 +68,7 @@ impl Drop for Receipt {
 }
 
 impl Input {
-    /// Returns an input, and the task that writes what does not fit at once.
+    /// Returns an input, and the task that writes what does not fit immediately.
     pub(super) fn new(
         stdin: Option<ChildStdin>,
         inbox: Inbox,
@@ -86,12 +86,12 @@ impl Input {
         (Input { queue: Mutex::new(Some(sender)), queued, pipe, broken }, writing)
     }
 
-    /// Writes a line as soon as it is its turn.
+    /// Writes a line when its turn comes.
     pub(super) fn put(&self, mut line: String, id: Option<u64>, done: Option<Done>) {
         let mut receipt = Receipt { done, started: false };
         line.push('\n');
         let mut bytes = line.into_bytes();
-        // While this is locked, nothing else is put.
+        // While this is locked, no other line is queued.
         let queue = unpoisoned(self.queue.lock());
         let Some(queue) = &*queue else { return };
         let waiting = self.queued.load(Ordering::Acquire);
@@ -99,7 +99,7 @@ impl Input {
             let reason = "the server does not read what it is sent".to_owned();
             return receipt.tell(Err(Broken { written: false, why: reason }));
         }
-        // A pipe has room most of the time: then no other task has to do it.
+        // A pipe has room most of the time: then no other task is needed.
         if waiting == 0 && cfg!(unix) {
             match self.write_at_once(&bytes) {
                 Poll::Ready(Ok(count)) if count == bytes.len() => return receipt.tell(Ok(())),
@@ -116,11 +116,11 @@ impl Input {
         }
         let id = id.filter(|_| !receipt.started);
         self.queued.fetch_add(bytes.len(), Ordering::AcqRel);
-        // If nobody writes any more, the receipt says so when it is dropped.
+        // If the writer task has ended, dropping the receipt reports it.
         drop(queue.send(Outgoing { bytes, id, receipt }));
     }
 
-    /// Ends the input once all is written.
+    /// Closes the input after all lines are written.
     pub(super) fn end(&self) {
         drop(unpoisoned(self.queue.lock()).take());
     }
@@ -133,7 +133,7 @@ impl Input {
     }
 }
 
-/// Writes lines, several at once if they wait.
+/// Writes lines, several per write if they are queued.
 async fn write(
     pipe: Pipe,
     mut queue: mpsc::UnboundedReceiver<Outgoing>,
@@ -156,7 +156,7 @@ async fn write(
         }
         let mut written = 0;
         let outcome = write_all(&pipe, &bytes, &mut written).await;
-        // Only now may others write.
+        // Only now may other lines be written directly.
         queued.fetch_sub(taken, Ordering::AcqRel);
         bytes.clear();
         for (start, mut receipt) in receipts.drain(..) {

@@ -1,4 +1,4 @@
-//! Limits on what clients over HTTP may use: connections, sessions, bytes and time.
+//! Resource limits for clients over HTTP: connections, sessions, bytes and time.
 
 use std::io;
 use std::pin::Pin;
@@ -22,13 +22,13 @@ use tokio::time::{Sleep, sleep};
 use super::super::Server;
 use super::super::shares::quarter;
 
-/// The response to a client that gets no connection.
+/// The response to a client at the connection limit.
 const TOO_MANY_CONNECTIONS: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
-    Content-Type: text/plain\r\nContent-Length: 72\r\n\r\n\
-    This server has all the connections that it may have: try again later.\r\n";
+    Content-Type: text/plain\r\nContent-Length: 53\r\n\r\n\
+    The server is at its connection limit. Retry later.\r\n";
 
-/// The limits on what clients may use.
+/// The limits for clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServerLimits {
     pub(super) connections: usize,
@@ -53,45 +53,46 @@ impl Default for ServerLimits {
 }
 
 impl Server {
-    /// Sets how many connections there are at the same time over HTTP, at least 1; 1,024 by default. Further clients get
-    /// status 503. A server of the program that answers with the [`router`](Self::router) has limits of its own.
+    /// Sets the maximum number of concurrent HTTP connections, at least 1. Default: 1,024. Additional clients receive
+    /// status 503. A program that serves the [`router`](Self::router) itself has its own limits.
     pub fn max_connections(mut self, connections: usize) -> Server {
         self.gate.limits.connections = connections.max(1);
         self
     }
 
-    /// Sets how many sessions there are at the same time over HTTP, at least 1; 512 by default. For a new one, the one
-    /// that has waited longest for a request ends: its client gets status 404 and begins another, as the protocol says.
-    /// If calls run in all of them, the new client gets status 503.
+    /// Sets the maximum number of concurrent HTTP sessions, at least 1. Default: 512. At the limit, a new session
+    /// replaces the session that has been idle longest: its client receives status 404 and starts a new one, as the
+    /// protocol specifies. If calls run in all sessions, the new client receives status 503.
     pub fn max_sessions(mut self, sessions: usize) -> Server {
         self.gate.limits.sessions = sessions.max(1);
         self
     }
 
-    /// Sets how many sessions one [principal](Self::principal) has at the same time, at least 1; 64 by default. A new one
-    /// takes the place of another as in [`max_sessions`](Self::max_sessions), with status 429 if calls run in all of them.
+    /// Sets the maximum number of concurrent sessions per [principal](Self::principal), at least 1. Default: 64. A
+    /// new session replaces an idle one as for [`max_sessions`](Self::max_sessions), or receives status 429 if calls
+    /// run in all of them.
     pub fn max_sessions_per_principal(mut self, sessions: usize) -> Server {
         self.gate.limits.sessions_each = sessions.max(1);
         self
     }
 
-    /// Sets how many requests of one [principal](Self::principal), or without principals of one session, are answered at
-    /// the same time over HTTP, at least 1, streams of events included; by default a quarter of
-    /// [`max_connections`](Self::max_connections), but 8 in any case. A further one gets status 429.
+    /// Sets the maximum number of concurrent HTTP requests per [principal](Self::principal), or per session if there
+    /// are no principals, at least 1, event streams included. Default: a quarter of
+    /// [`max_connections`](Self::max_connections), but at least 8. Additional requests receive status 429.
     pub fn max_requests_each(mut self, requests: usize) -> Server {
         self.gate.limits.requests_each = Some(requests.max(1));
         self
     }
 
-    /// Sets how many bytes the body of a request over HTTP has at most; 4 MiB by default. A longer one gets status 413.
+    /// Sets the maximum size of an HTTP request body, in bytes. Default: 4 MiB. A larger body receives status 413.
     pub fn max_request_bytes(mut self, bytes: usize) -> Server {
         self.gate.limits.request = bytes;
         self
     }
 
-    /// Sets how long a client has to send the head of a request over HTTP, and then its body; 30 seconds by default. A
-    /// connection without a request ends after this time, a body that is not complete by then gets status 408. A
-    /// connection whose client reads nothing of an answer for this time ends, too.
+    /// Sets how long a client may take to send the head of an HTTP request, and then its body. Default: 30 seconds. A
+    /// connection without a request is closed after this time; an incomplete body receives status 408. A connection
+    /// is also closed if its client reads nothing of a response for this time.
     pub fn read_timeout(mut self, limit: Duration) -> Server {
         self.gate.limits.read_time = limit;
         self
@@ -99,7 +100,7 @@ impl Server {
 }
 
 impl ServerLimits {
-    /// How many requests of one caller are answered at the same time.
+    /// Returns the maximum number of concurrent requests per caller.
     pub(super) fn requests_each(&self) -> usize {
         self.requests_each.unwrap_or_else(|| quarter(self.connections))
     }
@@ -108,33 +109,35 @@ impl ServerLimits {
     ///
     /// # Errors
     ///
-    /// The answer to the client, if the body is too long or does not come.
+    /// Returns the response for the client if the body is too large or incomplete.
     pub(super) async fn read(&self, body: Body) -> Result<Bytes, Response> {
         match tokio::time::timeout(self.read_time, to_bytes(body, self.request)).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            // Or the client is gone, and reads no answer.
+            // Or the client has disconnected, and does not read a response.
             Ok(Err(_)) => {
-                let text = format!("The body has more than {} bytes: send less at once.", self.request);
+                let text =
+                    format!("The body has more than {} bytes. Send less data per request.", self.request);
                 Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response())
             }
             Err(_) => {
-                let text = format!("The body did not come within {:?}: send it at once.", self.read_time);
+                let text =
+                    format!("The body was not received within {:?}. Send it without pauses.", self.read_time);
                 Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
             }
         }
     }
 
-    /// Serves the connections of a listener, until the program ends.
+    /// Serves the connections of a listener until the program ends.
     pub(super) async fn serve(self, listener: TcpListener, router: Router) {
         let places = Arc::new(Semaphore::new(self.connections));
-        // Messages are small and come one at a time, so none waits for a packet to fill.
+        // Messages are small and sent one at a time, so Nagle's algorithm would only delay them.
         let mut listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(self.read_time);
         loop {
             let (stream, _): (TcpStream, _) = listener.accept().await;
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                // Without waiting for a client who may not read.
+                // Does not wait for a client that may not read.
                 let _ = stream.try_write(TOO_MANY_CONNECTIONS);
                 continue;
             };
@@ -142,7 +145,7 @@ impl ServerLimits {
             let stream = Unread { stream, limit: self.read_time, waits: None };
             let connection = http.serve_connection(TokioIo::new(stream), service);
             tokio::spawn(async move {
-                // A connection that breaks is its client's affair.
+                // A broken connection is not an error of the server.
                 let _ = connection.await;
                 drop(place);
             });
@@ -150,7 +153,7 @@ impl ServerLimits {
     }
 }
 
-/// A connection that ends when its client reads nothing for a time: it would keep its place for ever.
+/// A connection that is closed if its client reads nothing for a time: otherwise it would never be released.
 struct Unread {
     stream: TcpStream,
     limit: Duration,
@@ -159,7 +162,7 @@ struct Unread {
 }
 
 impl Unread {
-    /// Ends the wait of a write that went on, or fails one that has waited too long.
+    /// Resets the timer of a write that made progress, or fails a write that has waited too long.
     fn in_time<T>(&mut self, cx: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if write.is_ready() {
             self.waits = None;

@@ -1,4 +1,4 @@
-//! The place of a request over HTTP among those that are being answered: of each caller, a part of all.
+//! Permits of HTTP requests in flight: each caller may use a part of all permits.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,24 +19,25 @@ use super::super::shares::{Share, Shares};
 use super::SESSION;
 use super::sessions::{InUse, RETRY};
 
-/// Keeps a place as long as it is there: in the request until the request is handled, and in the body of its answer.
+/// Holds a permit: in the request until the request is handled, and in the body of its response.
 #[derive(Clone)]
 pub(super) struct Place {
     _share: Arc<Share>,
 }
 
 impl Place {
-    /// Keeps the place until an answer has been sent.
+    /// Holds the permit until a response has been sent.
     pub(super) fn until_sent(self, response: Response) -> Response {
         response.map(|body| Body::new(Sending { body, _place: self }))
     }
 }
 
-/// Gives a request its place, if it is one that is answered later: the ID that no other request of its session has, and
-/// a part of what its caller may have. The caller is the principal, or else the session.
+/// Assigns a permit to a request that is answered later: its ID must be unique in its session, and its caller must be
+/// within its limit. The caller is the principal, or else the session.
 ///
 /// # Errors
 ///
+/// Returns the response for the client if the ID is in use, or the caller has reached its limit.
 /// The answer to the client, if another request has the ID, or the caller has too many.
 #[expect(clippy::result_large_err, reason = "it is returned to the client as it is")]
 pub(super) fn place(
@@ -62,8 +63,8 @@ pub(super) fn place(
     let Some(caller) = owner.cloned().or_else(session) else { return Ok(None) };
     let share = shares.take(caller, max).ok_or_else(|| {
         let text = format!(
-            "This caller has {max} requests that are being answered, and gets no more: end a stream, or try again \
-             when one is answered."
+            "This caller is at its limit of {max} concurrent requests. Close a stream, or retry when a request has \
+             completed."
         );
         (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, RETRY)], text).into_response()
     })?;
@@ -83,7 +84,7 @@ fn taken(id: &Value) -> Response {
         .into_response()
 }
 
-/// The body of an answer that has a place.
+/// The body of a response that holds a permit.
 struct Sending {
     body: Body,
     _place: Place,

@@ -1,4 +1,4 @@
-//! How many sessions there are at the same time: for a new one, the idle one that was used longest ago ends.
+//! Limits on concurrent sessions: at the limit, a new session replaces the one that has been idle longest.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +15,7 @@ use toolgen_kernel::base::sync::unpoisoned;
 
 use super::limits::ServerLimits;
 
-/// When a client that was refused may try again, in seconds.
+/// When a rejected client may retry, in seconds.
 pub(super) const RETRY: u64 = 5;
 
 /// The sessions of a server, and their owners.
@@ -26,14 +26,14 @@ pub(super) struct Sessions {
 }
 
 struct SessionEntry {
-    /// The ID of the principal, where principals are known.
+    /// The ID of the principal, if principals are configured.
     owner: Option<Text>,
-    /// When a request came last.
+    /// Time of the last request.
     used: Instant,
     shared: Arc<Shared>,
 }
 
-/// What a session shares with each of its requests that is being answered.
+/// State that a session shares with its requests in flight.
 #[derive(Default)]
 struct Shared {
     /// The IDs of these requests.
@@ -42,7 +42,7 @@ struct Shared {
     ended: CancellationToken,
 }
 
-/// Belongs to a request: as long as it is there, the session is in use.
+/// Held by a request: the session is in use while it exists.
 #[derive(Clone)]
 pub(super) struct InUse(Arc<Use>);
 
@@ -53,14 +53,14 @@ struct Use {
 }
 
 impl InUse {
-    /// Gives the request its ID; returns whether no other request of the session has it.
+    /// Sets the ID of the request; returns whether it is unique in the session.
     pub(super) fn has_id(&self, id: &Value) -> bool {
         let id = id.to_string();
         let is_free = unpoisoned(self.0.session.requests.lock()).insert(id.clone());
         is_free && self.0.id.set(id).is_ok()
     }
 
-    /// Ends what runs in the session.
+    /// Cancels everything that runs in the session.
     pub(super) fn end(&self) {
         self.0.session.ended.cancel();
     }
@@ -90,7 +90,7 @@ impl Sessions {
         Sessions { manager: Arc::default(), limits, by_id: Mutex::default() }
     }
 
-    /// Notes that a request of a session has come, and returns what the request has to hold until it is answered.
+    /// Records a request of a session, and returns the guard that the request holds until it is answered.
     pub(super) fn using(&self, id: &HeaderValue) -> Option<InUse> {
         let mut known = unpoisoned(self.by_id.lock());
         let session = known.get_mut(id.to_str().ok()?)?;
@@ -98,17 +98,17 @@ impl Sessions {
         Some(InUse(Arc::new(Use { session: Arc::clone(&session.shared), id: OnceLock::new() })))
     }
 
-    /// Notes that a session has begun. If there are too many now, an idle one ends.
+    /// Records a new session. At the limit, an idle session is closed.
     ///
     /// # Errors
     ///
-    /// The answer to the client, if none is idle: then the new one ends.
+    /// Returns the response for the client if no session is idle; the new session is then closed.
     pub(super) async fn began(&self, id: &HeaderValue, owner: Option<&Text>) -> Result<(), Response> {
         let Ok(id) = id.to_str().map(Arc::<str>::from) else { return Ok(()) };
         let open = self.manager.sessions.read().await;
         let (ends, refused) = {
             let mut known = unpoisoned(self.by_id.lock());
-            // Those that ended on their own.
+            // Sessions that have already ended.
             known.retain(|id, _| open.contains_key(id));
             let new = SessionEntry { owner: owner.cloned(), used: Instant::now(), shared: Arc::default() };
             known.insert(Arc::clone(&id), new);
@@ -124,7 +124,7 @@ impl Sessions {
         };
         drop(open);
         let manager = Arc::clone(&self.manager);
-        // A session that a slow client holds up does not hold up this one.
+        // A session with a slow client must not delay this request.
         tokio::spawn(async move { manager.close_session(&ends).await });
         refused.map_or(Ok(()), Err)
     }
@@ -140,9 +140,9 @@ impl Sessions {
     }
 }
 
-/// There is one session too many.
+/// A session limit was exceeded.
 struct Excess {
-    /// Whether one principal has too many, or all of them together.
+    /// Whether the limit per principal was exceeded, or the total limit.
     of_owner: bool,
     max_sessions: usize,
 }
@@ -150,12 +150,12 @@ struct Excess {
 impl Excess {
     fn refusal(&self) -> Response {
         let (status, whose) = if self.of_owner {
-            (StatusCode::TOO_MANY_REQUESTS, "this caller")
+            (StatusCode::TOO_MANY_REQUESTS, "This caller")
         } else {
-            (StatusCode::SERVICE_UNAVAILABLE, "this server")
+            (StatusCode::SERVICE_UNAVAILABLE, "This server")
         };
         let text = format!(
-            "All sessions that {whose} may have ({}) are busy: end one with `DELETE`, or try again when a call is done.",
+            "{whose} is at its limit of {} sessions, and all are busy. End a session with `DELETE`, or retry later.",
             self.max_sessions
         );
         (status, [(header::RETRY_AFTER, RETRY)], text).into_response()

@@ -9,7 +9,7 @@ use super::*;
 
 type Piped = Streams<tokio::io::ReadHalf<DuplexStream>, tokio::io::WriteHalf<DuplexStream>>;
 
-/// Reads messages as long as there are some.
+/// Reads messages while there are any.
 async fn read(streams: &mut Piped, handled: &mut VecDeque<Received>) {
     let mut waited = 0;
     while waited < 3 {
@@ -38,7 +38,7 @@ async fn reading_pauses_while_many_messages_are_handled() {
     let mut handled = VecDeque::new();
     read(&mut streams, &mut handled).await;
     assert_eq!(handled.len(), slots::MOST);
-    // A notification that is handled makes room for another message, and a request once it has its answer.
+    // A handled notification releases its slot; a request releases it when it is answered.
     handled.drain(..10);
     read(&mut streams, &mut handled).await;
     assert_eq!(handled.len(), slots::MOST - 5);

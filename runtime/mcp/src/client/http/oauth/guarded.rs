@@ -1,4 +1,4 @@
-//! The requests of rmcp, sent under the guard of the HTTP engine.
+//! Sends the requests of `rmcp` under the SSRF guard of the HTTP engine.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use rmcp::transport::auth::{
 use tokio::time::timeout;
 use toolgen_http::{Body, HttpEngine, HttpRequest, Redirects, Secret};
 
-/// How long one request may take.
+/// Timeout of one request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The most bytes of a response.
+/// Maximum size of a response, in bytes.
 const MAX_RESPONSE: usize = 1 << 20;
 
-/// Sends the requests of rmcp under the guard.
+/// HTTP client for `rmcp` that applies the guard.
 pub(super) struct Guarded(pub(super) HttpEngine);
 
 impl Guarded {

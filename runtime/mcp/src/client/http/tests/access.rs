@@ -1,4 +1,4 @@
-//! Who may be reached, and with which credentials.
+//! Which hosts may be reached, and with which credentials.
 
 use toolgen_http::Secret;
 
@@ -14,7 +14,7 @@ async fn unstarted(server: &McpServer, options: &McpOptions) -> String {
     Wire::to(server, options).await.err().expect("it starts")
 }
 
-/// A variable that is set wherever tests run under cargo.
+/// A variable that is set in every test run under cargo.
 const SET: &str = "CARGO_PKG_NAME";
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn environment_credentials_are_sent_and_never_shown() {
     let asked = server.next().await;
     assert_eq!(asked.header("x-key"), Some(secret.as_str()));
     assert_eq!(asked.header("authorization"), Some(format!("Bearer {secret}").as_str()));
-    // A server that sends them back.
+    // A server that sends credentials back.
     let challenge = format!("www-authenticate: Bearer error=\"invalid_token\", token=\"{secret}\"\r\n");
     asked.respond("401 Unauthorized", &challenge, &format!("not {secret}")).await;
     sending.await.unwrap();
@@ -62,7 +62,7 @@ async fn environment_credentials_are_sent_and_never_shown() {
     let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
                     error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
     assert_eq!(reason, expected);
-    // Nor a part of one, where the text is cut.
+    // A part of a credential is not shown either, when the message is cut.
     for before in 285..300 {
         let (ticket, sending) = wire.ask("initialize");
         let asked = server.next().await;
@@ -93,7 +93,7 @@ async fn private_addresses_must_be_allowed() {
     assert!(server.is_left_alone().await);
 }
 
-/// Settings under which every name is one of the local link's.
+/// Options whose resolver returns a link-local address for every name.
 fn nowhere() -> HttpEngineBuilder {
     #[derive(Debug)]
     struct Metadata;
@@ -141,7 +141,7 @@ async fn unreachable_server_is_reported_as_not_received() {
     assert!(!broken.written && broken.why.contains("refused"), "{broken:?}");
 }
 
-/// Gives `token-1`, `token-2` and so on, a new one when the last was refused.
+/// Returns `token-1`, `token-2` and so on: a new token after each rejection.
 #[derive(Debug, Default)]
 struct Counting(Mutex<Vec<(String, String)>>);
 
@@ -174,12 +174,12 @@ async fn rejected_token_is_replaced_once() {
     asked.json(&answer(ticket.id, "there")).await;
     assert_eq!(result(ticket).await, "there");
     assert_eq!(*source.0.lock().unwrap(), [("token-1".to_owned(), "Bearer scope=\"a\"".to_owned())]);
-    // The second refusal counts.
+    // A second rejection is final.
     let (ticket, _sending) = wire.ask("tools/call");
     for _ in 0..2 {
         server.next().await.respond("401 Unauthorized", challenge, "no token-3").await;
     }
     let reason = refused(ticket).await;
-    assert!(reason.contains("no ****") && reason.contains("It refused the token of its source"), "{reason}");
+    assert!(reason.contains("no ****") && reason.contains("It rejected the token of its source"), "{reason}");
     assert!(server.is_left_alone().await);
 }

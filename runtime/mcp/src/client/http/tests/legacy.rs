@@ -1,8 +1,8 @@
-//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are resumed.
+//! Protocol versions before 2026-07-28: sessions, a stream of server-initiated messages, and resumed streams.
 
 use super::*;
 
-/// Makes the handshake, in a session if there is one.
+/// Performs the handshake, in a session if there is one.
 async fn shaken(server: &mut Server, session: &str) -> Wire {
     let wire = Wire::speaking("", &server.url).await;
     let (ticket, sending) = wire.ask("initialize");
@@ -20,7 +20,7 @@ async fn shaken(server: &mut Server, session: &str) -> Wire {
 
 const IN_SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 
-/// Ends the handshake; the server has a stream of its own if `listened`. Returns the request for it.
+/// Completes the handshake. If `listened`, the server offers a stream of its own. Returns the request for it.
 async fn ready(server: &mut Server, wire: &Wire) -> Asked {
     let message = wire.tell("notifications/initialized");
     let accepted = async {
@@ -88,7 +88,7 @@ async fn status_404_without_a_session_fails_only_its_request() {
     server.next().await.respond("404 Not Found", "", "").await;
     sending.await.unwrap();
     let reason = refused(ticket).await;
-    assert!(reason.contains("Does the URL lead to streamable HTTP"), "{reason}");
+    assert!(reason.contains("Check that the URL is a Streamable HTTP endpoint"), "{reason}");
     assert_eq!(wire.inbox.ended(), None);
 }
 
@@ -100,7 +100,7 @@ async fn server_messages_arrive_and_their_stream_is_resumed() {
     listening.write(b"retry: 1\n\n").await;
     listening.event(&json!({"method": "notifications/tools/list_changed"})).await;
     listening.event(&json!({"jsonrpc": "2.0", "id": "a", "method": "ping"})).await;
-    // No request is answered here.
+    // The request is not answered here.
     let (ticket, sending) = wire.ask("tools/list");
     drop(sending);
     let at_ticket = server.next().await;
@@ -152,9 +152,10 @@ async fn unresumable_stream_fails_its_request() {
     for (prime, expected) in [
         (
             "id: 1\nretry: 1\ndata:\n\n",
-            "the stream ended without the answer, and the server does not take it up: status 405 Method Not Allowed",
+            "the stream ended without a JSON-RPC response, and the server does not resume it: status 405 Method Not \
+             Allowed",
         ),
-        ("data: {}\n\n", "the stream ended without the answer; there was what is not a message on it"),
+        ("data: {}\n\n", "the stream ended without a JSON-RPC response; it contained an invalid message"),
     ] {
         let (ticket, _sending) = wire.ask("tools/call");
         let mut asked = server.next().await.stream().await;
@@ -190,7 +191,7 @@ async fn rejected_notification_is_an_error() {
     let refuse = async { server.next().await.respond("400 Bad Request", "", "no").await };
     let (message, ()) = tokio::join!(wire.tell("notifications/initialized"), refuse);
     assert!(message.unwrap_err().why.contains("status 400 Bad Request: no"));
-    // Nothing is listened to.
+    // No stream is requested.
     assert!(server.is_left_alone().await);
 }
 

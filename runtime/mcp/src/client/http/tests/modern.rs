@@ -1,4 +1,4 @@
-//! Revision 2026-07-28: every request stands alone.
+//! Protocol version 2026-07-28: every request is self-contained.
 
 use super::*;
 
@@ -32,7 +32,7 @@ async fn notifications_precede_the_response_in_any_chunks() {
     let (count, on_progress) = counter();
     let (ticket, sending) = wire.ask_heard("tools/call", Some(on_progress));
     let mut asked = server.next().await.stream().await;
-    // The request is known to have been received before anything is said of it.
+    // The request is reported as delivered before its response starts.
     sending.await.unwrap();
     let progress =
         json!({"method": "notifications/progress", "params": {"progressToken": ticket.id, "progress": 1}});
@@ -62,7 +62,7 @@ async fn response_is_accepted_on_its_own_stream_only() {
     let (third, _sending) = wire.ask("tools/call");
     let mut at_third = server.next().await.stream().await;
 
-    // The answer to the first request, where the second and the third were made.
+    // The response to the first request, on the connections of the second and the third.
     at_second.json(&answer(first.id, "wrong")).await;
     at_third.event(&answer(first.id, "wrong")).await;
     at_third.event(&json!({"id": first.id, "error": {"code": 1, "message": "wrong"}})).await;
@@ -70,9 +70,9 @@ async fn response_is_accepted_on_its_own_stream_only() {
     let reason = lost(second).await;
     assert_eq!(
         reason,
-        "the response ended without the answer; there was the answer to another request on it"
+        "the response ended without a JSON-RPC response; it contained the response to another request"
     );
-    assert!(lost(third).await.contains("the answer to another request"));
+    assert!(lost(third).await.contains("the response to another request"));
     at_first.event(&answer(first.id, "right")).await;
     assert_eq!(result(first).await, "right");
 }
@@ -85,10 +85,10 @@ async fn interrupted_stream_fails_only_its_request() {
     let at_other = server.next().await;
     let (ticket, _sending) = wire.ask("tools/call");
     let mut asked = server.next().await.stream().await;
-    // A stream that could be taken up in older revisions.
+    // A stream that could be resumed in older protocol versions.
     asked.write(b"id: 1\ndata:\n\ndata: {\"jsonrpc\": \"2.0\", \"id\"").await;
     drop(asked);
-    assert_eq!(lost(ticket).await, "the stream ended without the answer");
+    assert_eq!(lost(ticket).await, "the stream ended without a JSON-RPC response");
     assert!(server.is_left_alone().await);
     at_other.json(&answer(other.id, "there")).await;
     assert_eq!(result(other).await, "there");
@@ -101,14 +101,19 @@ async fn invalid_response_error_describes_it() {
     for (status, headers, body, expected) in [
         ("200 OK", "content-type: application/json\r\n", "{\"id\":", "is not JSON"),
         ("200 OK", "content-type: text/html\r\n", "<p>hello</p>", "answered with `text/html`"),
-        ("202 Accepted", "", "", "with status 202 Accepted and without an answer"),
+        ("202 Accepted", "", "", "with status 202 Accepted and without a response"),
         (
             "503 Service Unavailable",
             "retry-after: 7\r\n",
             "too\nbusy",
             "503 Service Unavailable (retry after 7): too busy",
         ),
-        ("200 OK", "content-type: application/json\r\ncontent-encoding: gzip\r\n", "no gzip", "broke off"),
+        (
+            "200 OK",
+            "content-type: application/json\r\ncontent-encoding: gzip\r\n",
+            "no gzip",
+            "was interrupted",
+        ),
     ] {
         let (ticket, sending) = wire.ask("tools/list");
         server.next().await.respond(status, headers, body).await;
@@ -151,7 +156,7 @@ async fn oversized_response_is_not_read() {
     let large = "x".repeat(2 << 10);
     let (ticket, _sending) = wire.ask("tools/list");
     server.next().await.json(&answer(ticket.id, &large)).await;
-    assert_eq!(lost(ticket).await, "the answer has more than 1024 bytes");
+    assert_eq!(lost(ticket).await, "the response has more than 1024 bytes");
     let (ticket, _sending) = wire.ask("tools/list");
     let mut asked = server.next().await.stream().await;
     asked.event(&answer(ticket.id, &large)).await;
@@ -168,7 +173,7 @@ async fn cancel_closes_the_stream() {
     sending.await.unwrap();
     wire.transport.cancel(ticket.id);
     asked.closed().await;
-    // One that is not answered yet, too.
+    // A pending request is affected as well.
     let (ticket, _sending) = wire.ask("tools/call");
     let asked = server.next().await;
     wire.transport.cancel(ticket.id);
@@ -185,7 +190,7 @@ async fn server_request_on_a_stream_fails_its_call() {
     let mut asked = server.next().await.stream().await;
     asked.event(&json!({"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage", "params": {}})).await;
     drop(asked);
-    assert!(lost(ticket).await.ends_with("there was a request of its own on it"));
+    assert!(lost(ticket).await.ends_with("it contained a request of its own"));
     assert!(wire.said.try_recv().is_err());
 }
 
@@ -240,7 +245,7 @@ async fn annotated_arguments_are_sent_as_headers() {
     let schema =
         json!({"type": "object", "properties": {"region": {"type": "number", "x-mcp-header": "Region"}}});
     wire.transport.repeated(&schema, &Value::Null).unwrap_err();
-    // Older revisions know of no such headers.
+    // Older protocol versions have no such headers.
     wire.transport.agreed(LEGACY);
     assert!(wire.transport.repeated(&schema, &Value::Null).unwrap().is_empty());
 }

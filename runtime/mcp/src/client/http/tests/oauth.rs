@@ -1,4 +1,4 @@
-//! Tokens by OAuth, with an authorization server on the loopback interface.
+//! OAuth tokens, with an authorization server on the loopback interface.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use toolgen_http::Secret;
 use super::*;
 use crate::client::{McpOAuth, TokenStore};
 
-/// Both servers: that of the tools, which takes one token at a time, and that of the tokens.
+/// Both servers: the MCP server, which accepts one token at a time, and the authorization server.
 #[derive(Default)]
 struct Authority {
-    /// The token that is taken now.
+    /// The token that is currently accepted.
     valid: String,
-    /// What the last person's consent asked for, by the URL that was opened.
+    /// The parameters of the last consent, from the opened URL.
     consent: Arc<Mutex<HashMap<String, String>>>,
-    /// The grants of the tokens that were given out.
+    /// The grants of the issued tokens.
     grants: Vec<String>,
-    /// Where the tokens' server is said to be.
+    /// The advertised issuer of the tokens.
     issuer: Option<String>,
     refuses_refresh: bool,
-    /// The scope without which a token is not enough.
+    /// The scope that a token must have.
     wants: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ fn pairs(query: &str) -> HashMap<String, String> {
 }
 
 impl Authority {
-    /// Answers requests until one of the tools' server is accepted, and answers that.
+    /// Answers requests until one to the MCP server is accepted, and answers that request.
     async fn serve(&mut self, server: &mut Server) {
         let base = server.url.strip_suffix("/mcp").unwrap().to_owned();
         loop {
@@ -128,7 +128,7 @@ impl Authority {
         }))
     }
 
-    /// A person who allows everything at once.
+    /// A person who grants access immediately.
     fn person(&self) -> McpOAuth {
         let consent = Arc::clone(&self.consent);
         McpOAuth::consent("http://127.0.0.1:1/callback", move |url| {
@@ -146,7 +146,7 @@ async fn wire_with(server: &Server, tokens: McpOAuth) -> Wire {
     wire
 }
 
-/// Makes one request, which is accepted.
+/// Sends one request, which is accepted.
 async fn let_in(wire: &Wire, server: &mut Server, authority: &mut Authority) {
     let (ticket, sending) = wire.ask("tools/call");
     let (sent, ()) = tokio::join!(sending, authority.serve(server));
@@ -154,7 +154,7 @@ async fn let_in(wire: &Wire, server: &mut Server, authority: &mut Authority) {
     assert_eq!(result(ticket).await, "let in");
 }
 
-/// Keeps tokens in memory, as a file would.
+/// Stores tokens in memory, like a file.
 #[derive(Clone, Debug, Default)]
 struct Drawer(Arc<Mutex<Option<Secret>>>);
 
@@ -179,14 +179,15 @@ async fn consent_is_requested_once_and_tokens_are_refreshed() {
     assert_eq!(authority.consent.lock().unwrap()["scope"], "read");
     let_in(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code"]);
-    // The server forgets the token.
+    // The server invalidates the token.
     authority.valid = "another".to_owned();
     let_in(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
     // Another run of the program.
     assert!(!format!("{drawer:?}").contains("token-2"));
-    let nobody =
-        McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("nobody is there".to_owned()) });
+    let nobody = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
+        Err("no person is present".to_owned())
+    });
     let wire = wire_with(&server, nobody.store(drawer)).await;
     let_in(&wire, &mut server, &mut authority).await;
     assert_eq!(authority.grants, ["authorization_code", "refresh_token"]);
@@ -208,7 +209,7 @@ async fn concurrent_rejections_share_one_new_token() {
     assert_eq!(authority.grants, ["authorization_code"]);
 }
 
-/// A call that is given up while its token is refreshed does not cost the person another consent.
+/// Cancelling a call while its token is refreshed does not require another consent.
 #[tokio::test]
 async fn abandoned_refresh_loses_nothing() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
@@ -268,9 +269,9 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
     let bound = robot().token_url("https://login.example.com/token");
     let person = Authority::default().person().client("robot", Some(Secret::new("robot-secret")));
     for (tokens, expected) in [
-        (bound, "not to https://login.example.com/token"),
-        (robot(), "set that as `McpOAuth::token_url`"),
-        (person, "set that as `McpOAuth::token_url`"),
+        (bound, "not at https://login.example.com/token"),
+        (robot(), "set that URL as `McpOAuth::token_url`"),
+        (person, "set that URL as `McpOAuth::token_url`"),
     ] {
         let (mut server, mut authority) = (Server::start().await, Authority::default());
         let wire = wire_with(&server, tokens).await;
@@ -287,8 +288,9 @@ async fn client_secret_is_sent_to_the_configured_url_only() {
 #[tokio::test]
 async fn failed_consent_fails_the_request() {
     let (mut server, mut authority) = (Server::start().await, Authority::default());
-    let nobody =
-        McpOAuth::consent("http://127.0.0.1:1/callback", |_| async { Err("nobody is there".to_owned()) });
+    let nobody = McpOAuth::consent("http://127.0.0.1:1/callback", |_| async {
+        Err("no person is present".to_owned())
+    });
     let wire = wire_with(&server, nobody).await;
     let (_ticket, sending) = wire.ask("tools/call");
     let reason = tokio::select! {
@@ -296,14 +298,14 @@ async fn failed_consent_fails_the_request() {
         () = authority.serve(&mut server) => panic!("it was let in"),
     };
     assert!(
-        reason.contains("no token for the MCP server `docs`") && reason.contains("nobody is there"),
+        reason.contains("no token for the MCP server `docs`") && reason.contains("no person is present"),
         "{reason}"
     );
 }
 
 #[tokio::test]
 async fn guard_applies_to_token_endpoints() {
-    // A server of tokens that is private, and not opened.
+    // A private authorization server whose host is not allowed.
     let (mut server, mut closed) = (Server::start().await, Server::start().await);
     let port = closed.url.rsplit_once(':').unwrap().1.strip_suffix("/mcp").unwrap().to_owned();
     let mut authority =

@@ -1,4 +1,4 @@
-//! A server on the loopback interface whose every byte the test writes.
+//! A server on the loopback interface that sends exactly the bytes of the test.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Longer than anything here takes.
+/// A timeout that no test reaches.
 pub(super) const SOON: Duration = Duration::from_secs(10);
 
-/// The requests of a server, each on its own connection.
+/// The requests to a server, each on its own connection.
 pub(super) struct Server {
     pub(super) url: String,
     requests: mpsc::UnboundedReceiver<Asked>,
 }
 
-/// A request, and the connection that its response goes to.
+/// A request, and the connection for its response.
 pub(super) struct Asked {
     pub(super) method: String,
     /// The path and the query.
     #[cfg_attr(not(feature = "oauth"), allow(dead_code, reason = "only the tests of OAuth look at it"))]
     pub(super) path: String,
     head: String,
-    /// The body as it came, and as JSON if it is that.
+    /// The raw body, and the body as JSON if it is JSON.
     pub(super) text: String,
     pub(super) body: Value,
     connection: TcpStream,
@@ -90,7 +90,7 @@ impl Asked {
         self.connection.write_all(bytes).await.unwrap();
     }
 
-    /// Answers with a status and headers, each with its line end, and a body.
+    /// Responds with a status, headers with line ends, and a body.
     pub(super) async fn respond(mut self, status: &str, headers: &str, body: &str) {
         let length = body.len();
         let text = format!(
@@ -103,7 +103,7 @@ impl Asked {
         self.respond("200 OK", "content-type: application/json\r\n", &body.to_string()).await;
     }
 
-    /// Begins a stream of events, which ends with the connection.
+    /// Starts an event stream, which ends with the connection.
     pub(super) async fn stream(mut self) -> Asked {
         self.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n").await;
         self
@@ -113,7 +113,7 @@ impl Asked {
         self.write(format!("data: {message}\n\n").as_bytes()).await;
     }
 
-    /// Waits until the other side closes the connection.
+    /// Waits until the client closes the connection.
     pub(super) async fn closed(mut self) {
         let mut rest = [0; 64];
         let read = timeout(SOON, self.connection.read(&mut rest)).await.expect("the connection stays open");
