@@ -1,4 +1,5 @@
-//! Layers that every call through a toolbox passes, each in its own module.
+//! Layers that every call through a toolbox passes, each in its own module. [`layer`] defines the trait and the
+//! stages.
 
 pub mod approval;
 pub mod breaker;

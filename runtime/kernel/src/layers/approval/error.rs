@@ -1,4 +1,4 @@
-//! Why something cannot be done with a call in a queue.
+//! Errors of operations on calls in a queue.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::state::ApprovalDecision;
 use crate::call::error::ToolError;
 use crate::call::store::StoreError;
 
-/// Why something cannot be done with a call in a queue.
+/// The reason why an operation on a call in a queue failed.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ApprovalError {
@@ -14,30 +14,30 @@ pub enum ApprovalError {
     NoQueue,
     /// No call has this ID.
     NotFound {
-        /// The ID, or the beginning of one.
+        /// The ID, or its beginning.
         id: String,
     },
-    /// The IDs of several calls begin with this text.
+    /// The IDs of several calls begin with this string.
     Ambiguous {
-        /// The beginning.
+        /// The beginning of the ID.
         id: String,
-        /// How many there are.
+        /// The number of such calls.
         count: usize,
     },
-    /// Nobody has decided yet.
+    /// The call has no decision yet.
     Undecided,
-    /// Somebody has already decided, and that stands.
+    /// The call was already decided, and a decision is final.
     Decided(Box<ApprovalDecision>),
     /// The call has waited too long.
     Expired,
-    /// A worker has the call, or it has been resumed.
+    /// A worker has claimed the call, or it has been resumed.
     Taken,
-    /// The call belongs to a caller other than that of the turn in which it was to be resumed.
+    /// The call belongs to a different caller than the turn that resumes it.
     OtherCaller {
         /// What differs: `principal`, `session` or `agent`.
         what: &'static str,
     },
-    /// The row was changed by something else, and cannot be read.
+    /// The row was changed by something else and cannot be read.
     Damaged(String),
     /// The queue could not be read or written.
     Queue(ToolError),

@@ -1,4 +1,4 @@
-//! The tool with which a model reads the rest of a result.
+//! The tool that reads the rest of a result.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::call::tool::AgentTool;
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, ToolName, ToolSpec};
 
-/// The name of the tool with which a model reads the rest of a result.
+/// The name of the tool that reads the rest of a result.
 pub const READ_RESULT: &str = "read_result";
 
 static SPEC: ToolSpec = ToolSpec {
@@ -34,7 +34,7 @@ static SPEC: ToolSpec = ToolSpec {
     ..ToolSpec::EMPTY
 };
 
-/// The tool `read_result`, with which a model reads the rest of a result that [`Pages`](super::Pages) cut.
+/// The tool `read_result`, which reads the rest of a result that [`Pages`](super::Pages) cut.
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
@@ -46,7 +46,7 @@ impl ReadResult {
         ReadResult { store, shared }
     }
 
-    /// Returns a result that was kept, here or by another process.
+    /// Returns a result that this or another process keeps.
     async fn find(&self, handle: &str, ctx: &ToolContext) -> Result<Option<Page>, ToolError> {
         let owner = ResultOwner::of(ctx);
         let (found, shared) = (self.store.get(handle, &owner), &self.shared);
@@ -76,7 +76,7 @@ impl ReadResult {
         }
         let begin = floor(&text, offset);
         let rest = text.get(begin..).unwrap_or_default();
-        // At least one character, or reading would never end.
+        // At least one character, so that reading always makes progress.
         let one = rest.chars().next().map_or(0, char::len_utf8);
         let end = begin + cut(rest, size).max(one);
         let displayed = text.get(begin..end).unwrap_or_default();
@@ -107,12 +107,12 @@ impl AgentTool for ReadResult {
     }
 }
 
-/// Returns the notice that a model gets at a cut.
+/// Returns the notice at a cut.
 pub(super) fn go_on(handle: &str, begin: usize, end: usize, total: usize) -> String {
     format!("[Result cut: bytes {begin}-{end} of {total}. Call {} to read on.]", call(handle, end))
 }
 
-/// Returns the call with which a model reads from an offset.
+/// Returns the call that reads from an offset.
 pub(super) fn call(handle: &str, offset: usize) -> String {
     format!(r#"{READ_RESULT} with {{"handle":"{handle}","offset":{offset}}}"#)
 }
