@@ -98,7 +98,7 @@ fn refusal(prefix: &str, code: &str, reason: impl fmt::Display) -> ToolError {
 /// Returns the error for a call that needs an approval but cannot be shown in full to an approver.
 pub(crate) fn not_shown(reason: &str) -> ToolError {
     let reason =
-        format!("it needs an approval, and {reason}, so it cannot be shown whole. Ask for less in one call.");
+        format!("it needs an approval, and {reason}, so it cannot be shown in full. Request less per call.");
     refusal(APPROVAL, "NOT_SHOWN", reason)
 }
 
@@ -107,7 +107,7 @@ fn expired(prefix: &str) -> ToolError {
 }
 
 fn unknown(prefix: &str) -> ToolError {
-    refusal(prefix, "UNKNOWN", "nobody can tell whether it was resumed before.")
+    refusal(prefix, "UNKNOWN", "it is unknown whether it was resumed before.")
 }
 
 fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
@@ -267,8 +267,8 @@ impl Seals {
         let invalid = |reason: String| Err(refusal(prefix, "INVALID", reason));
         let WaitingCall { seal, caller: called_by, expires_at, .. } = waited.call();
         if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
-            let reason = "its request was changed, the tool or one that it calls was, or a provider with another \
-                       `approval_key` has made it.";
+            let reason = "its request, the tool, or a tool that it calls was changed, or a toolbox with another \
+                       `approval_key` made the request.";
             return invalid(reason.into());
         }
         if let Some(what) = called_by.difference(&ctx.called_by()) {
@@ -356,11 +356,11 @@ impl Seals {
         let reason = match callback::with_timeout(Some(limit), queue.put(request)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "the queue of approvals gave no answer in time".to_owned(),
+            Err(_) => "the approval queue did not respond in time".to_owned(),
         };
         queue.give_up(request);
         let text =
-            "it needs an approval, and could not be put where it waits for one. Call the tool again later.";
+            "it needs an approval, and could not be added to the approval queue. Call the tool again later.";
         Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(reason))
     }
 }

@@ -269,7 +269,7 @@ impl Service {
 
 /// Permission to call a service once, from [`CircuitBreaker::admit`].
 #[derive(Debug)]
-#[must_use = "the breaker learns from a permit how the call ended"]
+#[must_use = "report the outcome of the call to the permit"]
 pub struct Permit {
     service: Arc<Service>,
     generation: u64,

@@ -302,7 +302,7 @@ impl Cut<'_> {
             Some(handle) => read::go_on(&handle, 0, end, total),
             None => {
                 format!(
-                    "[Result cut: bytes 0-{end} of {total}. The rest is too large to be kept; ask for less.]"
+                    "[Result cut: bytes 0-{end} of {total}. The rest is too large to store. Request less data.]"
                 )
             }
         }
@@ -313,7 +313,7 @@ impl Cut<'_> {
         let total = text.len();
         let how = match self.keep(text) {
             Some(handle) => format!("Call {} to read it.", read::call(&handle, 0)),
-            None => String::from("It is too large to be kept; ask for less."),
+            None => String::from("It is too large to store. Request less data."),
         };
         format!("[Resource {uri} ({kind}): {total} bytes, not shown. {how}]")
     }
@@ -343,7 +343,7 @@ fn shrink(content: &mut Content, max: u64, remaining: &mut u64) {
         return;
     }
     let kind = if mime_type.is_empty() { "binary" } else { mime_type };
-    let text = format!("[{what} ({kind}): {size} bytes, not shown: more than {max} bytes are too many.]");
+    let text = format!("[{what} ({kind}): {size} bytes, not shown: the maximum is {max} bytes.]");
     *content = Content::Text(text);
 }
 
@@ -355,7 +355,7 @@ fn withhold(result: &mut ToolResult, max: u64) {
         Structured::Missing(_) => return,
     };
     if found > max {
-        let reason = format!("it has {found} bytes, and more than {max} are too many");
+        let reason = format!("it has {found} bytes, and the maximum is {max}");
         result.structured = Structured::Missing(reason.into());
     }
 }

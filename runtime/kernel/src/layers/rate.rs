@@ -361,7 +361,7 @@ impl RateLimit for WindowLimit {
                 (Err(_), OnFailure::Degrade) => to_result(self.admit(principal, &spec.name.to_text()), spec),
                 (Err(reason), OnFailure::Refuse) => {
                     let text = format!(
-                        "The call was not executed: whether the rate limit allows '{}' now is not known, because the \
+                        "The call was not executed: the rate limit of '{}' could not be checked, because the \
                          state that counts calls cannot be reached. Try again in a moment.",
                         spec.name
                     );

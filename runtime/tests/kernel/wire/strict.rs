@@ -85,7 +85,7 @@ async fn oversized_result_is_an_error_with_its_first_page() {
     assert_eq!(response["isError"], true);
     assert!(response.to_string().len() < 2000, "{} bytes", response.to_string().len());
     let message = response["content"].to_string();
-    assert!(message.contains(" bytes, and more than 1000 are too many"), "{message}");
+    assert!(message.contains(" bytes, and the maximum is 1000"), "{message}");
     assert!(message.contains("read_result"), "{message}");
     // Large for the program, short for the model.
     let short = || ToolResult::text("many rows").with_details(json!({"rows": vec![1; 500_000]}));

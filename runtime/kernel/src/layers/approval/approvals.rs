@@ -371,7 +371,7 @@ impl Approvals {
                 return Ok(entry);
             }
         }
-        let reason = format!("it was changed {MAX_ATTEMPTS} times while this was tried");
+        let reason = format!("it was changed during each of {MAX_ATTEMPTS} attempts");
         Err(ApprovalError::Queue(ToolError::failed(reason)))
     }
 }

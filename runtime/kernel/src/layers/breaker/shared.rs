@@ -146,7 +146,7 @@ impl Circuits {
             return Ok(());
         }
         let text = format!(
-            "The call was not executed: whether service '{service}' is available is not known, because the state that \
+            "The call was not executed: it is unknown whether service '{service}' is available, because the state that \
              is shared with other processes cannot be reached. Try again in a moment."
         );
         Err(ToolError::failed_with(SERVICE_UNAVAILABLE, text))

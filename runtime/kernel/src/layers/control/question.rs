@@ -56,11 +56,11 @@ static SPEC: ToolSpec = ToolSpec {
     name: ToolName::new(ASK_QUESTION),
     label: Text::Static("Ask a Question"),
     description: Text::Static(
-        "Asks somebody who knows more than you, and waits for the answer. Use it when you cannot go on without.",
+        "Asks an expert and waits for the answer. Use it if you cannot continue without the answer.",
     ),
     returns: Text::Static("The question and its answer."),
     input: Schema::text(
-        r#"{"type":"object","properties":{"question":{"type":"string","description":"What you need to know, in one or a few sentences.","minLength":1},"context":{"type":"string","description":"What whoever answers must know to understand the question. Nothing unless given."},"urgency":{"type":"string","description":"How urgent the answer is, such as `low`, `medium` or `high`. Not said unless given."}},"required":["question"]}"#,
+        r#"{"type":"object","properties":{"question":{"type":"string","description":"What you need to know, in one or a few sentences.","minLength":1},"context":{"type":"string","description":"Context that the expert needs to understand the question. Empty by default."},"urgency":{"type":"string","description":"Urgency of the answer, such as `low`, `medium` or `high`. Unspecified by default."}},"required":["question"]}"#,
     ),
     effects: Effects { open_world: true, idempotent: false, ..Effects::NONE },
     timeout: Timeout::Default,

@@ -111,36 +111,24 @@ impl Instruments {
             meter.u64_counter(name).with_unit("{token}").with_description(of).build()
         };
         Instruments {
-            execute_tool: seconds(
-                "gen_ai.execute_tool.duration",
-                "The time that calls of tools take.",
-                &CALL,
-            ),
-            invoke_agent: seconds(
-                "gen_ai.invoke_agent.duration",
-                "The time that runs of agents take.",
-                &AGENT,
-            ),
+            execute_tool: seconds("gen_ai.execute_tool.duration", "Duration of tool calls.", &CALL),
+            invoke_agent: seconds("gen_ai.invoke_agent.duration", "Duration of agent runs.", &AGENT),
             inference_calls: calls(
                 "gen_ai.invoke_agent.inference_calls",
                 "{inference_call}",
-                "How often a run of an agent asks its model.",
+                "Number of model calls per agent run.",
             ),
             tool_calls: calls(
                 "gen_ai.invoke_agent.tool_calls",
                 "{tool_call}",
-                "How many tools the model of a run calls.",
+                "Number of tool calls per agent run.",
             ),
-            inference: seconds(
-                "gen_ai.client.inference.duration",
-                "The time that turns of models take.",
-                &CALL,
-            ),
-            input_tokens: tokens("gen_ai.client.inference.usage.input_tokens", "Tokens that models read."),
-            output_tokens: tokens("gen_ai.client.inference.usage.output_tokens", "Tokens that models write."),
+            inference: seconds("gen_ai.client.inference.duration", "Duration of model turns.", &CALL),
+            input_tokens: tokens("gen_ai.client.inference.usage.input_tokens", "Number of input tokens."),
+            output_tokens: tokens("gen_ai.client.inference.usage.output_tokens", "Number of output tokens."),
             mcp_server: seconds(
                 "mcp.server.operation.duration",
-                "The time that requests of MCP clients take.",
+                "Duration of requests of MCP clients.",
                 &MCP,
             ),
         }

@@ -23,12 +23,12 @@ static SPEC: ToolSpec = ToolSpec {
     name: ToolName::new(READ_RESULT),
     label: Text::Static("Read Result"),
     description: Text::Static(
-        "Reads on in a result that was too large to be shown at once. The end of such a result says which handle and \
-         offset to give.",
+        "Reads the next part of a result that was too large to show in one piece. The end of such a result states the \
+         handle and offset to pass.",
     ),
-    returns: Text::Static("The next part of the result, and how to read on if there is more."),
+    returns: Text::Static("The next part of the result and, if there is more, the call that reads it."),
     input: Schema::text(
-        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle, as the cut result gives it."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte of the result to read on from."}},"required":["handle"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"handle":{"type":"string","description":"The handle from the cut result."},"offset":{"type":"integer","minimum":0,"default":0,"description":"The byte offset to continue from."}},"required":["handle"],"additionalProperties":false}"#,
     ),
     effects: Effects::NONE,
     ..ToolSpec::EMPTY
@@ -61,8 +61,8 @@ impl ReadResult {
         let offset = bytes(params.get("offset").and_then(Value::as_u64).unwrap_or(0));
         let Some(Page { text, size, secrets }) = self.find(handle, ctx).await? else {
             let text = format!(
-                "There is no result '{handle}' here, or no longer: results are kept for some time only. Call the tool \
-                 that gave it again."
+                "The result '{handle}' does not exist or has expired: results are kept for a limited time. Call the \
+                 tool that returned it again."
             );
             return Err(ToolError::failed_with("RESULT_NOT_FOUND", text));
         };
@@ -71,7 +71,7 @@ impl ReadResult {
         }
         if offset >= text.len() {
             let text =
-                format!("offset {offset} is behind the end of the result, which has {} bytes", text.len());
+                format!("offset {offset} is beyond the end of the result, which has {} bytes", text.len());
             return Err(ToolError::invalid_args(text));
         }
         let begin = floor(&text, offset);

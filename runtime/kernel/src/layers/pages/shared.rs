@@ -74,7 +74,7 @@ pub(super) async fn find(
     let found = store.get(TABLE, &owner.key(handle)).await;
     found.and_then(|row| row.map(page).transpose()).map_err(|error| {
         let text = format!(
-            "Whether there is a result '{handle}' is not known, because the state that is shared with other processes \
+            "It is unknown whether result '{handle}' exists, because the state that is shared with other processes \
              cannot be reached. Try again in a moment."
         );
         ToolError::failed_with(RESULT_UNKNOWN, text).with_operator_detail(error.to_string())

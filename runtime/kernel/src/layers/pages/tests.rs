@@ -128,7 +128,7 @@ async fn page_breaks_at_line_ends_and_explains_how_to_continue() {
     let whole = call_in(&pages.tool(), json!({"handle": handle}), &ctx()).await.unwrap();
     assert_eq!(text(&whole.content[0]), "first line\n");
     let behind = call_in(&pages.tool(), json!({"handle": handle, "offset": 23}), &ctx()).await.unwrap_err();
-    let expected = "Invalid arguments: offset 23 is behind the end of the result, which has 23 bytes";
+    let expected = "Invalid arguments: offset 23 is beyond the end of the result, which has 23 bytes";
     assert_eq!(behind.to_string(), expected);
 }
 
@@ -201,7 +201,7 @@ async fn stored_results_expire_and_are_bounded() {
     // A result that is too large by itself does not evict others.
     assert!(add(101).is_none() && there(&large).await);
     let cut = pages.apply(ToolResult::text("x".repeat(101)), &spec(), &ctx());
-    let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to be kept; ask for less.]";
+    let expected = "[Result cut: bytes 0-4 of 101. The rest is too large to store. Request less data.]";
     assert_eq!(text(&cut.content[1]), expected);
     let displayed = format!("{pages:?}");
     let handle = large.unwrap()["handle"].as_str().unwrap().to_owned();
@@ -223,7 +223,7 @@ async fn oversized_binary_content_becomes_text() {
         .with_content(resource(ResourceData::Text("8 bytes!".into())));
     let cut = pages.apply(result.clone(), &spec(), &ctx());
     assert_eq!(cut.content[..2], [Content::Text("ok".into()), image("AQID")]);
-    let too_many = "not shown: more than 5 bytes are too many.]";
+    let too_many = "not shown: the maximum is 5 bytes.]";
     assert_eq!(text(&cut.content[2]), format!("[Image (image/png): 4 bytes, {too_many}"));
     assert_eq!(cut.content[3], image("AQI="));
     assert_eq!(text(&cut.content[4]), format!("[Audio (audio/wav): 3 bytes, {too_many}"));

@@ -321,16 +321,16 @@ impl fmt::Display for RuleProblem {
         match self {
             RuleProblem::Empty => f.write_str("it is empty"),
             RuleProblem::Character(odd) => {
-                write!(f, "no name of a tool has a {odd:?}; `*` and `?` are wildcards")
+                write!(f, "a tool name cannot contain {odd:?}; `*` and `?` are wildcards")
             }
             RuleProblem::Kind(kind) => {
-                write!(f, "'{kind}:' is unknown; there are 'category:', 'effect:', and names without a colon")
+                write!(f, "unknown condition '{kind}:'; use 'category:', 'effect:' or a name without a colon")
             }
             RuleProblem::Effect(name) => {
                 let known: Vec<&str> = EffectKind::ALL.iter().map(|(known, _)| *known).collect();
-                write!(f, "there is no effect '{name}', only {}", known.join(", "))
+                write!(f, "unknown effect '{name}'; use one of {}", known.join(", "))
             }
-            RuleProblem::NoCategory => f.write_str("'category:' names no category"),
+            RuleProblem::NoCategory => f.write_str("the category after 'category:' is missing"),
         }
     }
 }

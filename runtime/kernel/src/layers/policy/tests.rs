@@ -316,11 +316,11 @@ fn invalid_rules_are_all_reported() {
         .unwrap_err();
     let expected = "\
 rule ' ': it is empty
-rule 'read.file': no name of a tool has a '.'; `*` and `?` are wildcards
-rule 'scope:x': 'scope:' is unknown; there are 'category:', 'effect:', and names without a colon
-rule 'effect:harmless': there is no effect 'harmless', only read_only, mutating, destructive, idempotent, \
+rule 'read.file': a tool name cannot contain '.'; `*` and `?` are wildcards
+rule 'scope:x': unknown condition 'scope:'; use 'category:', 'effect:' or a name without a colon
+rule 'effect:harmless': unknown effect 'harmless'; use one of read_only, mutating, destructive, idempotent, \
 open_world, network, files_read, files_write, spawns, undeclared
-rule 'category:': 'category:' names no category";
+rule 'category:': the category after 'category:' is missing";
     assert_eq!(error.to_string(), expected);
     assert_eq!(error.problems[3].problem, RuleProblem::Effect("harmless".into()));
 }

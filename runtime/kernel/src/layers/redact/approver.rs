@@ -35,7 +35,7 @@ impl ToolRedactor {
         }
         match visible.to_string().len() {
             0..=MAX_JSON_BYTES => Ok(visible),
-            length => Err(format!("its arguments are {length} bytes long, of at most {MAX_JSON_BYTES}")),
+            length => Err(format!("its arguments are {length} bytes long; the maximum is {MAX_JSON_BYTES}")),
         }
     }
 }
