@@ -18,7 +18,7 @@
 //! let sink = MemorySink::new();
 //! let auditor = Auditor::builder(sink.clone()).start()?;
 //!
-//! A toolbox does this for each of its calls.
+//! // A toolbox does this for each of its calls.
 //! let mut record = auditor.record(|| CallInfo::new("call-1", "login", json!({"password": "hunter2"})));
 //! record.intent().await?;
 //! record.finish(&Ok(ToolResult::text("welcome"))).await;
@@ -256,7 +256,7 @@ pub trait AuditSink: Send {
     /// # Errors
     ///
     /// Returns an error if the records could not be written. All of them count as lost, unless the error reports that
-    /// some are [kept](AuditError::with_kept).
+    /// some are [kept](AuditError::with_buffered).
     fn flush(&mut self) -> Result<(), AuditError> {
         Ok(())
     }

@@ -16,7 +16,7 @@
 //!     "answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": {"json": []}},
 //! }]});
 //! let cassette = Cassette::parse(&saved.to_string())?; // or `Cassette::open(path)`
-//! The program should run with `HttpEngine::builder().cassette(&cassette)`; here it does not.
+//! // The program should run with `HttpEngine::builder().cassette(&cassette)`; here it does not.
 //! let why = cassette.finish().unwrap_err().to_string();
 //! assert!(why.ends_with("requests were not made\n  1: GET https://api.example.com/pets"));
 //! # Ok(())
@@ -111,7 +111,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// Returns an error with the location of the problem if the text is not a cassette.
+    /// Returns an error with the location of the problem if it is not a cassette.
     pub fn parse(text: &str) -> Result<Cassette, CassetteError> {
         let entries = entry::parse(text).map_err(CassetteError)?;
         Ok(Cassette::new(entries, &Redactor::new(), true))

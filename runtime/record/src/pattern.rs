@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[allow(clippy::needless_pass_by_value, reason = "the values stand where they are compared")]
+    #[allow(clippy::needless_pass_by_value, reason = "the values are written where they are compared")]
     fn told(expected: Value, found: Value) -> Vec<String> {
         differences(&expected, &found, &found).iter().map(ToString::to_string).collect()
     }

@@ -81,8 +81,7 @@ pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
 ///
 /// It is a [layer](toolgen_kernel::layers), which also applies to the sub-agents of the toolbox. If the recorded call
 /// of a tool made nested calls, as those of compositions and sub-agents do, the tool itself runs and its nested calls
-/// are answered; [`answering_whole`](Self::answering_whole) changes this.
-/// make are answered instead, see [`answering_whole`](Self::answering_whole).
+/// are answered; [`replaying_nested`](Self::replaying_nested) changes this.
 #[derive(Clone)]
 pub struct Replay {
     run: Arc<RecordedRun>,

@@ -12,7 +12,7 @@
 //! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 //! use toolgen_runtime::{Toolbox, Registry, ToolCall, ToolContext, tool, toolset};
 //!
-//! # /// Pays somebody.
+//! # /// Pays a person.
 //! # #[tool(undocumented)]
 //! # fn pay(to: &str) -> String { format!("paid {to}") }
 //! # #[tokio::main(flavor = "current_thread")]
@@ -25,12 +25,12 @@
 //! let turn = ToolContext::new("turn-1", "");
 //! toolbox.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
 //!
-//! // Somebody decides,
+//! // A person decides,
 //! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {
 //!     assert_eq!((entry.tool.as_str(), &entry.shown), ("pay", &json!({"to": "Ada"})));
 //!     approvals.grant(&entry.id, "Grace", "").await?;
 //! }
-//! // and a worker carries it out, for the same caller.
+//! // and a worker runs it, for the same caller.
 //! for entry in approvals.decided().await? {
 //!     let response = toolbox.resume_decided(&entry.id, &turn).await?;
 //!     assert_eq!(response.expect("no other worker has it").text(), "paid Ada");

@@ -37,7 +37,7 @@
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
 //! use toolgen_runtime::{Toolbox, Registry, ToolContext, tool, toolset};
 //!
-//! # /// Pays somebody.
+//! # /// Pays a person.
 //! # #[tool(undocumented)]
 //! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
 //! let toolbox = Toolbox::builder(&Registry::new(toolset![pay])?)
@@ -64,7 +64,7 @@
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
 //! use toolgen_runtime::{BoxFuture, Toolbox, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 //!
-//! /// Pays somebody.
+//! /// Pays a person.
 //! #[tool(undocumented)]
 //! fn pay(to: &str, #[arg(default = 100)] amount: u32) -> String {
 //!     format!("paid {amount} to {to}")
@@ -90,7 +90,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! A function that needs only the request is middleware, and can also be an approver.
+//! // A function that needs only the request is middleware, and can also be an approver.
 //! let large_sums = |request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
 //!     Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
 //!     _ => Decision::Allow,
@@ -103,11 +103,11 @@
 //! let turn = ToolContext::new("turn-1", "");
 //! let pay = |arguments| toolbox.call(ToolCall::new("call-1", "pay", arguments), &turn);
 //!
-//! The default is shown to the approver, and is what runs.
+//! // The default is shown to the approver, and is what runs.
 //! assert_eq!(pay(json!({"to": "Ada"})).await.text(), "paid 100 to Ada");
 //! assert_eq!(pay(json!({"to": "Ada", "amount": 20_000})).await.text(), "Nobody pays as much as that.");
 //!
-//! Later: the request is stored, shown to a board, and resumed.
+//! // Later: the request is stored, shown to a board, and resumed.
 //! let response = pay(json!({"to": "Ada", "amount": 5_000})).await;
 //! let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
 //! let stored = serde_json::to_string(&request)?;
@@ -115,7 +115,7 @@
 //! let request: ApprovalRequest = serde_json::from_str(&stored)?;
 //! let response = toolbox.resume(request.clone().approved_by("board"), &turn).await;
 //! assert_eq!(response.text(), "paid 5000 to Ada");
-//! A request can be resumed only once.
+//! // A request can be resumed only once.
 //! let again = toolbox.resume(request, &turn).await;
 //! assert_eq!(again.outcome.unwrap_err().code(), "APPROVAL_USED");
 //! # Ok(())

@@ -12,7 +12,7 @@
 //! use toolgen_runtime::layers::{Called, Layer, Observer, Outcome, Stage};
 //! use toolgen_runtime::{BoxFuture, ToolContext};
 //!
-//! Counts calls that fail, and those that are abandoned.
+//! /// Counts calls that fail, and those that are abandoned.
 //! #[derive(Clone, Default)]
 //! struct Failures(Arc<AtomicU32>);
 //!

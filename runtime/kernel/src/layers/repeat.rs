@@ -7,7 +7,7 @@
 //!
 //! A [`Toolbox`](crate::Toolbox) counts the failures of each principal and agent in each session separately, and does
 //! not count those of calls that have none of these. Several processes share the counts in a
-//! [store](crate::ToolboxBuilder::repeat_store).
+//! [store](crate::ToolboxBuilder::failure_store).
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are the same
 //! number, and missing arguments equal an empty object.

@@ -24,7 +24,7 @@ use span::TraceSpan;
 /// ```
 /// use toolgen_runtime::layers::trace::Trace;
 ///
-/// `Executing planning tool: submit_plan`, and its arguments and result in the span.
+/// // `Executing planning tool: submit_plan`, and its arguments and result in the span.
 /// let trace = Trace::new().noun("planning tool").with_content();
 /// # let _ = trace;
 /// ```

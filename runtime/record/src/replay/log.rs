@@ -85,7 +85,7 @@ impl RecordedRun {
     /// Takes a run from an audit log of JSON lines; for a log in a database, use [`from_reader`](Self::from_reader).
     ///
     /// The log contains everything that the run needs, except for what it omits by configuration: images, audio and
-    /// files are included only with [`AuditorBuilder::bytes`](crate::audit::AuditorBuilder::bytes), and secrets are
+    /// files are included only with [`AuditorBuilder::record_bytes`](crate::audit::AuditorBuilder::record_bytes), and secrets are
     /// masked. A masked argument matches any value; a masked result is replayed with its masks. Errors are replayed
     /// with the message in the log, which is the one for operators.
     ///
@@ -335,11 +335,12 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
     }
     if lacks_bytes(&outcome.result) {
         return Err(
-            "the bytes of its result are not in the log; `Auditor::builder(sink).bytes(true)` records them"
+            "the bytes of its result are not in the log; `Auditor::builder(sink).record_bytes(true)` records them"
                 .to_owned(),
         );
     }
-    let result = read_result(&outcome.result).map_err(|reason| format!("the recorded result is invalid: {reason}"))?;
+    let result =
+        read_result(&outcome.result).map_err(|reason| format!("the recorded result is invalid: {reason}"))?;
     Ok(RecordedOutcome::Answered(Ok(result)))
 }
 

@@ -83,7 +83,7 @@ impl RecordedRun {
     ///
     /// # Errors
     ///
-    /// Returns an error with the location of the problem if the text is not a recorded run.
+    /// Returns an error with the location of the problem if it is not a recorded run.
     pub fn parse(text: &str) -> Result<RecordedRun, ReplayError> {
         let whole: Value = serde_json::from_str(text)
             .map_err(|error| ReplayError::new(format!("it is not JSON: {error}")))?;

@@ -86,7 +86,7 @@ async fn missing_data_is_reported_with_the_setting_to_record_it() {
     let reason = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
         reason.contains("call 1 of the run, picture at 20")
-            && reason.contains("`Auditor::builder(sink).bytes(true)` records them"),
+            && reason.contains("`Auditor::builder(sink).record_bytes(true)` records them"),
         "{reason}"
     );
     // A program that was killed.

@@ -61,7 +61,7 @@ const MAX_ATTEMPTS: u32 = 100;
 /// its key or its tool differs. It releases the call, and a worker with the right key can run it.
 ///
 /// So a call runs at most once. If a worker dies before it starts the call, nothing is lost. If it dies later, the
-/// call may or may not have had its effect, so the call is never started again: it stays `started` and is shown in
+/// call may have had its effect, so the call is never started again: it stays `started` and is shown in
 /// that state, so that a person can investigate. A program that resumes a request itself, with
 /// [`Toolbox::resume`](crate::Toolbox::resume), starts and finishes the entry as a worker does.
 ///

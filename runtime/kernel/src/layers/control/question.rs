@@ -19,7 +19,7 @@ pub const ASK_QUESTION: &str = "ask_question";
 
 /// The ready-made tool `ask_question`, with which an agent asks an expert, such as a person, and waits for the answer.
 ///
-/// Set the answerer with [`ToolboxBuilder::questions`](crate::toolbox::ToolboxBuilder::questions). The result is
+/// Set the answerer with [`ToolboxBuilder::answerer`](crate::toolbox::ToolboxBuilder::answerer). The result is
 /// `Question: {question}` and `Answer: {answer}` on two lines.
 ///
 /// ```

@@ -157,7 +157,7 @@ impl StoreState {
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shelf = unpoisoned(self.shelf.lock());
-        // Omits the texts and their handles.
+        // Omits the results and their handles.
         f.debug_struct("Store")
             .field("limits", &self.limits)
             .field("results", &shelf.results.len())

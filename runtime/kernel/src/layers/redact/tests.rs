@@ -206,7 +206,7 @@ fn argument_secrets_are_redacted_in_all_messages_of_the_call() {
         ("body {\\\"p\\\":\\\"hun\\\"ter/2\\\"}", "body {\\\"p\\\":\\\"[REDACTED]\\\"}"),
         ("GET /?p=hun%22ter%2F2&x=1", "GET /?p=[REDACTED]&x=1"),
         ("code 123456 and k-4711", "code [REDACTED] and [REDACTED]"),
-        ("abc is too short to be told from a word", "abc is too short to be told from a word"),
+        ("abc is too short to differ from a word", "abc is too short to differ from a word"),
         ("not \"correct horse battery sta…\"", "not \"[REDACTED]…\""),
     ];
     for (text, wanted) in cases {
