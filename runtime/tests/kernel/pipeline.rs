@@ -1,4 +1,4 @@
-//! What a call passes on its way through a toolbox.
+//! The layers that a call passes on its way through a toolbox.
 
 mod approval;
 mod callbacks;
@@ -46,7 +46,7 @@ async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> ToolResponse {
     toolbox.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
-/// Something to write what happened on.
+/// A log of events.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<String>>>);
 

@@ -6,7 +6,7 @@
 //!
 //! A call counts for its [`Principal`]. A call without a principal counts for its agent (`agent:{id}`). Without an
 //! agent, it counts for its session (`session:{id}`, unless that is the temporary session of a turn or a loop), and
-//! otherwise for all such calls of the toolbox (`toolbox`). See [`counted_for`].
+//! otherwise for all such calls of the toolbox (`provider`). See [`counted_for`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

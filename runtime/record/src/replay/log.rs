@@ -327,7 +327,7 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
         if code() == "INPUT_REQUIRED" {
             return Err(
                 "it waited for input, and the log does not contain the request; with an `input_handler` of the \
-                 provider the answer is a part of the call"
+                 toolbox, the answer is part of the call"
                     .to_owned(),
             );
         }

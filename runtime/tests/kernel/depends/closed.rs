@@ -1,11 +1,11 @@
-//! What must not get through.
+//! Calls that must be refused.
 
 use toolgen_runtime::RegistryProblem;
 
 use super::{check, in_session, missing, probe, registry};
 use crate::prelude::*;
 
-/// Plans that exist, and how often somebody asked.
+/// The existing plans, and the number of look-ups.
 fn plans(asked: &Arc<AtomicU32>) -> Dependencies {
     let asked = Arc::clone(asked);
     Dependencies::new().entity("plan", move |slug: &Value, ctx: &ToolContext| {

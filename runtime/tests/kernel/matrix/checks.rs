@@ -1,4 +1,4 @@
-//! What the layers promise, held against what happened.
+//! Compares the promises of the layers with the evidence.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::matrix::rows::{FAILURES, LONGEST, is_guarded};
 use crate::matrix::stores;
 use crate::prelude::*;
 
-/// What holds of every cell, whatever layers it has.
+/// Checks that hold for every cell, regardless of its layers.
 pub(crate) async fn always(cell: &Cell<'_>) {
     for reply in &cell.answers {
         cell.holds(reply.response.id == *reply.id, "an answer belongs to its call", &reply.response);
@@ -23,7 +23,7 @@ pub(crate) async fn always(cell: &Cell<'_>) {
             "it says so",
             &reply.response,
         );
-        // The message of an error is the tool's own, and an error that does not print it helps nobody.
+        // The message of an error is the tool's own, and an error that does not print it is useless.
         let debug = match &reply.response.outcome {
             Err(ToolError::Failed { .. }) => String::new(),
             _ => format!("{:?}", reply.response),
@@ -80,7 +80,7 @@ pub(crate) fn hidden(cell: &Cell<'_>) {
     let unknown = cell.answers.iter().find(|reply| reply.path == "unknown").unwrap().response.text();
     for reply in cell.answers.iter().filter(|reply| reply.response.name == *cell.kind.called) {
         let text = reply.response.text();
-        // A composition says which of its steps failed, and the rest is what it was told.
+        // A composition reports which of its steps failed; the rest is the message of the step.
         let message = text.rsplit_once("(target): ").map_or(text.as_str(), |(_, message)| message);
         let same = message == unknown.replace("targett", "target") || cell.kind.name == "sub-agent";
         cell.holds(!text.contains("not allowed") || same, "it is not told that the tool exists", &text);
@@ -102,7 +102,7 @@ pub(crate) fn rate(cell: &Cell<'_>) {
 }
 
 pub(crate) fn failures(cell: &Cell<'_>) {
-    // Each run of a sub-agent is a session of its own.
+    // Each run of a sub-agent has a separate session.
     if cell.kind.name == "sub-agent" && !cell.has("breaker") {
         return;
     }
@@ -114,13 +114,13 @@ pub(crate) fn failures(cell: &Cell<'_>) {
     cell.holds(failed.len() <= FAILURES as usize, "it failed often enough", &failed);
 }
 
-/// What other processes can read has none of the secrets.
+/// The state that other processes can read contains none of the secrets.
 pub(crate) fn stored_without_secrets(cell: &Cell<'_>) {
     let stored = stores::text(&cell.world.stored);
     cell.holds(!stored.contains(&cell.world.pin), "no secret is shared", &stored);
 }
 
-/// Other processes know which calls succeeded, and no others.
+/// Other processes know exactly the calls that succeeded.
 pub(crate) fn stored(cell: &Cell<'_>) {
     stored_without_secrets(cell);
     let called = stores::called(&cell.world.stored);
@@ -130,7 +130,7 @@ pub(crate) fn stored(cell: &Cell<'_>) {
         responses.any(|reply| dependencies::succeeded(&reply.response.outcome) || reply.resumed.is_some())
     };
     for reply in &cell.answers {
-        // Through another tool, the name of the response is that one's.
+        // If the call goes through another tool, the response has the name of that tool.
         let name = if cell.kind.through.is_some() { cell.kind.called } else { reply.response.name.as_str() };
         if dependencies::succeeded(&reply.response.outcome) && reply.path != "rest" {
             cell.holds(called.iter().any(|known| known == name), "a success is known to others", &called);
@@ -219,7 +219,7 @@ pub(crate) fn hooks(cell: &Cell<'_>) {
     cell.holds(!direct || cell.ran("/skip").is_empty(), "the hook skipped it", &cell.ran("/skip"));
     let mut started = cell.world.begun.lock().unwrap().clone();
     let mut ended = cell.world.ended.lock().unwrap().clone();
-    // Nobody waits for a hook after the turn is cancelled.
+    // No hook is awaited after the turn is cancelled.
     let cancelled = &cell.answers.iter().find(|response| response.path == "cancelled").unwrap().id;
     started.retain(|id| id != cancelled);
     ended.retain(|id| id != cancelled);
@@ -230,7 +230,7 @@ pub(crate) fn hooks(cell: &Cell<'_>) {
 
 pub(crate) fn events(cell: &Cell<'_>) {
     if cell.rows == ["redactor", "redactor"] {
-        // Nothing is in the way, so the other cells say something, too.
+        // No layer refuses these calls, so the other cells also have results.
         for path in ["/a", "/fail", "/large", "/echo"] {
             cell.holds(!cell.ran(path).is_empty(), "what may run runs", &path);
         }
@@ -253,7 +253,7 @@ pub(crate) fn events(cell: &Cell<'_>) {
                 cell.holds(*is_open, "a call ends once, after it began", event);
                 *is_open = false;
             }
-            _ => cell.holds(*is_open, "nothing is told before or after the call", event),
+            _ => cell.holds(*is_open, "nothing is reported before or after the call", event),
         }
     }
     cell.holds(open.values().all(|open| !open), "every event that began has an end", &open);
@@ -272,7 +272,7 @@ pub(crate) fn audited(cell: &Cell<'_>) {
     cell.holds(rows.iter().all(|row| row.outcome.is_some()), "each record is complete", &rows);
     let whose = |session: &str| session == "s-1" || session.starts_with("s-1.sub.");
     cell.holds(rows.iter().all(|row| whose(&row.intent.session_id)), "it is known whose record it is", &rows);
-    // What timed out may have run or not.
+    // It is unknown whether a call that timed out has run.
     let ran = rows
         .iter()
         .filter(|row| row.intent.tool_name == "target" && row.status() != AuditStatus::Refused)
