@@ -114,7 +114,7 @@ fn call_without_a_runtime_explains_what_is_needed() {
     let std::task::Poll::Ready(response) =
         call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     else {
-        panic!("nobody would wake it");
+        panic!("no waker would wake it");
     };
     let message = response.operator_text().unwrap_or_default();
     assert!(message.contains("`tokio::runtime::Runtime::block_on`"), "{message}");

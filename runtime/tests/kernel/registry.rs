@@ -160,14 +160,14 @@ async fn timeout_applies_to_every_tool() {
     assert_eq!(error.to_string(), "Tool exceeded timeout of 50ms");
     assert!(started.elapsed() < Duration::from_secs(5));
     tokio::time::sleep(Duration::from_millis(20)).await;
-    assert!(STOPPED.load(Ordering::SeqCst), "what the tool started is told to stop");
+    assert!(STOPPED.load(Ordering::SeqCst), "the work that the tool started is cancelled");
 
     // The caller may shorten the timeout, but not extend it.
     for (granted, fires) in [(10, "10ms"), (5000, "50ms")] {
         let ctx = ctx().with_timeout(Duration::from_millis(granted));
         let error = registry.call_without_layers("slow", Value::Null, &ctx).await.unwrap_err();
         assert_eq!(error.to_string(), format!("Tool exceeded timeout of {fires}"));
-        assert!(!ctx.is_cancelled(), "the caller's own token is not touched");
+        assert!(!ctx.is_cancelled(), "the caller's own token is not cancelled");
     }
 }
 

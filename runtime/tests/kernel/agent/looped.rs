@@ -339,5 +339,5 @@ async fn sending_function_gets_the_tools_of_the_agent() {
     let sent = sent.lock().unwrap();
     let names: Vec<&Value> =
         sent[0]["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(names, ["shown_in"], "what the rules forbid is not offered");
+    assert_eq!(names, ["shown_in"], "tools that the rules forbid are not offered");
 }

@@ -50,7 +50,7 @@ async fn requirement_without_a_lookup_is_unmet() {
     let messages: Vec<_> = error.missing.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(messages, ["Entity 'phase' must exist", "Check 'is_open' must pass"]);
     let unknown = dependencies.unknown(tools.iter().map(|tool| tool.spec()));
-    assert_eq!(unknown, error.missing, "a program can find out before any call");
+    assert_eq!(unknown, error.missing, "a program can check it before any call");
 }
 
 #[tokio::test]

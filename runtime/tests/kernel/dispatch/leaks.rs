@@ -28,8 +28,11 @@ async fn dropping_leaves_nothing(options: DispatchOptions) {
     assert_eq!(Arc::strong_count(&held), 2, "the tool's and this one");
     let tokens = tokens.lock().unwrap();
     assert_eq!(tokens.len(), 3);
-    assert!(tokens.iter().all(CancellationToken::is_cancelled), "the work that the calls started is notified");
-    assert!(!token.is_cancelled(), "the turn's own is not theirs to fire");
+    assert!(
+        tokens.iter().all(CancellationToken::is_cancelled),
+        "the work that the calls started is notified"
+    );
+    assert!(!token.is_cancelled(), "the turn's own token does not fire");
 }
 
 #[tokio::test(start_paused = true)]
