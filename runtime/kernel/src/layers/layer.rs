@@ -36,7 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The toolbox adds default layers first: those that [check requirements](super::depends), [count
+//! The toolbox adds default layers first: those that [check requirements](super::dependencies), [count
 //! failures](super::repeat), [cut results](super::pages) and [break circuits](super::breaker). A layer of the same
 //! type that you add replaces the default.
 //!
