@@ -112,7 +112,7 @@ impl Approvals {
         self
     }
 
-    /// Sets the name under which calls are claimed, so that people can find the worker: for example, the machine and
+    /// Sets the name of the worker in its claims, so that people can find the worker: for example, the machine and
     /// the process ID. It has no other effect.
     #[must_use]
     pub fn with_worker(mut self, name: impl Into<Text>) -> Approvals {
